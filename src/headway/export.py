@@ -1,0 +1,181 @@
+"""One tidy table out of a record: a row per seed, time and place, for pandas, R or a spreadsheet.
+
+    seed  clock       time  quantity          layer  head  lag  rung   value
+    0     step           1  train_loss                                 3.91
+    0     evaluation     0  kl_rungs                              2    1.37
+    0     evaluation     0  attention_by_lag      0     2    1         0.05
+    0                       entropy                                    1.52
+
+    table = pandas.read_csv("run.csv")
+    table[table.quantity == "excess_loss"].pivot(index="time", columns="seed", values="value")
+
+Facts, which have no time, leave `clock` and `time` empty. The attention matrices are larger than all
+the rest together and come only when they are asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.store import Record
+
+if TYPE_CHECKING:
+    import pyarrow
+
+BIG = ("attention",)
+ROWS = 1 << 16
+"""Rows that are in memory at once."""
+FIRST = ("seed", "clock", "time", "quantity")
+
+AXES: dict[str, tuple[str, ...]] = {
+    "kl_rungs": ("rung",),
+    "rung_excess": ("rung",),
+    "kl_references": ("reference",),
+    "attention_by_lag": ("layer", "head", "lag"),
+    "attention": ("layer", "head", "query", "key"),
+}
+"""What the axes after (seed, time) mean; those of other quantities are called index_0, index_1, ..."""
+
+Columns = dict[str, Any]
+"""Name of a column -> one value for all rows of a batch, or an array with a value for each."""
+
+
+class ExportError(ValueError):
+    """A table that cannot be written: what was got, what was wanted, what to do."""
+
+
+def export(
+    record: Record,
+    path: str | os.PathLike[str],
+    *,
+    quantities: Sequence[str] | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write a record's numbers to `path`, as CSV or Parquet by its ending.
+
+    `quantities` names the arrays and facts to write; without it, all but the attention matrices.
+    """
+    path = Path(path)
+    writers: dict[str, Callable[..., None]] = {".csv": _write_csv, ".parquet": _write_parquet}
+    if path.suffix not in writers:
+        raise ExportError(f"{path} ends in {path.suffix!r}, but a table ends in .csv or .parquet. Rename it.")
+    if path.exists() and not overwrite:
+        raise ExportError(f"{path} exists. Choose another name, or ask to overwrite it.")
+    if not path.parent.is_dir():
+        raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
+    chosen = _chosen(record, quantities)
+    columns = [
+        *FIRST,
+        *dict.fromkeys(name for quantity in chosen for name in _axes(record, quantity)),
+        "value",
+    ]
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        writers[path.suffix](temporary, columns, _batches(record, chosen))
+        temporary.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+    return path
+
+
+def _chosen(record: Record, quantities: Sequence[str] | None) -> list[str]:
+    trajectory = record.trajectory
+    there = [*trajectory.arrays, *(name for name in trajectory.facts if name not in trajectory.arrays)]
+    if quantities is None:
+        return [name for name in there if name not in BIG]
+    for name in quantities:
+        if name not in there:
+            raise ExportError(f"the record has no {name!r}. It has {', '.join(there)}.")
+    return list(quantities)
+
+
+def _values(record: Record, quantity: str) -> tuple[np.ndarray, int]:
+    """The numbers, and how many axes come before their own: (seed, time) or (seed)."""
+    trajectory = record.trajectory
+    return (trajectory[quantity], 2) if quantity in trajectory else (trajectory.facts[quantity], 1)
+
+
+def _axes(record: Record, quantity: str) -> tuple[str, ...]:
+    values, before = _values(record, quantity)
+    names, own = AXES.get(quantity, ()), values.ndim - before
+    return names if len(names) == own else tuple(f"index_{axis}" for axis in range(own))
+
+
+def _labels(record: Record, axis: str, index: np.ndarray) -> np.ndarray:
+    """What stands in an axis' column: lags count from 1, references are the lengths of their contexts."""
+    if axis == "lag":
+        return index + 1
+    if axis == "reference":
+        return np.asarray(record.cell.settings.references)[index]
+    return index
+
+
+def _batches(record: Record, quantities: Sequence[str]) -> Iterator[Columns]:
+    """The table in pieces of at most ROWS rows, whatever the shapes."""
+    trajectory, seeds = record.trajectory, np.asarray(record.cell.seeds)
+    for quantity in quantities:
+        values, before = _values(record, quantity)
+        axes, flat = _axes(record, quantity), values.reshape(-1)
+        for start in range(0, flat.size, ROWS):
+            rows = np.arange(start, min(start + ROWS, flat.size))
+            places = np.unravel_index(rows, values.shape)
+            batch: Columns = {"quantity": quantity, "seed": seeds[places[0]], "value": flat[rows]}
+            if before == 2:
+                batch["clock"] = trajectory.clock_of[quantity]
+                batch["time"] = trajectory.times(quantity)[places[1]]
+            for axis, index in zip(axes, places[before:], strict=True):
+                batch[axis] = _labels(record, axis, index)
+            yield batch
+
+
+def _write_csv(path: Path, columns: Sequence[str], batches: Iterator[Columns]) -> None:
+    """Numbers in the fewest digits that read back as the same number of the same type."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        for batch in batches:
+            count = len(batch["value"])
+            writer.writerows(zip(*(_texts(batch.get(name, ""), count) for name in columns), strict=True))
+
+
+def _texts(values: str | np.ndarray, count: int) -> list[str]:
+    # str of a NumPy number keeps to its type, so 0.1 in float32 stays 0.1 and does not grow digits.
+    return [values] * count if isinstance(values, str) else [str(value) for value in values]
+
+
+def _write_parquet(path: Path, columns: Sequence[str], batches: Iterator[Columns]) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ExportError(
+            "Parquet needs the package pyarrow, which is not installed. "
+            "Install it with: pip install 'headway[parquet]'. Or export to .csv."
+        ) from error
+    words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    types = {"seed": pyarrow.int64(), "clock": words, "quantity": words}
+    types |= {"time": pyarrow.float64(), "value": pyarrow.float64()}
+    schema = pyarrow.schema([(name, types.get(name, pyarrow.int32())) for name in columns])
+    with parquet.ParquetWriter(path, schema) as writer:
+        for batch in batches:
+            count = len(batch["value"])
+            arrays = [_column(field.type, batch.get(field.name), count) for field in schema]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _column(kind: pyarrow.DataType, values: str | np.ndarray | None, count: int) -> pyarrow.Array:
+    import pyarrow
+
+    if values is None:
+        return pyarrow.nulls(count, kind)
+    if isinstance(values, str):
+        return pyarrow.DictionaryArray.from_arrays(np.zeros(count, np.int32), pyarrow.array([values]))
+    return pyarrow.array(values.astype(kind.to_pandas_dtype()))

@@ -1,0 +1,226 @@
+"""A chain, a transformer and an optimiser put together: cells of one shape become one program.
+
+Settings that are plain numbers (`Numbers`) may differ between the members of a program;
+everything else is its shape.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from headway.measurement import Experience, measure, test_facts
+from headway.models.initialisation import transformer
+from headway.models.transformer import Transformer
+from headway.prediction import predict
+from headway.records import Cell, Trajectory
+from headway.settings import Settings
+from headway.tasks.markov import markov_chain
+from headway.training.checkpoint import fill, flatten
+from headway.training.chunks import chunk_size
+from headway.training.data import epoch_batch
+from headway.training.optimisers import Rates, current_rate, optimiser
+from headway.training.schedule import evaluation_steps, snapshot_steps
+from headway.training.train import Member, Problem, Program, Segment
+
+FEATURES, TRAINING_SET, TEST_SET, WEIGHTS, ORDER, NOISE = range(6)
+"""What a seed's key is split into: changing one use of randomness leaves the others alone."""
+
+
+class Numbers(NamedTuple):
+    """What may differ between the members of one program."""
+
+    ratio: Float[Array, ""]
+    scale: Float[Array, ""]
+    samples: Int[Array, ""]
+    rates: Rates
+
+
+def numbers_of(settings: Settings) -> Numbers:
+    """The settings that are plain numbers."""
+    training = settings.training
+    rates = Rates(training.learning_rate, training.weight_decay, training.momentum, training.clip)
+    return Numbers(settings.task.ratio, settings.model.scale, training.samples, rates)
+
+
+def shape_of(settings: Settings) -> Settings:
+    """The settings with their plain numbers replaced: equal for cells that share a program."""
+    training = settings.training
+    # Where dropout follows the epochs, all members must have the same ones.
+    samples = training.samples if training.dropout == "first-of-epoch" and settings.model.dropout else 1
+    return replace(
+        settings,
+        task=replace(settings.task, ratio=1.0),
+        model=replace(settings.model, scale=1.0),
+        training=replace(training, samples=samples, learning_rate=0.0, weight_decay=0.0, momentum=0.0, clip=0.0),
+    )
+
+
+class Group:
+    """Cells of one shape with the same number of finished steps, trained together."""
+
+    def __init__(self, cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, np.ndarray]]] = ()):
+        """`references[i]` are the saved weights of cell i's reference models, in the order of its settings."""
+        shapes = {shape_of(cell.settings) for cell in cells}
+        if len(shapes) != 1:
+            raise ValueError(f"these cells have {len(shapes)} shapes; a program has one. Group them by `shape_of`.")
+        self.cells = tuple(cells)
+        self.settings: Settings = cells[0].settings
+        self.capacity = max(cell.settings.training.samples for cell in cells)
+        self._ends = np.cumsum([len(cell.seeds) for cell in cells])
+        with precision(self.settings):
+            members = _members(cells, references)
+            cpu = jax.devices()[0].platform == "cpu"
+            self.program = Program(problem(self.settings, self.capacity, len(members.seed)), members, one_by_one=cpu)
+
+    def segments(self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> Iterator[Segment]:
+        """Train from `position` to the end."""
+        training = self.settings.training
+        with precision(self.settings):
+            state, self.data = self.program.begin()
+            if checkpoints is not None:
+                joined = {name: np.concatenate([c[name] for c in checkpoints]) for name in checkpoints[0]}
+                state = fill(state, joined)
+            yield from self.program.train(
+                state, self.data, position, evaluation_steps(self.settings.evaluation, training.steps)
+            )
+
+    def _rows(self, index: int) -> slice:
+        """The members that belong to a cell."""
+        return slice(int(self._ends[index]) - len(self.cells[index].seeds), int(self._ends[index]))
+
+    def part(self, segments: Sequence[Segment], index: int) -> Trajectory:
+        """What consecutive segments add to a cell's trajectory; at least one of them has a probe."""
+        rows = self._rows(index)
+        losses = np.concatenate([segment.losses[rows] for segment in segments], axis=1)
+        probes = [(segment.step, segment.probe) for segment in segments if segment.probe is not None]
+        wanted = set(snapshot_steps(self.settings.evaluation, self.settings.training.steps))
+        ticks = {
+            "step": range(segments[-1].step - losses.shape[1] + 1, segments[-1].step + 1),
+            "evaluation": [step for step, _ in probes],
+            "snapshot": [step for step, _ in probes if step in wanted],
+        }
+        clock_of = {"train_loss": "step"}
+        arrays = {"train_loss": losses}
+        for name, first in probes[0][1].items():
+            clock_of[name] = "snapshot" if name == "attention" else "evaluation"
+            kept = [probe[name][rows] for step, probe in probes if step in ticks[clock_of[name]]]
+            arrays[name] = np.stack(kept, axis=1) if kept else np.zeros((losses.shape[0], 0, *first.shape[1:]), first.dtype)
+        clocks = {name: np.asarray(steps, np.int64) for name, steps in ticks.items()}
+        return Trajectory(self.cells[index].seeds, clocks, arrays, clock_of)
+
+    def checkpoint(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
+        """All that is needed to go on from a segment, for one cell."""
+        return flatten(jax.tree.map(lambda leaf: leaf[self._rows(index)], segment.state))
+
+    def weights(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
+        """A cell's models after a segment."""
+        return flatten(jax.tree.map(lambda leaf: leaf[self._rows(index)], segment.state.model))
+
+    def facts(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
+        """What does not change along the run, and which seeds diverged when."""
+        with precision(self.settings):
+            facts = {name: np.asarray(value) for name, value in self.program.facts(self.data).items()}
+        facts["diverged_at"] = np.asarray(segment.state.diverged_at)
+        return {name: value[self._rows(index)] for name, value in facts.items()}
+
+
+def device() -> str:
+    """The device that will be used, in words."""
+    first = jax.devices()[0]
+    return f"{first.platform}: {first.device_kind}"
+
+
+@contextlib.contextmanager
+def precision(settings: Settings) -> Iterator[None]:
+    """Arithmetic as the settings ask for, whatever the device would do by itself."""
+    wanted = settings.training.precision
+    with jax.enable_x64(wanted == "float64"), jax.default_matmul_precision("tensorfloat32" if wanted == "tf32" else "highest"):
+        yield
+
+
+def key_of(seed: Int[Array, ""], use: int) -> PRNGKeyArray:
+    """The key of one use of a seed's randomness."""
+    return jax.random.fold_in(jax.random.key(seed), use)
+
+
+def new_model(settings: Settings, seed: Int[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
+    """The model a seed starts from."""
+    return transformer(settings.model, settings.task.tokens, settings.length, key_of(seed, WEIGHTS), scale)
+
+
+def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, np.ndarray]]]) -> Member:
+    """All seeds of all cells in a row."""
+    pairs = [(cell.settings, seed) for cell in cells for seed in cell.seeds]
+    stacked = [jnp.asarray(column) for column in zip(*(jax.tree.leaves(numbers_of(s)) for s, _ in pairs), strict=True)]
+    numbers = jax.tree.unflatten(jax.tree.structure(numbers_of(pairs[0][0])), stacked)
+    models = []
+    for number, context in enumerate(cells[0].settings.references):
+        template = jax.eval_shape(
+            jax.vmap(lambda seed, context=context: new_model(cells[0].settings.ngram(context), seed, 1.0)),
+            jnp.zeros(len(pairs), jnp.int32),
+        )
+        own = [cell_references[number] for cell_references in references]
+        models.append(fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]}))
+    return Member(jnp.asarray([seed for _, seed in pairs], jnp.uint32), numbers, tuple(models))
+
+
+def problem(settings: Settings, capacity: int, members: int) -> Problem:
+    """The settings as pure functions for one member; `capacity` rows hold the largest training set."""
+    task, training = settings.task, settings.training
+    batch = training.batch if training.data == "fresh" else min(training.batch, capacity)
+    epoch = -(-capacity // training.batch)
+
+    def begin(member: Member):
+        chain = markov_chain(task, key_of(member.seed, FEATURES), member.numbers.ratio)
+        rows = 0 if training.data == "fresh" else capacity
+        data = Experience(
+            chain,
+            chain.sample_set(key_of(member.seed, TRAINING_SET), rows),
+            chain.sample_set(key_of(member.seed, TEST_SET), training.test_samples),
+            member.given,
+        )
+        return new_model(settings, member.seed, member.numbers.scale), data
+
+    def draw(member: Member, data: Experience, step):
+        if training.data == "fresh":
+            key = jax.random.fold_in(key_of(member.seed, ORDER), step)
+            return data.chain.sample_set(key, batch), jnp.ones(batch, bool)
+        places, real = epoch_batch(key_of(member.seed, ORDER), step, member.numbers.samples, capacity, batch)
+        return data.training[places], real
+
+    def loss(model: Transformer, sequence, key):
+        logits = predict(model, task, sequence, key).logits
+        targets = sequence[task.start :]
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), targets[:, None], axis=1))
+
+    def epochs(member: Member):
+        return epoch if training.data == "fresh" else -(-member.numbers.samples // training.batch)
+
+    noisy = {"always": 1, "first-of-epoch": epoch}[training.dropout] if settings.model.dropout else 0
+    return Problem(
+        begin=begin,
+        draw=draw,
+        loss=loss,
+        optimiser=lambda member: optimiser(training, member.numbers.rates, epochs(member)),
+        rate=lambda member, state: current_rate(training, member.numbers.rates, state),
+        probe=lambda model, data: measure(model, task, data, chunk_size(training.test_samples, _bytes(settings), members)),
+        facts=lambda data: test_facts(data, task),
+        noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
+        noisy_every=noisy,
+        chunk=chunk_size(batch, _bytes(settings), members),
+    )
+
+
+def _bytes(settings: Settings) -> int:
+    """What one sequence's activations take, about: the streams, the heads' scores and what they write."""
+    task, model, length = settings.task, settings.model, settings.length
+    width = model.stream(task.tokens, length)
+    windows, queries = (1, task.horizon) if settings.context is None else (task.horizon, 1)
+    last_block = queries * (6 * width + model.mlp + 3 * model.heads * (length + width) + 3 * task.tokens)
+    return 4 * windows * (model.blocks * length * 5 * width + last_block)

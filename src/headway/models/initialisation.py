@@ -1,0 +1,87 @@
+"""Fresh transformers: orthogonal embeddings, Xavier elsewhere, or the small uniform start of paper A's Figure 4."""
+
+import math
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from headway.models.attention import Attention
+from headway.models.transformer import MLP, Block, Norm, Transformer
+from headway.settings import ModelSettings
+
+Scale = Float[Array, ""] | float
+
+
+def transformer(
+    settings: ModelSettings, tokens: int, length: int, key: PRNGKeyArray, scale: Scale | None = None
+) -> Transformer:
+    """A fresh model for `tokens` symbols and contexts of `length`; `scale` may be traced to differ between runs."""
+    settings.check(tokens, length)
+    scale = settings.scale if scale is None else scale
+    width = settings.stream(tokens, length)
+    keys = _keys(key)
+    one_hot_positions = length if settings.positions == "one-hot" else 0
+    embedding = positions = readout = None
+    if settings.embedding == "learned":
+        embedding = scale * jax.nn.initializers.orthogonal()(next(keys), (tokens, width - one_hot_positions))
+    if settings.positions == "learned":
+        positions = _xavier(next(keys), (length, width), length, width, scale)
+    blocks = tuple(_block(settings, width, keys, scale) for _ in range(settings.blocks))
+    final_norm = _norm(width) if settings.norm == "pre" else None
+    if settings.readout:
+        readout = _xavier(next(keys), (width, tokens), width, tokens, scale)
+    return Transformer(embedding, positions, blocks, final_norm, readout, settings, tokens, length)
+
+
+def _keys(key: PRNGKeyArray) -> Iterator[PRNGKeyArray]:
+    """Fresh keys without end."""
+    while True:
+        key, fresh = jax.random.split(key)
+        yield fresh
+
+
+def _xavier(
+    key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Uniform on [-a, a] with a = scale * sqrt(6 / (fan_in + fan_out))."""
+    return scale * math.sqrt(6 / (fan_in + fan_out)) * jax.random.uniform(key, shape, minval=-1, maxval=1)
+
+
+def _norm(width: int) -> Norm:
+    return Norm(jnp.ones(width), jnp.zeros(width))
+
+
+def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Block:
+    mlp = None
+    attention = _attention(settings, width, keys, scale)
+    if settings.mlp:
+        mlp = MLP(
+            _xavier(next(keys), (width, settings.mlp), width, settings.mlp, scale),
+            jnp.zeros(settings.mlp),
+            _xavier(next(keys), (settings.mlp, width), settings.mlp, width, scale),
+            jnp.zeros(width),
+        )
+    branches = 1 if mlp is None else 2
+    return Block(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
+
+
+def _attention(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Attention:
+    """Matrices of all heads; those that belong to one width x width map share its fan, as one matrix would."""
+    heads = settings.heads
+    part = width // heads
+    score = part if settings.keys else width
+    inner = part if settings.output else width
+    query = _xavier(next(keys), (heads, width, score), width, width, scale)
+    value = _xavier(next(keys), (heads, width, inner), width, width, scale)
+    key = output = None
+    if settings.keys:
+        key = _xavier(next(keys), (heads, width, part), width, width, scale)
+    if settings.output:
+        output = _xavier(next(keys), (heads, part, width), width, width, scale)
+    if settings.initialisation == "uniform":
+        # Paper A, 2.4: the scores start in [-u, u] and the values at zero.
+        query = query / math.sqrt(6 / (2 * width))
+        value = jnp.zeros_like(value)
+    return Attention(query, key, value, output, settings.scaled_scores)

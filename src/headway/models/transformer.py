@@ -1,0 +1,146 @@
+"""One transformer with switches: paper A's full and minimal models are two settings of it.
+
+Written for one sequence; `jax.vmap` makes batches and seeds of it.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from headway.models.attention import Attention, HeadReadings
+from headway.models.dropout import dropout
+from headway.models.positions import sinusoidal
+from headway.settings import ModelSettings
+
+
+class Reading(NamedTuple):
+    """Everything a forward pass knows; what is not used is not computed."""
+
+    logits: Float[Array, "predicted token"]
+    heads: tuple[HeadReadings, ...]
+    """Layer by layer; the last layer only at the predicted positions."""
+
+
+class Norm(eqx.Module):
+    """(x - mean) / sqrt(variance + 1e-5) * scale + shift."""
+
+    scale: Float[Array, " width"]
+    shift: Float[Array, " width"]
+
+    def __call__(self, x: Float[Array, "*time width"]) -> Float[Array, "*time width"]:
+        centred = x - jnp.mean(x, axis=-1, keepdims=True)
+        return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
+
+
+class MLP(eqx.Module):
+    """relu(x inner + inner_bias) outer + outer_bias."""
+
+    inner: Float[Array, "width hidden"]
+    inner_bias: Float[Array, " hidden"]
+    outer: Float[Array, "hidden width"]
+    outer_bias: Float[Array, " width"]
+
+    def __call__(self, x: Float[Array, "time width"]) -> Float[Array, "time width"]:
+        return jax.nn.relu(x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
+
+
+class Block(eqx.Module):
+    """Attention and, if there is one, an MLP, each in its branch with norm, dropout and residual as switched."""
+
+    attention: Attention
+    mlp: MLP | None
+    norms: tuple[Norm, ...]
+
+
+class Transformer(eqx.Module):
+    """tokens -> logits of the next token at the last positions."""
+
+    embedding: Float[Array, "token width"] | None
+    positions: Float[Array, "length width"] | None
+    blocks: tuple[Block, ...]
+    final_norm: Norm | None
+    readout: Float[Array, "width token"] | None
+    settings: ModelSettings = eqx.field(static=True)
+    tokens: int = eqx.field(static=True)
+    length: int = eqx.field(static=True)
+
+    def __call__(
+        self, tokens: Int[Array, " time"], predicted: int, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "{predicted} token"]:
+        """Logits of the next token at the last `predicted` positions; with a key, dropout acts."""
+        return self.read(tokens, predicted, key).logits
+
+    def read(self, tokens: Int[Array, " time"], predicted: int, key: PRNGKeyArray | None = None) -> Reading:
+        """The forward pass with every head's pattern and what it wrote."""
+        if tokens.shape != (self.length,):
+            raise ValueError(
+                f"got tokens of shape {tokens.shape}, but this model reads {self.length} tokens at once. "
+                "It is written for one sequence: use jax.vmap for more."
+            )
+        keys = iter([None] * (2 * len(self.blocks) + 1) if key is None else jax.random.split(key, 2 * len(self.blocks) + 1))
+        x = dropout(self.embed(tokens), self.settings.dropout, next(keys))
+        readings = []
+        for number, block in enumerate(self.blocks, start=1):
+            is_last = number == len(self.blocks)
+            # Nothing behind the last attention looks at other positions or, without a readout, other coordinates.
+            queries = predicted if is_last else self.length
+            coordinates = self.tokens if is_last and self._ends_with_heads(block) else x.shape[-1]
+            x, heads = self._apply(block, x, queries, coordinates, next(keys), next(keys))
+            readings.append(heads)
+        x = x if self.final_norm is None else self.final_norm(x)
+        logits = x[:, : self.tokens] if self.readout is None else x @ self.readout
+        return Reading(logits, tuple(readings))
+
+    def embed(self, tokens: Int[Array, " time"]) -> Float[Array, "time width"]:
+        """The vectors that enter the first block."""
+        if self.embedding is None:
+            x = jax.nn.one_hot(tokens, self.tokens, dtype=self.blocks[0].attention.value.dtype)
+        else:
+            x = self.embedding[tokens]
+        match self.settings.positions:
+            case "one-hot":
+                return jnp.concatenate([x, jnp.eye(self.length, dtype=x.dtype)], axis=1)
+            case "sinusoidal":
+                return x + sinusoidal(self.length, x.shape[-1]).astype(x.dtype)
+            case "learned":
+                assert self.positions is not None
+                return x + self.positions
+            case "none":
+                return x
+
+    def _ends_with_heads(self, block: Block) -> bool:
+        """Whether the logits are just what the heads wrote, so that only those coordinates are needed."""
+        plain = self.settings.norm == "none" and not self.settings.residual
+        return plain and block.mlp is None and self.readout is None
+
+    def _apply(
+        self,
+        block: Block,
+        x: Float[Array, "time width"],
+        queries: int,
+        coordinates: int,
+        attention_key: PRNGKeyArray | None,
+        mlp_key: PRNGKeyArray | None,
+    ) -> tuple[Float[Array, "queries coordinates"], HeadReadings]:
+        norms = iter(block.norms)
+
+        def branch(x, compute, key):
+            """norm, compute, dropout, residual, in the order that the settings ask for."""
+            out = compute(next(norms)(x) if self.settings.norm == "pre" else x)
+            out = dropout(out, self.settings.dropout, key)
+            out = x[-queries:] + out if self.settings.residual else out
+            return next(norms)(out) if self.settings.norm == "post" else out
+
+        readings: list[HeadReadings] = []
+
+        def attend(x):
+            readings.append(block.attention(x, queries, coordinates))
+            return jnp.sum(readings[0].written, axis=0)
+
+        x = branch(x, attend, attention_key)
+        if block.mlp is not None:
+            x = branch(x, block.mlp, mlp_key)
+        return x, readings[0]

@@ -1,0 +1,34 @@
+"""How a transformer predicts a whole sequence: at once, or as an n-gram model from sliding windows."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from headway.models.transformer import Reading, Transformer
+from headway.settings import TaskSettings
+
+
+def predict(
+    model: Transformer, task: TaskSettings, sequence: Int[Array, " time"], key: PRNGKeyArray | None = None
+) -> Reading:
+    """Logits at every predicted position; a model with a short context sees only the window before each.
+
+    A window has a single query, so an n-gram model's patterns gain no query axis of their own:
+    theirs is the mean over the windows, with one row.
+    """
+    if model.length == task.length:
+        return model.read(sequence[:-1], task.horizon, key)
+    first = task.start - model.length
+    windows = sequence[first + jnp.arange(task.horizon)[:, None] + jnp.arange(model.length)]
+    if key is None:
+        readings = jax.vmap(lambda window: model.read(window, 1))(windows)
+    else:
+        readings = jax.vmap(lambda window, k: model.read(window, 1, k))(windows, jax.random.split(key, task.horizon))
+    return Reading(readings.logits[:, 0], jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), readings.heads))
+
+
+def log_probabilities(
+    model: Transformer, task: TaskSettings, sequence: Int[Array, " time"]
+) -> Float[Array, "predicted token"]:
+    """log p(next token) at every predicted position, without dropout."""
+    return jax.nn.log_softmax(predict(model, task, sequence).logits)

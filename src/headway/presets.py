@@ -1,0 +1,81 @@
+"""Paper A's settings: as the paper prints them, as the authors' code ran them, and small enough for a laptop.
+
+A comment marks what neither the paper nor the code says and we had to choose.
+"""
+
+from dataclasses import replace
+
+from headway.settings import EvaluationSettings, ModelSettings, Settings, TaskSettings, TrainingSettings
+
+MINIMAL = ModelSettings(
+    embedding="one-hot",
+    positions="one-hot",
+    keys=False,
+    output=False,
+    scaled_scores=False,
+    residual=False,
+    norm="none",
+    mlp=0,
+    readout=False,
+    dropout=0.0,
+)
+"""Merged scores, full-width values, nothing else (section 2.4)."""
+
+FULL = ModelSettings()
+"""Three heads of 85, ReLU layer of 64 (table 3). Ours where only printed: the norm comes after the residual."""
+
+BLOCKS_OF_TWO = ((1, 2), (3, 4), (5, 6))
+BLOCKS_OF_FOUR = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
+
+PUBLISHED_SNAPSHOTS = (0, 60, 300, 1000)
+"""Steps that Figure 2 shows."""
+
+EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS)
+
+
+def minimal_printed() -> Settings:
+    return Settings(task=TaskSettings(), model=MINIMAL, training=TrainingSettings(), evaluation=EVALUATION)
+
+
+def minimal_as_run() -> Settings:
+    return Settings(
+        task=TaskSettings(weighting="sum"),
+        model=replace(MINIMAL, scaled_scores=True),
+        training=TrainingSettings(learning_rate=0.08, schedule="constant"),
+        evaluation=EVALUATION,
+    )
+
+
+def minimal_quick() -> Settings:
+    """As run, with a third of the batch and the steps that the stages need."""
+    settings = minimal_as_run()
+    return replace(
+        settings,
+        training=replace(settings.training, batch=1000, steps=600, test_samples=1000),
+        evaluation=EvaluationSettings(points=80, also=(60, 300), snapshots=80),
+    )
+
+
+def full_printed() -> Settings:
+    return Settings(task=TaskSettings(blocks=BLOCKS_OF_FOUR), model=FULL, training=TrainingSettings(), evaluation=EVALUATION)
+
+
+def full_as_run() -> Settings:
+    return Settings(
+        task=TaskSettings(blocks=BLOCKS_OF_FOUR, weighting="sum"),
+        model=FULL,
+        training=TrainingSettings(schedule="constant", dropout="first-of-epoch"),
+        evaluation=EVALUATION,
+    )
+
+
+def full_quick() -> Settings:
+    """The full model's parts on a smaller chain: fewer tokens, blocks of two, a narrower stream."""
+    settings = full_as_run()
+    return replace(
+        settings,
+        task=replace(settings.task, tokens=20, blocks=BLOCKS_OF_TWO, horizon=12),
+        model=replace(settings.model, width=48, mlp=48),
+        training=replace(settings.training, batch=500, samples=6000, steps=600, test_samples=500),
+        evaluation=EvaluationSettings(points=60, also=(60, 300), snapshots=40),
+    )

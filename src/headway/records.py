@@ -1,0 +1,256 @@
+"""The few nouns that cross folders: what to compute, what came out, what it means."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+Verdict = Literal["holds", "partly", "fails", "not run"]
+Made = TypeVar("Made")
+
+
+def plain(value: Any) -> Any:
+    """Frozen records as dictionaries, lists, numbers and words, ready for JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Settings and the seeds to run them with: the unit that is computed, stored and found again."""
+
+    settings: Any
+    seeds: tuple[int, ...]
+    kind: str = "markov"
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, "settings": plain(self.settings), "seeds": list(self.seeds)}
+
+    @property
+    def identity(self) -> str:
+        """A name that two cells share exactly if they ask for the same computation."""
+        text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What was measured along a run: arrays of shape (seed, time, ...) on named clocks.
+
+    Training counts optimiser steps and theory counts flow time; both write this record.
+
+        trajectory["excess_loss"]        # (seed, time)
+        trajectory.times("excess_loss")  # (time,)
+        trajectory.facts["entropy"]      # (seed,): what does not change along the run
+    """
+
+    seeds: tuple[int, ...]
+    clocks: Mapping[str, np.ndarray]
+    """Name of a clock -> the times at which it ticked."""
+    arrays: Mapping[str, np.ndarray]
+    """Name of a quantity -> its values, (seed, time, ...)."""
+    clock_of: Mapping[str, str]
+    """Name of a quantity -> name of its clock."""
+    facts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Name of a quantity without a time axis -> its values, (seed, ...)."""
+
+    def __post_init__(self) -> None:
+        for name, values in self.arrays.items():
+            wanted = (len(self.seeds), len(self.times(name)))
+            if values.shape[:2] != wanted:
+                raise ValueError(
+                    f"the array {name!r} starts with the shape {values.shape[:2]}, but there are "
+                    f"{wanted[0]} seeds and {wanted[1]} times. Arrays are (seed, time, ...)."
+                )
+        for name, values in self.facts.items():
+            if values.shape[:1] != (len(self.seeds),):
+                raise ValueError(f"the fact {name!r} has the shape {values.shape}, but there are {len(self.seeds)} seeds.")
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.arrays:
+            raise KeyError(f"no array {name!r} in this trajectory; it has {', '.join(sorted(self.arrays))}.")
+        return self.arrays[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
+
+    def times(self, name: str) -> np.ndarray:
+        """The times of the array `name`."""
+        return self.clocks[self.clock_of[name]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, held against the numbers of every seed."""
+
+    claim: str
+    """Its name, as in "A1"."""
+    statement: str
+    """What the paper says, in our words."""
+    definition: str
+    """When we say that a seed shows it."""
+    quantity: str
+    """What `values` are."""
+    seeds: tuple[int, ...]
+    values: tuple[float, ...]
+    """The measured quantity, seed by seed."""
+    holds: tuple[bool, ...]
+    """Whether the claim holds, seed by seed."""
+    interval: tuple[float, float] | None = None
+    """95 % interval of the quantity's median over seeds."""
+    detail: str = ""
+    """Anything a reader needs to understand the outcome, such as why it fails."""
+    parts: Mapping[str, int] = field(default_factory=dict)
+    """For a claim of several parts: in how many seeds each holds."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Holds in every seed, partly in at least half of them, fails in fewer."""
+        if not self.holds:
+            return "not run"
+        share = sum(self.holds) / len(self.holds)
+        return "holds" if share == 1 else "partly" if share >= 0.5 else "fails"
+
+
+def join(parts: Sequence[Trajectory]) -> Trajectory:
+    """One trajectory from consecutive parts: every array concatenated along its time axis.
+
+    Every clock must go on where the part before stopped, never stand still or run back. A fact
+    may come with any part; parts that give the same fact must agree on it.
+    """
+    if not parts:
+        raise ValueError("there are no parts to join. A trajectory needs at least one.")
+    first = parts[0]
+    last: Mapping[str, Any] = {}
+    facts: dict[str, np.ndarray] = {}
+    for part in parts:
+        require_alike(outline(first), outline(part))
+        last = ticks_after(last, part)
+        for name, values in part.facts.items():
+            if name in facts and not _same(facts[name], values):
+                raise ValueError(f"two parts give different values of the fact {name!r}.")
+            facts[name] = values
+    if len(parts) == 1:
+        return first
+    return Trajectory(
+        seeds=first.seeds,
+        clocks={name: np.concatenate([part.clocks[name] for part in parts]) for name in first.clocks},
+        arrays={name: np.concatenate([part.arrays[name] for part in parts], axis=1) for name in first.arrays},
+        clock_of=first.clock_of,
+        facts=facts,
+    )
+
+
+def ticks_after(last: Mapping[str, Any], part: Trajectory) -> dict[str, Any]:
+    """The last tick of every clock once `part` has followed the ticks `last`."""
+    ends = dict(last)
+    for name, ticks in part.clocks.items():
+        if not np.all(ticks[1:] > ticks[:-1]):
+            raise ValueError(f"the clock {name!r} does not increase within a part: {ticks!r}.")
+        if len(ticks) and name in ends and not ticks[0] > ends[name]:
+            raise ValueError(
+                f"the clock {name!r} had reached {ends[name]} and the next part starts at {ticks[0]}. "
+                "Parts must follow each other without an overlap."
+            )
+        if len(ticks):
+            ends[name] = ticks[-1]
+    return ends
+
+
+def outline(part: Trajectory) -> dict[str, Any]:
+    """What all parts of a run share, ready for JSON: seeds, clocks, and the arrays' clocks, types and shapes."""
+    return {
+        "seeds": list(part.seeds),
+        "clocks": {name: str(ticks.dtype) for name, ticks in part.clocks.items()},
+        "arrays": {
+            name: [part.clock_of[name], str(values.dtype), list(values.shape[2:])]
+            for name, values in part.arrays.items()
+        },
+    }
+
+
+def require_alike(wanted: Mapping[str, Any], got: Mapping[str, Any]) -> None:
+    """Refuse outlines whose join would promote, broadcast or drop something in silence."""
+    for what in ("seeds", "clocks", "arrays"):
+        if wanted[what] != got[what]:
+            raise ValueError(
+                f"the {what} of a run changed between two parts, from {wanted[what]} to {got[what]}. "
+                "Only parts of one run can be joined."
+            )
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def revive(cls: type[Made], data: Any) -> Made:
+    """revive(type(x), plain(x)) == x: a frozen record from dictionaries, lists, numbers and words.
+
+    Follows the annotations: nested records, tuples, `None`, Literals. Numbers stay what they are,
+    so that the identity of a cell survives. What does not fit is an error, never a default.
+    """
+    return _revive(cls, data, cls.__name__)
+
+
+def _revive(kind: Any, data: Any, where: str) -> Any:
+    if dataclasses.is_dataclass(kind):
+        return _revive_record(kind, data, where)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is tuple and isinstance(data, list):
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return tuple(_revive(arguments[0], item, where) for item in data)
+        if len(arguments) == len(data):
+            return tuple(_revive(part, item, where) for part, item in zip(arguments, data, strict=True))
+    if origin in (typing.Union, types.UnionType):
+        return _revive_choice(arguments, data, where)
+    if origin is Literal and any(data == word and type(data) is type(word) for word in arguments):
+        return data
+    if kind is type(None) and data is None:
+        return data
+    # An int is a good value for a float setting, a bool is not a good value for a number.
+    if kind in (bool, int, float, str) and (type(data) is kind or (kind is float and type(data) is int)):
+        return data
+    raise _another_version(f"{where} is {data!r}, which does not fit {kind}")
+
+
+def _revive_record(kind: Any, data: Any, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise _another_version(f"{where} is {data!r}, not a set of named values")
+    wanted = _annotations(kind)
+    for name in sorted(wanted.keys() - data.keys()):
+        raise _another_version(f"{where} lacks {name!r}")
+    for name in sorted(data.keys() - wanted.keys()):
+        raise _another_version(f"{where} has an unknown {name!r}")
+    return kind(**{name: _revive(wanted[name], data[name], f"{where}.{name}") for name in wanted})
+
+
+def _revive_choice(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
+    problem: ValueError | None = None
+    for kind in kinds:
+        try:
+            return _revive(kind, data, where)
+        except ValueError as error:
+            problem = error
+    raise problem or ValueError(where)
+
+
+@functools.cache
+def _annotations(kind: Any) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    return {f.name: hints[f.name] for f in dataclasses.fields(kind)}
+
+
+def _another_version(problem: str) -> ValueError:
+    return ValueError(f"{problem}: made by another version of Headway.")

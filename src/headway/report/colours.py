@@ -1,0 +1,95 @@
+"""pixel = 1 - sum_h strength_h (1 - colour_h): the heads' inks add up on white paper.
+
+With total = sum_h strength_h and mixture = sum_h strength_h colour_h / total this is
+
+    1 - total (1 - mixture)     while total <= 1: from white paper to the mixture
+    mixture / sqrt(total)       beyond, when the paper is covered: the mixture, darker
+
+so a clean colour is one head, a dull and dark one is a place where heads compete, and white is
+where nobody looks. The order of the heads does not matter. Only NumPy is needed here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+INK = "#1B1F24"
+"""Text, frames and whatever is neither a head nor a rung."""
+MUTED = "#6E7781"
+"""What should be found when looked for: boundaries, levels, notes."""
+FAINT = "#D8DEE4"
+"""Grid lines and empty frames."""
+
+HEAD_COLOURS = (
+    "#1769C2",  # blue, yellow and green are the heads of paper A's Figure 2
+    "#F2B91D",
+    "#1E9E62",
+    "#D0721F",
+    "#BFAFD6",
+    "#9C1616",
+    "#7420F2",
+    "#3F3759",
+)
+"""Any two differ by 20 or more in CIELAB, to the usual eye and to each kind of colour blindness."""
+
+# A ramp from dark to light: rungs are ordered, heads are not, and neither may be taken for the other.
+_RUNG_RAMP = ("#4A1C6F", "#B73779", "#F58A5C")
+COMPETITION_COLOUR = "#B3261E"
+COOPERATION_COLOUR = "#00737F"
+
+UNIFORM_COLOUR = "#9AA4AE"
+"""Rung 0, the uniform prediction, which has learnt nothing."""
+
+
+def to_rgb(colour: str) -> np.ndarray:
+    """The text #RRGGBB as three numbers from 0 to 1."""
+    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+
+
+def to_hex(rgb: np.ndarray) -> str:
+    """Three numbers from 0 to 1 as the text #RRGGBB."""
+    return "#" + "".join(f"{round(255 * float(channel)):02X}" for channel in np.clip(rgb, 0, 1))
+
+
+def head_colours(heads: int) -> tuple[str, ...]:
+    """One colour a head; past eight the same colours return, each time a good deal darker."""
+    return tuple(
+        to_hex(to_rgb(HEAD_COLOURS[head % len(HEAD_COLOURS)]) * 0.6 ** (head // len(HEAD_COLOURS)))
+        for head in range(heads)
+    )
+
+
+def rung_colours(rungs: int) -> tuple[str, ...]:
+    """Colours of f_{1:1} .. f_{1:rungs}, dark to light; block k has the colour of the rung it completes."""
+    ramp = np.array([to_rgb(colour) for colour in _RUNG_RAMP])
+    along = np.linspace(0, len(ramp) - 1, rungs) if rungs > 1 else np.array([0.0])
+    channels = [np.interp(along, np.arange(len(ramp)), ramp[:, channel]) for channel in range(3)]
+    return tuple(to_hex(rgb) for rgb in np.stack(channels, axis=-1))
+
+
+def full_strength(attention: np.ndarray) -> float:
+    """The attention that gets the full colour: the 99th percentile of what is not zero.
+
+    A percentile, because one outstanding weight (the very first rows see few keys) would pale all others.
+    """
+    looked_at = attention[np.isfinite(attention) & (attention > 0)]
+    return float(np.quantile(looked_at, 0.99)) if looked_at.size else 1.0
+
+
+def blend(attention: np.ndarray, colours: tuple[str, ...], full: float = 1.0) -> np.ndarray:
+    """(head, ...) weights to (..., 3) pixels by the rule above, with strength = attention / full, at most 1.
+
+    Missing weights (NaN) leave no ink.
+    """
+    if len(attention) != len(colours):
+        raise ValueError(
+            f"{len(attention)} heads and {len(colours)} colours were given; the first axis of the "
+            "attention is the head. Use `head_colours(heads)`."
+        )
+    if not full > 0:
+        raise ValueError(f"full is {full}, but the attention that gets the full colour must be above 0.")
+    strength = np.clip(np.nan_to_num(np.asarray(attention, float) / full), 0, 1)
+    total = strength.sum(axis=0)[..., None]
+    mixture = np.tensordot(strength, np.array([to_rgb(colour) for colour in colours]), axes=(0, 0))
+    mixture = mixture / np.where(total > 0, total, 1)
+    return np.where(total <= 1, 1 - total * (1 - mixture), mixture / np.sqrt(np.maximum(total, 1)))

@@ -1,0 +1,50 @@
+"""A figure becomes two files, a PNG for screens and a PDF for print; drawn twice, they are the same bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from headway.report.figures.style import RESOLUTION, styled
+
+# Dates and versions would make equal figures differ.
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+}
+
+
+@styled
+def save(figure: Figure, stem: Path | str) -> tuple[Path, Path]:
+    """Write `stem`.png and `stem`.pdf, each whole or not at all, and return their paths."""
+    stem = Path(stem)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    # The name is kept as it is: with_suffix would cut "u=0.001" at its point.
+    png, pdf = (stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "pdf"))
+    for path in (png, pdf):
+        kind = path.suffix[1:]
+        content = io.BytesIO()
+        figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=_METADATA[kind])
+        _write_whole(path, content.getvalue())
+    return png, pdf
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Put `content` under a name beside `path`, then rename: a reader sees the old file or the new one."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    beside = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.chmod(0o644)  # a temporary file is private, a figure is not
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,115 @@
+"""Curves over training: every seed as a thin line, their median as a thick one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator
+
+from headway.records import Trajectory
+from headway.report.colours import MUTED
+
+Steps = Sequence[int | float] | np.ndarray
+Boundaries = Steps
+"""Steps between stages: one for each boundary, or (seed, boundary) with NaN where a seed has none."""
+
+
+def moving_values(trajectory: Trajectory, name: str) -> np.ndarray:
+    """The array `name`, with NaN from where a seed diverged: what it repeats from there is not learning."""
+    values = np.array(trajectory[name], dtype=float)
+    values[~np.isfinite(values)] = np.nan
+    if "diverged_at" in trajectory.facts:
+        diverged_at = np.asarray(trajectory.facts["diverged_at"])[:, None]
+        values[(diverged_at >= 0) & (trajectory.times(name)[None] >= diverged_at)] = np.nan
+    return values
+
+
+def median_over_seeds(values: np.ndarray) -> np.ndarray:
+    """Median of the seeds that have a number, and NaN where none has."""
+    median = np.full(values.shape[1:], np.nan)
+    known = np.isfinite(values).any(axis=0)
+    median[known] = np.nanmedian(values[:, known], axis=0)
+    return median
+
+
+def draw_seeds(
+    axes: Axes, times: np.ndarray, values: np.ndarray, colour: str, label: str, **look: Any
+) -> tuple[list[Line2D], Line2D]:
+    """Thin lines for the rows of `values` (seed, time) and a thick one, with the label, for their median."""
+    thin = [
+        axes.plot(times, row, color=colour, linewidth=0.5, alpha=0.35, zorder=2, **look)[0]
+        for row in values
+        if len(values) > 1
+    ]
+    (thick,) = axes.plot(
+        times, median_over_seeds(values), color=colour, linewidth=1.5, label=label, zorder=3, **look
+    )
+    return thin, thick
+
+
+def time_axis(axes: Axes, times: np.ndarray, log: bool) -> None:
+    """Training steps, evenly or logarithmically; step 0 keeps a place on the logarithmic axis."""
+    axes.set_xlabel("training steps")
+    last = max(float(times[-1]), 1.0) if len(times) else 1.0
+    if log:
+        axes.set_xscale("symlog", linthresh=1, linscale=0.4)
+        decades = [10.0**power for power in range(int(np.log10(last)) + 1)]
+        axes.xaxis.set_major_locator(FixedLocator([0, *decades]))
+        axes.xaxis.set_minor_locator(
+            FixedLocator([part * decade for decade in decades for part in range(2, 10)])
+        )
+        axes.xaxis.set_major_formatter("{x:.0f}")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axes.set_xlim(0, last)
+
+
+def from_zero(axes: Axes) -> None:
+    """Let the vertical axis start at zero, unless something was drawn below it."""
+    low, _ = axes.get_ylim()
+    lowest = axes.dataLim.y0
+    axes.set_ylim(bottom=low if np.isfinite(lowest) and lowest < -0.02 * axes.dataLim.height else 0.0)
+
+
+def mark_boundaries(axes: Axes, boundaries: Boundaries | None) -> None:
+    """A dashed line at each boundary's median and a shade over its range; the stages' numbers above."""
+    if boundaries is None or np.size(boundaries) == 0:
+        return
+    steps = np.atleast_2d(np.asarray(boundaries, dtype=float))
+    medians = median_over_seeds(steps)
+    for boundary, median in zip(steps.T, medians, strict=True):
+        if not np.isfinite(median):
+            continue
+        if len(steps) > 1:
+            axes.axvspan(
+                np.nanmin(boundary), np.nanmax(boundary), color=MUTED, alpha=0.10, linewidth=0, zorder=0
+            )
+        axes.axvline(median, color=MUTED, linewidth=0.7, linestyle=(0, (4, 2.5)), zorder=1)
+    _name_stages(axes, np.sort(medians[np.isfinite(medians)]))
+
+
+def _name_stages(axes: Axes, boundaries: np.ndarray) -> None:
+    """Above each stage its number, with the word where there is room for it."""
+    # Places as seen: on a logarithmic axis the middle of a stage is not the middle in steps.
+    scale = axes.transScale.transform(
+        np.stack([[*axes.get_xlim(), *boundaries], np.ones(len(boundaries) + 2)], -1)
+    )
+    seen = (scale[:, 0] - scale[0, 0]) / (scale[1, 0] - scale[0, 0])
+    edges = [0.0, *seen[2:], 1.0]
+    for stage, (left, right) in enumerate(pairwise(edges), start=1):
+        axes.annotate(
+            f"stage {stage}" if right - left > 0.2 else f"{stage}",
+            ((left + right) / 2, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, 1.5),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=6.5,
+            color=MUTED,
+        )

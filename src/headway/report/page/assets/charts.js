@@ -1,0 +1,71 @@
+// The charts on the page, with a marker that follows the slider.
+import { readTheme } from "./colour.js";
+import { nearestIndex } from "./data.js";
+import { drawToWidth, element } from "./dom.js";
+import { figure, MARGIN } from "./figure.js";
+import { arrivals } from "./stages.js";
+import { median, number, whole } from "./words.js";
+
+/** Draw into the host, redraw on changes of what is shown, and only move a line when time changes. */
+export function mountCharts(host, report, selection) {
+  const plot = element("div", { class: "plot", role: "img" });
+  const marker = element("div", { class: "marker", "aria-hidden": "true" });
+  host.append(plot, marker);
+  const drawing = { axis: null, width: 0 };
+  const run = () => report.runs[selection.state.run];
+
+  const moveMarker = () => {
+    const step = run().times[selection.state.time];
+    const range = plot.layout?.xaxis?.range;
+    if (!range || step === undefined || !drawing.axis) return void (marker.hidden = true);
+    // A line of our own costs a microsecond; asking plotly to move a shape would lay the chart out again.
+    const [first, last] = range;
+    const share = (drawing.axis.coordinate(drawing.axis.place(step)) - first) / (last - first);
+    const inside = drawing.width - MARGIN.l - MARGIN.r;
+    marker.hidden = share < -1e-9 || share > 1 + 1e-9;
+    marker.style.transform = `translateX(${(MARGIN.l + share * inside).toFixed(2)}px)`;
+  };
+
+  const draw = () => {
+    if (!drawing.width) return;
+    const made = figure(run(), selection.state, readTheme(), drawing.width);
+    drawing.axis = made.axis;
+    const config = { displaylogo: false, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+    window.Plotly.react(plot, made.data, made.layout, config);
+    plot.setAttribute("aria-label", chartWords(run()));
+    marker.style.top = `${MARGIN.t}px`;
+    marker.style.height = `${made.layout.height - MARGIN.t - MARGIN.b}px`;
+    moveMarker();
+  };
+
+  drawToWidth(host, (width) => {
+    drawing.width = width;
+    draw();
+    if (drawing.listening) return;
+    drawing.listening = true;
+    plot.on("plotly_relayout", moveMarker);
+    plot.on("plotly_click", (event) => {
+      const x = event.xvals?.[0] ?? event.points?.[0]?.x;
+      if (Number.isFinite(x)) selection.set({ time: nearestIndex(run().times, x) });
+    });
+  });
+  selection.watch((_, changed) => {
+    const more = ["run", "seed", "logTime", "logValue", "ladder", "hidden", "theme"].some((name) => changed.has(name));
+    if (more) draw();
+    else moveMarker();
+  });
+}
+
+/** The chart for someone who cannot see it. */
+function chartWords(run) {
+  const loss = run.arrays.excess_loss;
+  const ends = loss && run.evaluation.length
+    ? [0, run.evaluation.length - 1].map((time) => number(median(run.seeds.map((_, seed) => loss.at(seed, time)))))
+    : null;
+  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
+  return [
+    "Excess loss and KL from each rung over training.",
+    ends ? `The median excess loss goes from ${ends[0]} to ${ends[1]} nats.` : "",
+    ...moves.map((move) => `Rung ${move.rung} is reached at step ${whole(move.step)} in the median.`),
+  ].join(" ");
+}

@@ -1,0 +1,92 @@
+// The embedded JSON as runs with arrays that can be indexed.
+
+const MISSING = 255;
+
+/** Numbers with axes: `row(i, j)` is everything behind the leading indices i, j, without a copy. */
+export class Grid {
+  constructor(values, shape) {
+    this.values = values;
+    this.shape = shape;
+    this.strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((product, size) => product * size, 1));
+  }
+
+  row(...index) {
+    const start = index.reduce((sum, i, axis) => sum + i * this.strides[axis], 0);
+    const length = index.length ? this.strides[index.length - 1] : this.values.length;
+    return this.values.subarray(start, start + length);
+  }
+
+  at(...index) {
+    return this.row(...index)[0];
+  }
+}
+
+export function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed.data), (character) => character.charCodeAt(0));
+  if (packed.type === "float32") return new Grid(new Float32Array(bytes.buffer), packed.shape);
+  const values = new Float32Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) values[i] = bytes[i] === MISSING ? NaN : bytes[i] * packed.step;
+  return new Grid(values, packed.shape);
+}
+
+const unpackAll = (packed) =>
+  Object.fromEntries(Object.entries(packed).map(([name, value]) => [name, unpack(value)]));
+
+/** The report that `payload.py` wrote, with its arrays unpacked. */
+export function readReport(text) {
+  const report = JSON.parse(text);
+  return { ...report, runs: report.runs.map(readRun) };
+}
+
+function readRun(raw) {
+  const arrays = unpackAll(raw.arrays);
+  const facts = unpackAll(raw.facts);
+  const evaluation = raw.clocks.evaluation ?? [];
+  const pictures = Boolean(arrays.attention && raw.clocks.snapshot?.length);
+  // Without pictures the slider still moves the marker and the bars, along the steps of the curves.
+  const times = pictures ? raw.clocks.snapshot : evaluation;
+  const shape = arrays.attention?.shape ?? [];
+  const byLag = arrays.attention_by_lag?.shape ?? [];
+  return {
+    ...raw,
+    arrays,
+    facts,
+    evaluation,
+    pictures,
+    attentionStep: raw.arrays.attention?.step ?? 0,
+    times,
+    nearest: times.map((step) => nearestIndex(evaluation, step)),
+    layers: shape[2] ?? byLag[2] ?? 0,
+    heads: shape[3] ?? byLag[3] ?? 0,
+    queries: shape[4] ?? 0,
+    keys: shape[5] ?? 0,
+    rungs: raw.task.blocks.length,
+    divergedAt: raw.seeds.map((_, seed) => (facts.diverged_at ? facts.diverged_at.at(seed) : -1)),
+  };
+}
+
+/** Position of the entry that lies closest to `wanted`. */
+export function nearestIndex(steps, wanted) {
+  let best = 0;
+  for (let i = 1; i < steps.length; i++) {
+    if (Math.abs(steps[i] - wanted) < Math.abs(steps[best] - wanted)) best = i;
+  }
+  return best;
+}
+
+export const diverged = (run, seed) => run.divergedAt[seed] >= 0;
+
+/** Share of its attention that each head puts on each block: a list over heads of lists over blocks. */
+export function blockMasses(run, seed, layer, time) {
+  const grid = run.arrays.attention_by_lag;
+  if (!grid || !run.times.length) return [];
+  return Array.from({ length: run.heads }, (_, head) => {
+    const byLag = grid.row(seed, run.nearest[time], layer, head);
+    const mass = (lags) => lags.reduce((sum, lag) => sum + (lag <= byLag.length ? byLag[lag - 1] : 0), 0);
+    const used = [...new Set(run.task.blocks.flat())];
+    return { blocks: run.task.blocks.map(mass), elsewhere: 1 - mass(used) };
+  });
+}
+
+/** The lag between row `query` and column `key` of an attention matrix; below 1 lies the future. */
+export const lagOf = (run, query, key) => run.keys - run.queries + query - key + 1;

@@ -1,0 +1,84 @@
+// Put the report on the page. Sections that would be empty stay hidden.
+import { mountCombined, mountHeads } from "./attention.js";
+import { mountCharts } from "./charts.js";
+import { forgetTheme } from "./colour.js";
+import { mountControls } from "./controls.js";
+import { readReport } from "./data.js";
+import { element, find } from "./dom.js";
+import { mountLegend } from "./legend.js";
+import { mountMasses } from "./masses.js";
+import { narrate, summarise, tally } from "./narration.js";
+import { mountReading } from "./reading.js";
+import { mountCommands, mountRuns, mountStages } from "./runs.js";
+import { makeSelection } from "./selection.js";
+import { mountVerdicts } from "./verdicts.js";
+
+const reveal = (id) => (find(id).hidden = false);
+
+function mountNarration(host, report, selection) {
+  const say = ({ run, seed, layer, time, playing }) => {
+    const { lead, words, numbers } = narrate(report.runs[run], seed, layer, time);
+    // A screen reader should hear where playing ended, not every picture on the way.
+    host.setAttribute("aria-live", playing ? "off" : "polite");
+    host.replaceChildren(element("b", {}, lead), words ? `: ${words}. ` : ". ", element("span", { class: "quiet" }, numbers));
+  };
+  say(selection.state);
+  selection.watch(say);
+}
+
+function writeSummary(host, report) {
+  const several = report.runs.length > 1;
+  host.append(
+    ...report.runs.map((run) => element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run))),
+    ...(report.findings.length ? [element("p", {}, tally(report.findings))] : []),
+    ...(report.runs.length || report.findings.length ? [] : [element("p", {}, "This report holds no run and no finding yet.")]),
+  );
+}
+
+function start() {
+  const report = readReport(find("data").textContent);
+  writeSummary(find("summary"), report);
+  const selection = makeSelection({
+    run: 0,
+    seed: 0,
+    layer: 0,
+    time: Math.max(0, (report.runs[0]?.times.length ?? 0) - 1), // what was learnt; playing starts over
+    playing: false,
+    logTime: true,
+    logValue: false,
+    ladder: "rungs",
+    hidden: new Set(["rungs 0"]), // the uniform prediction is far from everything and would flatten the others
+    muted: new Set(),
+    stripes: false,
+    theme: 0,
+  });
+  if (report.runs.length) {
+    reveal("reading");
+    reveal("watch");
+    mountReading(find("reading-words"), find("task-drawing"), report, selection);
+    mountControls(find("controls"), report, selection);
+    mountNarration(find("narration"), report, selection);
+    mountLegend(find("chart-legend"), report, selection);
+    mountCombined(find("combined"), report, selection);
+    mountMasses(find("masses"), report, selection);
+    mountHeads(find("heads"), report, selection);
+    mountCharts(find("charts"), report, selection);
+    if (mountStages(find("stage-tables"), report)) reveal("stages");
+    mountRuns(find("run-details"), report);
+  }
+  if (report.findings.length) {
+    reveal("verdicts");
+    mountVerdicts(find("verdict-table"), report);
+  }
+  if (report.runs.length || report.commands.length) reveal("sources");
+  mountCommands(find("commands"), report.commands);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    forgetTheme();
+    selection.set({ theme: selection.state.theme + 1 });
+  });
+  // For whoever opens the console, and for the tests.
+  window.headway = { report, selection };
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

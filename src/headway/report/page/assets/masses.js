@@ -1,0 +1,52 @@
+// Share of each head's attention on each block, as a table whose cells are bars.
+import { chip } from "./attention.js";
+import { css, paletteOf } from "./colour.js";
+import { blockMasses } from "./data.js";
+import { element } from "./dom.js";
+import { lagWords, percent } from "./words.js";
+
+export function mountMasses(host, report, selection) {
+  const { state } = selection;
+  const run = () => report.runs[state.run];
+  let cells = [];
+
+  const build = () => {
+    host.hidden = !run().arrays.attention_by_lag;
+    if (host.hidden) return void (cells = []);
+    const palette = paletteOf(run());
+    const blocks = run().task.blocks;
+    const bar = (head) => {
+      const fill = element("span", { class: "fill", style: { background: css(palette.heads[head]) } });
+      const words = element("span", { class: "share" });
+      return { fill, words, cell: element("td", {}, element("span", { class: "bar" }, fill), words) };
+    };
+    cells = Array.from({ length: run().heads }, (_, head) => [...blocks, null].map(() => bar(head)));
+    const header = blocks.map((lags, block) =>
+      element("th", { scope: "col" }, element("span", { style: { color: palette.rungWords[block + 1] } }, `block ${block + 1}`),
+        element("small", {}, lagWords(lags))),
+    );
+    host.replaceChildren(
+      element("h3", {}, "Share of attention on each block"),
+      element("div", { class: "scroll" }, element("table", { class: "mass-table" },
+        element("thead", {}, element("tr", {}, element("td"), header, element("th", { scope: "col" }, "elsewhere"))),
+        element("tbody", {}, cells.map((row, head) =>
+          element("tr", {}, element("th", { scope: "row", "aria-label": `head ${head + 1}` }, chip(head, palette)), row.map((entry) => entry.cell)),
+        )),
+      )),
+    );
+    draw();
+  };
+  const draw = () => {
+    const masses = blockMasses(run(), state.seed, state.layer, state.time);
+    cells.forEach((row, head) =>
+      row.forEach(({ fill, words }, block) => {
+        const mass = block < row.length - 1 ? masses[head].blocks[block] : masses[head].elsewhere;
+        // Scaling needs no new layout, a width would.
+        fill.style.transform = `scaleX(${Number.isFinite(mass) ? Math.min(1, Math.max(0, mass)) : 0})`;
+        words.textContent = percent(mass);
+      }),
+    );
+  };
+  build();
+  selection.watch((_, changed) => (changed.has("run") || changed.has("theme") ? build() : draw()));
+}

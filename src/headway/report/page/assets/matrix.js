@@ -1,0 +1,147 @@
+// One attention matrix on a canvas: a picture of queries x keys, axes, and the outlines of the blocks.
+import { css } from "./colour.js";
+import { ranges } from "./words.js";
+
+const ROOM = { left: 40, right: 6, top: 18, bottom: 34 };
+const TEXT = 11;
+
+/** Where cells lie for a given width: whole device pixels a cell, so that edges are sharp on every screen. */
+export function matrixLayout(run, width) {
+  const ratio = window.devicePixelRatio || 1;
+  const exact = ((width - ROOM.left - ROOM.right) * ratio) / Math.max(1, run.keys);
+  const cell = (exact >= 1 ? Math.floor(exact) : exact) / ratio;
+  return {
+    ratio,
+    cell,
+    left: ROOM.left,
+    top: ROOM.top,
+    width: ROOM.left + ROOM.right + cell * run.keys,
+    height: ROOM.top + ROOM.bottom + cell * run.queries,
+  };
+}
+
+/** A canvas that draws pictures of `run.queries` rows; `columns` may be a multiple of `run.keys`. */
+export function makeMatrix() {
+  const canvas = document.createElement("canvas");
+  canvas.setAttribute("role", "img");
+  const small = document.createElement("canvas");
+  let layout = null;
+  return {
+    canvas,
+    get layout() {
+      return layout;
+    },
+    resize(run, width) {
+      layout = matrixLayout(run, width);
+      canvas.width = Math.round(layout.width * layout.ratio);
+      canvas.height = Math.round(layout.height * layout.ratio);
+      canvas.style.width = `${canvas.width / layout.ratio}px`;
+      canvas.style.height = `${canvas.height / layout.ratio}px`;
+    },
+    draw(run, image, palette, theme) {
+      if (!layout) return;
+      const context = canvas.getContext("2d");
+      context.setTransform(layout.ratio, 0, 0, layout.ratio, 0, 0);
+      context.clearRect(0, 0, layout.width, layout.height);
+      // The picture is painted with one pixel a cell and enlarged without smoothing: one call instead of 600.
+      small.width = image.width;
+      small.height = image.height;
+      small.getContext("2d").putImageData(image, 0, 0);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(small, layout.left, layout.top, layout.cell * run.keys, layout.cell * run.queries);
+      drawFrame(context, run, layout, theme);
+      run.task.blocks.forEach((lags, block) => drawBlock(context, run, layout, lags, palette.rungs[block + 1]));
+      drawBlockNumbers(context, run, layout, palette, theme);
+    },
+    /** The cell under a pointer, or null. */
+    cellAt(run, event) {
+      if (!layout) return null;
+      const box = canvas.getBoundingClientRect();
+      const key = Math.floor((event.clientX - box.left - layout.left) / layout.cell);
+      const query = Math.floor((event.clientY - box.top - layout.top) / layout.cell);
+      return key >= 0 && key < run.keys && query >= 0 && query < run.queries ? { query, key } : null;
+    },
+  };
+}
+
+function drawFrame(context, run, layout, theme) {
+  const { left, top, cell } = layout;
+  const [width, height] = [cell * run.keys, cell * run.queries];
+  context.strokeStyle = theme.rule;
+  context.lineWidth = 1;
+  context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
+  context.fillStyle = theme.muted;
+  context.font = `${TEXT}px ${theme.font}`;
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  const every = (count) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((gap) => (gap * cell >= 30 || gap >= count)) ?? 1000;
+  const across = every(run.keys);
+  for (let position = across; position <= run.keys; position += across) {
+    context.fillText(String(position), left + (position - 0.5) * cell, top + height + 4);
+  }
+  context.fillText("key position", left + width / 2, top + height + 4 + TEXT + 4);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  const first = run.keys - run.queries + 1;
+  const down = every(run.queries);
+  for (let position = Math.ceil(first / down) * down; position < first + run.queries; position += down) {
+    context.fillText(String(position), left - 5, top + (position - first + 0.5) * cell);
+  }
+  context.save();
+  context.translate(7, top + height / 2);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText("query position", 0, 0);
+  context.restore();
+}
+
+/** The staircase around the cells whose lag belongs to a block. */
+function drawBlock(context, run, layout, lags, colour) {
+  const { left, top, cell } = layout;
+  const newest = run.keys - run.queries; // the key at lag 1 of the first query
+  const x = (key) => left + Math.max(0, key) * cell;
+  context.strokeStyle = colour;
+  context.lineWidth = 1.25;
+  for (const [near, far] of ranges(lags)) {
+    context.beginPath();
+    for (let query = 0; query < run.queries; query++) {
+      const edge = x(newest + query + 2 - near);
+      context.lineTo(edge, top + query * cell);
+      context.lineTo(edge, top + (query + 1) * cell);
+    }
+    for (let query = run.queries - 1; query >= 0; query--) {
+      const edge = x(newest + query + 1 - far);
+      context.lineTo(edge, top + (query + 1) * cell);
+      context.lineTo(edge, top + query * cell);
+    }
+    context.closePath();
+    context.stroke();
+  }
+}
+
+function drawBlockNumbers(context, run, layout, palette, theme) {
+  const newest = run.keys - run.queries;
+  context.font = `600 ${TEXT}px ${theme.font}`;
+  context.textBaseline = "alphabetic";
+  context.textAlign = "center";
+  let leftmost = Infinity;
+  run.task.blocks.forEach((lags, block) => {
+    const middle = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
+    const x = layout.left + Math.max(0.5, newest + 1.5 - middle) * layout.cell;
+    leftmost = Math.min(leftmost, x);
+    context.fillStyle = palette.rungWords[block + 1];
+    context.fillText(String(block + 1), x, layout.top - 5);
+  });
+  context.fillStyle = theme.muted;
+  context.font = `${TEXT}px ${theme.font}`;
+  if (leftmost - 10 > 34) {
+    context.textAlign = "right";
+    context.fillText("block", leftmost - 9, layout.top - 5);
+  } else {
+    context.textAlign = "left";
+    context.fillText("block", layout.left + newest * layout.cell + 1.5 * layout.cell + 8, layout.top - 5);
+  }
+}
+
+/** A ramp from paper to the full colour of a head, for the key of the picture. */
+export const rampOf = (palette, head) => `linear-gradient(to right, ${css(palette.paper)}, ${css(palette.heads[head])})`;

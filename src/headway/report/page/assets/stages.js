@@ -1,0 +1,75 @@
+// Which rung a seed stood on, and when it moved to the next.
+import { diverged } from "./data.js";
+import { median } from "./words.js";
+
+/** The stage of a seed at a step: {number, rung, from, until}, or null where no stages are known. */
+export function stageAt(run, seed, step) {
+  const stages = run.stages[seed];
+  if (!stages?.rungs.length) return null;
+  const passed = stages.boundaries.filter((boundary) => boundary !== null && boundary <= step).length;
+  return {
+    number: passed + 1,
+    rung: stages.rungs[passed],
+    from: passed ? stages.boundaries[passed - 1] : 0,
+    until: stages.boundaries[passed] ?? Infinity,
+  };
+}
+
+/** Every stage of a seed, the last one ending with the run. */
+export function stagesOf(run, seed) {
+  const stages = run.stages[seed];
+  if (!stages) return [];
+  const end = run.evaluation.at(-1) ?? run.times.at(-1);
+  return stages.rungs.map((rung, k) => ({
+    number: k + 1,
+    rung,
+    from: k ? stages.boundaries[k - 1] : 0,
+    until: stages.boundaries[k] ?? end,
+    level: stages.levels[k],
+  }));
+}
+
+/** The step at which a seed came to a rung, or NaN if it never stood there. */
+export function arrival(run, seed, rung) {
+  const stages = run.stages[seed];
+  const at = stages ? stages.rungs.indexOf(rung) : -1;
+  return at > 0 ? stages.boundaries[at - 1] ?? NaN : NaN;
+}
+
+/** For rungs 2, 3, ..: the median step of arrival over the seeds that arrived, and how many those are. */
+export function arrivals(run) {
+  return Array.from({ length: Math.max(0, run.rungs - 1) }, (_, k) => {
+    const rung = k + 2;
+    const steps = run.seeds.map((_, seed) => arrival(run, seed, rung)).filter(Number.isFinite);
+    return { rung, step: median(steps), seeds: steps.length, interval: run.intervals[k] ?? null };
+  });
+}
+
+/** Whether a seed stood on rung 1, then 2, and so on to the truth, and nowhere else. */
+export function inOrder(run, seed) {
+  const rungs = (run.stages[seed]?.rungs ?? []).filter((rung) => rung > 0);
+  return rungs.length === run.rungs && rungs.every((rung, k) => rung === k + 1);
+}
+
+/**
+ * The slider's position that shows stage `number` best: where the model is closest to that stage's rung.
+ * Its first step would show the heads on their way, not where they came to.
+ */
+export function showcase(run, seed, number) {
+  const stage = stagesOf(run, seed)[number - 1];
+  if (!stage) return null;
+  const inside = run.times.map((_, time) => time).filter((time) => {
+    return run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === run.times.at(-1));
+  });
+  const distance = (time) => {
+    const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
+    return Number.isFinite(kl) ? kl : Infinity;
+  };
+  if (!inside.length) return run.times.findIndex((step) => step >= stage.from);
+  return inside.reduce((best, time) => (distance(time) < distance(best) ? time : best));
+}
+
+/** The seeds that a median may count: a diverged one stopped moving and would bend it. */
+export function countedSeeds(run) {
+  return run.seeds.map((_, seed) => seed).filter((seed) => !diverged(run, seed));
+}

@@ -1,0 +1,138 @@
+"""Everything that the page's JavaScript reads, as plain words and numbers.
+
+Arrays travel as base64. Curves keep their float32 bits; attention matrices, which are only looked at, are cut to
+255 levels of `step` each, so that what is shown is within step / 2 of what was measured.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from headway.records import Finding, Trajectory, plain
+from headway.report.colours import UNIFORM_COLOUR, full_strength, head_colours, rung_colours
+from headway.report.page.views import Report, RunView
+from headway.settings import Settings
+
+MISSING = 255
+"""The level that stands for a number that is not there."""
+_HIGHEST = 254
+
+# The step-by-step training loss stays on disk: the page draws what was measured on the test sequences.
+CURVES = ("excess_loss", "kl_rungs", "kl_references", "attention_by_lag", "learning_rate")
+
+
+def pack_curves(values: np.ndarray) -> dict[str, Any]:
+    """float32 numbers, bit for bit."""
+    little_endian = np.ascontiguousarray(values, dtype="<f4")
+    return {"type": "float32", "shape": list(values.shape), "data": _base64(little_endian)}
+
+
+def pack_levels(values: np.ndarray) -> dict[str, Any]:
+    """value = level * step with step = largest value / 254; level 255 is a missing number."""
+    finite = np.isfinite(values)
+    largest = float(values[finite].max()) if finite.any() else 0.0
+    step = largest / _HIGHEST if largest > 0 else 1.0
+    levels = np.where(finite, np.rint(np.clip(np.nan_to_num(values), 0, largest) / step), MISSING)
+    return {
+        "type": "levels",
+        "shape": list(values.shape),
+        "step": step,
+        "data": _base64(levels.astype(np.uint8)),
+    }
+
+
+def unpack(packed: Mapping[str, Any]) -> np.ndarray:
+    """What `pack_curves` or `pack_levels` was given, the latter to within step / 2."""
+    raw = base64.b64decode(packed["data"])
+    if packed["type"] == "float32":
+        return np.frombuffer(raw, "<f4").reshape(packed["shape"])
+    levels = np.frombuffer(raw, np.uint8).reshape(packed["shape"])
+    return np.where(levels == MISSING, np.nan, levels * packed["step"])
+
+
+def plain_json(value: Any) -> Any:
+    """Words, numbers, lists and dictionaries only; what JSON has no number for (NaN, infinity) becomes null."""
+    value = plain(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain_json(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int, bool)) else str(value)
+
+
+def payload(report: Report) -> dict[str, Any]:
+    """The report as one JSON value."""
+    return {
+        "title": report.title,
+        "runs": [_run(view) for view in report.runs],
+        "findings": [{"grid": grid, **_finding(finding)} for grid, finding in report.findings],
+        "commands": list(report.commands),
+    }
+
+
+def _run(view: RunView) -> dict[str, Any]:
+    trajectory = view.trajectory
+    settings = view.settings
+    stages = {stages.seed: stages for stages in view.stages}
+    return {
+        "label": view.label,
+        "seeds": list(trajectory.seeds),
+        "clocks": {
+            name: plain_json(np.asarray(trajectory.clocks[name]))
+            for name in ("evaluation", "snapshot")
+            if name in trajectory.clocks
+        },
+        "arrays": _arrays(trajectory),
+        "facts": {name: pack_curves(values) for name, values in trajectory.facts.items()},
+        "task": _task(settings),
+        "settings": plain_json(settings),
+        "provenance": plain_json(view.provenance),
+        "stages": [plain_json(stages.get(seed)) for seed in trajectory.seeds],
+        "intervals": plain_json(view.intervals),
+        "colours": {
+            "heads": list(head_colours(settings.model.heads)),
+            "rungs": [UNIFORM_COLOUR, *rung_colours(len(settings.task.blocks))],
+            "references": list(rung_colours(max(1, len(settings.references)))),
+            "full": full_strength(trajectory["attention"]) if "attention" in trajectory else 1.0,
+        },
+    }
+
+
+def _arrays(trajectory: Trajectory) -> dict[str, Any]:
+    arrays = {name: pack_curves(trajectory[name]) for name in CURVES if name in trajectory}
+    if "attention" in trajectory and trajectory["attention"].size:
+        arrays["attention"] = pack_levels(trajectory["attention"])
+    return arrays
+
+
+def _task(settings: Settings) -> dict[str, Any]:
+    """What follows from the settings, so that the page need not know the rules."""
+    task = settings.task
+    count = len(task.blocks)
+    return {
+        "blocks": plain_json(task.blocks),
+        "strengths": [task.base * task.ratio ** (count - 1 - block) for block in range(count)],
+        "ratio": task.ratio,
+        "weighting": task.weighting,
+        "tokens": task.tokens,
+        "start": task.start,
+        "horizon": task.horizon,
+        "references": list(settings.references),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {**plain_json(finding), "verdict": finding.verdict}
+
+
+def _base64(values: np.ndarray) -> str:
+    return base64.b64encode(values.tobytes()).decode("ascii")

@@ -1,0 +1,74 @@
+"""What a page shows: runs with their stages, findings, and the commands that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headway.records import Finding, Trajectory
+from headway.settings import Settings
+
+
+@dataclass(frozen=True)
+class SeedStages:
+    """Stage k of a seed was spent at rungs[k], near the excess loss levels[k], and ended at boundaries[k].
+
+    rungs (1, 2, 3) with boundaries (65, 450): rung 1 until step 65, rung 2 until step 450, then rung 3.
+    The last stage has no end, so there is one boundary fewer than rungs.
+    """
+
+    seed: int
+    rungs: tuple[int, ...]
+    boundaries: tuple[float, ...]
+    levels: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        wanted = max(0, len(self.rungs) - 1)
+        if len(self.boundaries) != wanted:
+            raise ValueError(
+                f"seed {self.seed} has {len(self.boundaries)} boundaries for {len(self.rungs)} stages, which have "
+                f"{wanted} between them. Leave out the start of the first stage and the end of the last."
+            )
+        if self.levels and len(self.levels) != len(self.rungs):
+            raise ValueError(
+                f"seed {self.seed} has {len(self.levels)} levels for {len(self.rungs)} stages. "
+                "Give one excess loss for each stage, or none."
+            )
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One trained cell as the page shows it."""
+
+    label: str
+    """What a person chooses it by, such as "as-run"."""
+    settings: Settings
+    trajectory: Trajectory
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Versions, device, commit, wall time: anything that JSON can hold."""
+    stages: tuple[SeedStages, ...] = ()
+    """At most one a seed, in any order; a seed without stages is shown without them."""
+    intervals: tuple[tuple[float, float] | None, ...] = ()
+    """Interval of the median step at which rungs 2, 3, .. were reached, where one is known."""
+
+    def __post_init__(self) -> None:
+        strangers = {stages.seed for stages in self.stages} - set(self.trajectory.seeds)
+        if strangers:
+            raise ValueError(
+                f"stages were given for the seeds {sorted(strangers)}, but the run {self.label!r} has the seeds "
+                f"{list(self.trajectory.seeds)}. Use the stages of this trajectory."
+            )
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page: what it is about, what was run, what was found, and how to make it again."""
+
+    title: str
+    introduction: str
+    runs: tuple[RunView, ...] = ()
+    findings: tuple[tuple[str, Finding], ...] = ()
+    """(name of the grid, finding); the grids of one claim stand side by side."""
+    commands: tuple[str, ...] = ()
+    """What to type to make this page again."""

@@ -1,0 +1,120 @@
+"""page = template + style + data + chart library + our modules, in one file that asks nothing of the network.
+
+A text from a run (a title, a label, a claim) can contain anything, so it is kept from becoming markup or code three
+times over: it is escaped here, it is only ever shown as text by the modules, and the page's own security policy
+lets no script run but the ones written below, known by their hashes, and lets nothing be fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+from headway.report.page.payload import payload
+from headway.report.page.views import Report
+
+MODULES = (
+    "dom.js",
+    "data.js",
+    "words.js",
+    "colour.js",
+    "selection.js",
+    "stages.js",
+    "curves.js",
+    "traces.js",
+    "figure.js",
+    "charts.js",
+    "legend.js",
+    "matrix.js",
+    "attention.js",
+    "masses.js",
+    "narration.js",
+    "reading.js",
+    "controls.js",
+    "verdicts.js",
+    "runs.js",
+    "main.js",
+)
+"""In the order of their imports: each uses only what stands before it."""
+
+_IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
+_EXPORT = re.compile(r"^export\s+", re.MULTILINE)
+
+
+def write_page(path: str | os.PathLike[str], report: Report) -> Path:
+    """Write the report to `path`, whole or not at all, and return the path."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = page(report)
+    # A reader who reloads while we write must see the old page or the new one, never half of one.
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def page(report: Report) -> str:
+    """The whole text of the page."""
+    library = _inside_script(get_plotlyjs())
+    modules = _inside_script(joined_modules())
+    return _fill(
+        _asset("template.html"),
+        {
+            "title": html.escape(report.title),
+            "introduction": html.escape(report.introduction),
+            "policy": html.escape(_policy(library, modules)),
+            "style": _asset("style.css"),
+            "data": embedded_json(payload(report)),
+            "library": library,
+            "modules": modules,
+        },
+    )
+
+
+def embedded_json(value: object) -> str:
+    """JSON that contains no < > & and only ASCII: nothing in it can end the script element that holds it."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def joined_modules() -> str:
+    """Our ES modules as one: in one scope they need no `import` and no `export`, and no file beside the page."""
+    return "".join(_EXPORT.sub("", _IMPORT.sub("", _asset(name))) for name in MODULES)
+
+
+def _policy(*scripts: str) -> str:
+    """Only these scripts run, nothing is fetched; pictures may come from the page itself (chart export)."""
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def _inside_script(text: str) -> str:
+    """The HTML parser ends a script at the first `</script`, even inside a string, and rewrites CRLF."""
+    return re.sub(r"</(script)", r"<\\/\1", text.replace("\r\n", "\n"), flags=re.IGNORECASE)
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _fill(template: str, values: dict[str, str]) -> str:
+    """Replace every {{name}} once, in one pass, so that a value which contains {{name}} is left as it is."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)

@@ -1,0 +1,34 @@
+"""Records <-> disk: one folder per cell, named by the hash of its settings, whole or not at all.
+
+    store = Store(Path("runs"))
+    with store.open(cell) as work:          # waits while another process computes this cell
+        if work.record is None:
+            resumed = work.resume()         # where a killed process stopped, or zero
+            ...
+            work.save(part, checkpoint, position)
+            work.finish(facts, provenance(device, seconds))
+
+    load("runs/markov-0123456789abcdef").trajectory["excess_loss"]
+
+What lies on disk:
+
+    runs/
+    ├── markov-0123456789abcdef/            whole; never written again
+    │   ├── record.json                     the cell, its provenance, checksums of the other files
+    │   ├── trajectory.safetensors          arrays/..., clocks/..., facts/...
+    │   └── weights.safetensors             only if the run kept them
+    ├── markov-0123456789abcdef.partial/    unfinished: parts, and the checkpoint that names them
+    ├── markov-0123456789abcdef.lock        held by the process that computes the cell
+    └── markov-0123456789abcdef.damaged-1/  unfinished work that could not be read, set aside
+
+Loading runs no code: arrays are safetensors, everything else is JSON.
+"""
+
+from headway.store.cells import Store
+from headway.store.errors import Busy, StoreError
+from headway.store.origin import provenance
+from headway.store.record import Record, load
+from headway.store.status import Entry
+from headway.store.work import Resumed, Work
+
+__all__ = ["Busy", "Entry", "Record", "Resumed", "Store", "StoreError", "Work", "load", "provenance"]

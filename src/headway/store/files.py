@@ -1,0 +1,102 @@
+"""A file is either the old one or the new one, never half of it.
+
+Bytes go to a temporary name, are forced to the disk, and then take the name in one step. Names are
+forced to the disk by `settle`, so that one call serves several files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+TEMPORARY = ".tmp"
+
+
+class Stamp(TypedDict):
+    """What a file must be: its size and its SHA-256."""
+
+    bytes: int
+    sha256: str
+
+
+def write(path: Path, data: bytes) -> Stamp:
+    """Put `data` under the name `path`, whole or not at all."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        # A full disk is short of exactly these bytes.
+        temporary.unlink(missing_ok=True)
+        raise
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def settle(folder: Path) -> None:
+    """Force the names in a folder to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read(path: Path) -> bytes:
+    """The bytes of an ordinary file; a link, a pipe or a folder in its place is a ValueError."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError(f"{path.name} is not an ordinary file")
+    # Between the look and the opening somebody may have put a link or a pipe there.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
+def read_stamped(path: Path, stamp: Stamp) -> bytes:
+    """The bytes of a file that is exactly what its stamp says."""
+    data = read(path)
+    if len(data) != stamp["bytes"]:
+        raise ValueError(f"{path.name} has {len(data)} bytes where {stamp['bytes']} were written")
+    if hashlib.sha256(data).hexdigest() != stamp["sha256"]:
+        raise ValueError(f"{path.name} does not have the SHA-256 it was written with")
+    return data
+
+
+def seal(content: Mapping[str, Any]) -> bytes:
+    """JSON for people that carries a checksum of its own content; refuses NaN."""
+    return (json.dumps({**content, "seal": _digest(content)}, indent=1, allow_nan=False) + "\n").encode()
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """The content of a JSON file, its seal not yet checked."""
+    try:
+        content = json.loads(data, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is not valid JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise ValueError("it is JSON, but not an object")
+    return content
+
+
+def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content without its seal, if the seal fits."""
+    rest = {name: value for name, value in content.items() if name != "seal"}
+    if content.get("seal") != _digest(rest):
+        raise ValueError("its content does not fit the checksum in it")
+    return rest
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"it contains {name}")

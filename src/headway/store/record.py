@@ -1,0 +1,186 @@
+"""A whole record: its folder on disk, and how it is read back."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.records import Cell, Trajectory
+from headway.store import arrays, files
+from headway.store.errors import MOVE, OTHER, StoreError
+from headway.store.files import Stamp
+from headway.store.kinds import checked_identity, revive_cell
+
+FORMAT = "headway record"
+VERSION = 1
+RECORD = "record.json"
+TRAJECTORY = "trajectory.safetensors"
+WEIGHTS = "weights.safetensors"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A computed cell. The arrays are read from the disk, and checked, when they are first wanted."""
+
+    path: Path
+    cell: Cell
+    provenance: Mapping[str, Any]
+    clock_of: Mapping[str, str] = field(repr=False)
+    reduced: Mapping[str, Any] = field(repr=False)
+    """What a small copy keeps in fewer bits or leaves out; empty for a record as it was made."""
+    files: Mapping[str, Stamp] = field(repr=False)
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        data = self._read(TRAJECTORY)
+        coarse = self.reduced.get("arrays", {})
+        try:
+            stored = arrays.decode_trajectory(data, self.cell.seeds, self.clock_of)
+            widened = {name: stored[name].astype(coarse[name]["from"]) for name in coarse}
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(self.path, f"{TRAJECTORY} is damaged: {error}", MOVE, "damaged") from error
+        return dataclasses.replace(stored, arrays={**stored.arrays, **widened})
+
+    @property
+    def has_weights(self) -> bool:
+        return WEIGHTS in self.files
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """The trained weights by name, if the run kept them."""
+        if not self.has_weights:
+            remedy = "Use the record that the run itself wrote, or have it keep them."
+            raise StoreError(self.path, "the weights were not kept", remedy, "missing")
+        try:
+            return arrays.decode(self._read(WEIGHTS))
+        except ValueError as error:
+            raise StoreError(self.path, f"{WEIGHTS} is damaged: {error}", MOVE, "damaged") from error
+
+    def verify(self) -> None:
+        """Read everything; a StoreError if a single bit differs from what was written."""
+        self.trajectory  # noqa: B018 - reading it checks it
+        if self.has_weights:
+            self.weights()
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return files.read_stamped(self.path / name, self.files[name])
+        except (OSError, ValueError) as error:
+            raise StoreError(self.path, f"the record is damaged: {error}", MOVE, "damaged") from error
+
+
+def load(path: str | os.PathLike[str]) -> Record:
+    """The record in a folder: `load("runs/markov-0123456789abcdef").trajectory["excess_loss"]`."""
+    folder = Path(path)
+    if folder.is_dir() and not (folder / RECORD).exists():
+        if folder.suffix == ".partial":
+            raise StoreError(
+                folder, "this cell is unfinished", "Start its run again to finish it.", "missing"
+            )
+        if any(folder.glob(f"*/{RECORD}")):
+            raise StoreError(folder, "this is a folder of records", "Name one of those in it.", "foreign")
+    return read_record(folder)
+
+
+def read_record(folder: Path) -> Record:
+    """Check a folder's `record.json` and that its files are there in full length; read no array yet."""
+    try:
+        content = files.parse(files.read(folder / RECORD))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not folder.exists():
+            remedy = "Check the name, or run the cell first."
+            raise StoreError(folder, "there is no such folder", remedy, "missing") from error
+        raise StoreError(folder, f"not a Headway record: it has no {RECORD}", MOVE, "foreign") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(folder, f"{RECORD} is damaged: {error}", MOVE, "damaged") from error
+    _require_our_format(folder, content)
+    try:
+        content = files.unseal(content)
+        record = Record(
+            path=folder,
+            cell=_cell(folder, content),
+            provenance=content["provenance"],
+            clock_of=content["clock_of"],
+            reduced=content["reduced"],
+            files=content["files"],
+        )
+        _require_files(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(folder, f"{RECORD} is damaged: {error}", MOVE, "damaged") from error
+    return record
+
+
+def write_record(
+    folder: Path,
+    cell: Cell,
+    trajectory: Trajectory,
+    provenance: Mapping[str, Any],
+    weights: Mapping[str, np.ndarray] | None = None,
+    reduced: Mapping[str, Any] | None = None,
+) -> None:
+    """Fill the new folder `folder`, `record.json` last, and force everything to the disk."""
+    contents = {TRAJECTORY: arrays.encode_trajectory(trajectory)}
+    if weights is not None:
+        contents[WEIGHTS] = arrays.encode(weights)
+    folder.mkdir()
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "identity": checked_identity(cell),
+        "cell": cell.describe(),
+        "clock_of": dict(trajectory.clock_of),
+        "files": {name: files.write(folder / name, data) for name, data in contents.items()},
+        "reduced": dict(reduced or {}),
+        "provenance": dict(provenance),
+    }
+    files.write(folder / RECORD, files.seal(content))
+    files.settle(folder)
+
+
+def _require_our_format(folder: Path, content: Mapping[str, Any]) -> None:
+    if content.get("format") != FORMAT:
+        raise StoreError(folder, f"not a Headway record, though it has a {RECORD}", MOVE, "foreign")
+    version = content.get("version")
+    if version != VERSION:
+        problem = f"the record has format version {version!r}, and this Headway reads version {VERSION}"
+        raise StoreError(folder, problem, OTHER, "foreign")
+
+
+def _cell(folder: Path, content: Mapping[str, Any]) -> Cell:
+    try:
+        cell = revive_cell(content["cell"])
+    except ValueError as error:
+        raise StoreError(folder, f"its settings cannot be read: {error}", OTHER, "foreign") from error
+    if cell.identity != content["identity"]:
+        raise ValueError(f"its settings have the identity {cell.identity}, but it says {content['identity']}")
+    return cell
+
+
+def _require_files(record: Record) -> None:
+    if not {TRAJECTORY} <= record.files.keys() <= {TRAJECTORY, WEIGHTS}:
+        raise ValueError(f"it names the files {sorted(record.files)}")
+    for name, stamp in record.files.items():
+        try:
+            size = os.lstat(record.path / name).st_size
+        except FileNotFoundError:
+            raise ValueError(f"{name} is missing") from None
+        if size != stamp["bytes"]:
+            raise ValueError(f"{name} has {size} bytes where {stamp['bytes']} were written")
+
+
+def read_named(root: Path, identity: str) -> Record:
+    """The record `root/identity`, which must be that cell's and lie there itself, not behind a link."""
+    folder = root / identity
+    if folder.is_symlink():
+        raise StoreError(folder, "this is a link, and the store keeps real folders", MOVE, "foreign")
+    record = read_record(folder)
+    if record.cell.identity != identity:
+        problem = f"this is the record of another cell, {record.cell.identity}"
+        raise StoreError(folder, problem, MOVE, "foreign")
+    return record

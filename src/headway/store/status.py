@@ -1,0 +1,69 @@
+"""What lies in a store: every cell and its state, without reading any array."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from headway.store import files, progress
+from headway.store.errors import StoreError
+from headway.store.kinds import IDENTITY, revive_cell, summary
+from headway.store.lock import is_locked
+from headway.store.record import read_named
+
+State = Literal["done", "unfinished", "running", "damaged", "foreign"]
+ASIDE = re.compile(rf"(?P<identity>{IDENTITY.pattern})\.damaged-\d+")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a listing."""
+
+    identity: str
+    """The folder's name, where it is not that of a cell."""
+    state: State
+    summary: str
+    """The settings that differ from the default; or what is wrong."""
+
+
+def survey(root: Path, *, thorough: bool = False) -> list[Entry]:
+    """Every cell of the store and every folder that should not be there, by name.
+
+    `thorough` also compares every file with its checksum, which reads all arrays.
+    """
+    try:
+        entries = list(os.scandir(root))
+    except FileNotFoundError:
+        return []
+    cells = {stem for entry in entries if IDENTITY.fullmatch(stem := entry.name.removesuffix(".partial"))}
+    names = {entry.name for entry in entries if entry.name in cells or entry.is_dir()}
+    listing = [_cell(root, identity, identity in names, thorough) for identity in cells]
+    for name in names:
+        if ASIDE.fullmatch(name):
+            listing.append(Entry(name, "damaged", "unfinished work set aside; it may be deleted"))
+        elif name.removesuffix(".partial") not in cells and not name.startswith("."):
+            listing.append(Entry(name, "foreign", "not made by this store"))
+    return sorted(listing, key=lambda entry: entry.identity)
+
+
+def _cell(root: Path, identity: str, whole: bool, thorough: bool) -> Entry:
+    if whole:
+        try:
+            record = read_named(root, identity)
+            if thorough:
+                record.verify()
+        except StoreError as error:
+            return Entry(identity, "foreign" if error.trouble == "foreign" else "damaged", error.problem)
+        return Entry(identity, "done", summary(record.cell))
+    state: State = "running" if is_locked(root / f"{identity}.lock") else "unfinished"
+    folder = root / f"{identity}.partial"
+    try:
+        cell = revive_cell(progress.read_begin(folder)["cell"])
+        checkpoint = folder / progress.CHECKPOINT
+        position = files.parse(files.read(checkpoint))["position"] if checkpoint.exists() else 0
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Entry(identity, "running" if state == "running" else "damaged", f"cannot be read: {error}")
+    return Entry(identity, state, f"at {position}; {summary(cell)}")

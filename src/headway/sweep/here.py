@@ -1,0 +1,110 @@
+"""Run cells in this process: references first, cells of one shape in one program, resuming what was begun."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+
+from headway.laboratory import Group, device, shape_of
+from headway.records import Cell
+from headway.store import Store, Work, provenance
+from headway.sweep.watch import Silence, Watch
+from headway.training.train import Segment
+
+SAVE_EVERY = 10.0
+"""Seconds between checkpoints: what a kill -9 can cost."""
+SECONDS = "seconds"
+"""Name under which a checkpoint keeps the time that was spent before it."""
+
+
+def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
+    """Compute every cell that the store lacks, and whatever they compare themselves with."""
+    watch = watch or Silence()
+    for wave in _waves(cells):
+        groups = defaultdict(list)
+        for cell in wave:
+            if not store.has(cell):
+                groups[shape_of(cell.settings)].append(cell)
+        for group in groups.values():
+            _run_group(group, store, watch)
+
+
+def reference_cells(cell: Cell) -> tuple[Cell, ...]:
+    """The n-gram models that a cell compares itself with."""
+    return tuple(Cell(cell.settings.ngram(context), cell.seeds, cell.kind) for context in cell.settings.references)
+
+
+def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """What needs nothing, then what needs it; each cell once."""
+    wanted = list(dict.fromkeys(cells))
+    needed = [reference for cell in wanted for reference in reference_cells(cell)]
+    first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.settings.references)])
+    return list(first), [cell for cell in wanted if cell.settings.references]
+
+
+def _run_group(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
+    """Cells of one shape; those that were interrupted at the same step go on together."""
+    with ExitStack() as held:
+        at: dict[int, list[tuple[Work, dict[str, np.ndarray] | None]]] = defaultdict(list)
+        # Every process takes the locks in the same order, so that no two wait for each other.
+        for cell in sorted(cells, key=lambda cell: cell.identity):
+            waiting = f"another process is at {cell.identity}; waiting for it"
+            work = held.enter_context(store.open(cell, on_wait=lambda text=waiting: watch.note(text)))
+            if work.record is None:
+                resumed = work.resume()
+                if resumed.warning:
+                    watch.note(resumed.warning)
+                at[resumed.position].append((work, resumed.checkpoint))
+        for position, works in at.items():
+            _train([work for work, _ in works], position, [checkpoint for _, checkpoint in works], store, watch)
+
+
+def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: Store, watch: Watch) -> None:
+    cells = [work.cell for work in works]
+    steps = cells[0].settings.training.steps
+    references = [[store.load(needed).weights() for needed in reference_cells(cell)] for cell in cells]
+    fresh = checkpoints[0] is None
+    before = 0.0 if fresh else float(checkpoints[0][SECONDS][0])
+    watch.begin(cells, position, steps)
+    if position:
+        watch.note(f"going on at step {position} of {steps}")
+    began = saved = time.monotonic()
+    group = Group(cells, references)
+    pending: list[Segment] = []
+
+    def save() -> None:
+        """Keep everything up to the last evaluation."""
+        nonlocal saved
+        measured = [number for number, segment in enumerate(pending) if segment.probe is not None]
+        if not measured:
+            return
+        kept, pending[:] = pending[: measured[-1] + 1], pending[measured[-1] + 1 :]
+        for index, work in enumerate(works):
+            state = group.checkpoint(kept[-1], index)
+            state[SECONDS] = np.asarray([before + time.monotonic() - began])
+            work.save(group.part(kept, index), state, kept[-1].step)
+        saved = time.monotonic()
+
+    try:
+        for segment in group.segments(position, None if fresh else checkpoints):
+            pending.append(segment)
+            _tell(segment, watch)
+            if segment.probe is not None and (time.monotonic() - saved > SAVE_EVERY or segment.step == steps):
+                save()
+    except KeyboardInterrupt:
+        save()
+        raise
+    seconds = before + time.monotonic() - began
+    for index, work in enumerate(works):
+        work.finish(group.facts(segment, index), provenance(device(), seconds), group.weights(segment, index))
+    watch.end(cells)
+
+
+def _tell(segment: Segment, watch: Watch) -> None:
+    rungs = excess = None
+    if segment.probe is not None:
+        rungs, excess = np.argmin(segment.probe["kl_rungs"], axis=-1), segment.probe["excess_loss"]
+    if segment.losses.shape[1]:
+        watch.advance(segment.step, segment.losses[:, -1], rungs, excess)

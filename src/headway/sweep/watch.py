@@ -1,0 +1,36 @@
+"""What a sweep tells whoever watches it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from headway.records import Cell
+
+
+class Watch(Protocol):
+    """A screen, a log, a test: the sweep speaks and never asks."""
+
+    def note(self, text: str) -> None:
+        """Something worth a line."""
+
+    def begin(self, cells: Sequence[Cell], position: int, steps: int) -> None:
+        """These cells now train together, from `position` to `steps`."""
+
+    def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None, excess: np.ndarray | None) -> None:
+        """One number per member: the last batch loss and, at an evaluation, the nearest rung and the excess loss."""
+
+    def end(self, cells: Sequence[Cell]) -> None:
+        """These cells are done and stored."""
+
+
+class Silence:
+    """Watches nothing."""
+
+    def note(self, text: str) -> None: ...
+
+    def begin(self, cells: Sequence[Cell], position: int, steps: int) -> None: ...
+
+    def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None, excess: np.ndarray | None) -> None: ...
+
+    def end(self, cells: Sequence[Cell]) -> None: ...
