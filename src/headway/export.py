@@ -20,14 +20,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from headway.store import Record
-
-if TYPE_CHECKING:
-    import pyarrow
 
 BIG = ("attention",)
 ROWS = 1 << 16
@@ -71,15 +68,13 @@ def export(
     if not path.parent.is_dir():
         raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
     chosen = _chosen(record, quantities)
-    columns = [
-        *FIRST,
-        *dict.fromkeys(name for quantity in chosen for name in _axes(record, quantity)),
-        "value",
-    ]
+    axes = dict.fromkeys(axis for quantity in chosen for axis in _axes(record, quantity))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        writers[path.suffix](temporary, columns, _batches(record, chosen))
+        writers[path.suffix](temporary, [*FIRST, *axes, "value"], _batches(record, chosen))
         temporary.replace(path)
+    except OSError as error:
+        raise ExportError(f"{path} could not be written: {error.strerror or error}.") from error
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
@@ -171,7 +166,7 @@ def _write_parquet(path: Path, columns: Sequence[str], batches: Iterator[Columns
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
 
 
-def _column(kind: pyarrow.DataType, values: str | np.ndarray | None, count: int) -> pyarrow.Array:
+def _column(kind: Any, values: str | np.ndarray | None, count: int) -> Any:
     import pyarrow
 
     if values is None:

@@ -170,7 +170,7 @@ def ticks_after(last: Mapping[str, Any], part: Trajectory) -> dict[str, Any]:
 
 
 def outline(part: Trajectory) -> dict[str, Any]:
-    """What all parts of a run share, ready for JSON: seeds, clocks, and the arrays' clocks, types and shapes."""
+    """What all parts of a run share, ready for JSON: seeds, clocks, and the arrays' types and shapes."""
     return {
         "seeds": list(part.seeds),
         "clocks": {name: str(ticks.dtype) for name, ticks in part.clocks.items()},

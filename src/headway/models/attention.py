@@ -17,7 +17,7 @@ class HeadReadings(NamedTuple):
 
 
 class Attention(eqx.Module):
-    """out_q = sum_k W_k sum_j softmax_j( x_q . S_k x_j ) x_j, over the positions j <= q.
+    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j ) x_j, over the positions j <= q.
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
@@ -29,37 +29,39 @@ class Attention(eqx.Module):
     output: Float[Array, "head inner width"] | None
     scaled: bool = eqx.field(static=True)
 
+    def __call__(
+        self, x: Float[Array, "key width"], queries: int, coordinates: int
+    ) -> tuple[Float[Array, "{queries} {coordinates}"], HeadReadings]:
+        """What the last `queries` positions receive, in the first `coordinates` of the width, and how."""
+        pattern = self.pattern(x, queries)
+        if self._merging_pays(queries, len(x)):
+            # The same sums in other brackets: mix the inputs first, then one product with the merged matrices.
+            mixed = jnp.einsum("hqk,ke->hqe", pattern, x)
+            merged = self.value if self.output is None else jnp.einsum("hei,hio->heo", self.value, self.output)
+            last = merged[:, :, :coordinates]
+        else:
+            last = (self.value if self.output is None else self.output)[:, :, :coordinates]
+            inner = jnp.einsum("ke,hei->hki", x, last if self.output is None else self.value)
+            mixed = jnp.einsum("hqk,hki->hqi", pattern, inner)
+            if self.output is None:
+                return jnp.sum(mixed, axis=0), HeadReadings(pattern, mixed)
+        written = jnp.einsum("hqi,hio->hqo", mixed, last)
+        return jnp.einsum("hqi,hio->qo", mixed, last), HeadReadings(pattern, written)
+
     def pattern(self, x: Float[Array, "key width"], queries: int) -> Float[Array, "head {queries} key"]:
         """Attention of the last `queries` positions."""
-        projected = jnp.einsum("qe,hes->hqs", x[-queries:], self.query)
-        if self.key is None:
-            scores = jnp.einsum("hqe,ke->hqk", projected, x)
-        elif self._absorbing_pays(queries, len(x)):
-            absorbed = jnp.einsum("hqs,hes->hqe", projected, self.key)
-            scores = jnp.einsum("hqe,ke->hqk", absorbed, x)
+        if self.key is None or self._merging_pays(queries, len(x)):
+            merged = self.query if self.key is None else jnp.einsum("hes,hfs->hef", self.query, self.key)
+            scores = jnp.einsum("hqf,kf->hqk", jnp.einsum("qe,hef->hqf", x[-queries:], merged), x)
         else:
             keys = jnp.einsum("ke,hes->hks", x, self.key)
-            scores = jnp.einsum("hqs,hks->hqk", projected, keys)
+            scores = jnp.einsum("hqs,hks->hqk", jnp.einsum("qe,hes->hqs", x[-queries:], self.query), keys)
         if self.scaled:
             scores = scores / math.sqrt(self.query.shape[-1])
         return jax.nn.softmax(jnp.where(causal_mask(queries, len(x)), scores, -jnp.inf))
 
-    def __call__(self, x: Float[Array, "key width"], queries: int, coordinates: int) -> HeadReadings:
-        """Attend from the last `queries` positions and write the first `coordinates` of the width."""
-        pattern = self.pattern(x, queries)
-        last = self.value if self.output is None else self.output
-        last = last[:, :, :coordinates]
-        if self._absorbing_pays(queries, len(x)):
-            mixed = jnp.einsum("hqk,ke->hqe", pattern, x)
-            inner = mixed if self.output is None else jnp.einsum("hqe,hei->hqi", mixed, self.value)
-            return HeadReadings(pattern, jnp.einsum("hqi,hio->hqo", inner, last))
-        if self.output is None:
-            return HeadReadings(pattern, jnp.einsum("hqk,hko->hqo", pattern, jnp.einsum("ke,heo->hko", x, last)))
-        values = jnp.einsum("hqk,hki->hqi", pattern, jnp.einsum("ke,hei->hki", x, self.value))
-        return HeadReadings(pattern, jnp.einsum("hqi,hio->hqo", values, last))
-
-    def _absorbing_pays(self, queries: int, keys: int) -> bool:
-        """Whether to project the few queries twice rather than every key once: the same sum, other brackets."""
+    def _merging_pays(self, queries: int, keys: int) -> bool:
+        """With few queries, projecting each of them by merged matrices is cheaper than projecting every key."""
         return queries * self.query.shape[0] <= keys
 
 

@@ -137,8 +137,9 @@ class Transformer(eqx.Module):
         readings: list[HeadReadings] = []
 
         def attend(x):
-            readings.append(block.attention(x, queries, coordinates))
-            return jnp.sum(readings[0].written, axis=0)
+            received, heads = block.attention(x, queries, coordinates)
+            readings.append(heads)
+            return received
 
         x = branch(x, attend, attention_key)
         if block.mlp is not None:

@@ -22,10 +22,12 @@ def locked(path: Path, *, wait: bool, on_wait: Callable[[], None] | None) -> Gen
     try:
         yield
     finally:
-        # Removed before it is given back, so nobody can hold a file that has lost its name unnoticed.
-        with suppress(OSError):
-            path.unlink()
-        os.close(descriptor)
+        try:
+            # Before the lock is given back: who waits for it then sees that the file has lost its name.
+            with suppress(OSError):
+                path.unlink()
+        finally:
+            os.close(descriptor)
 
 
 def is_locked(path: Path) -> bool:

@@ -63,7 +63,8 @@ def draw_attention(
             _draw_matrix(axes, blend(matrices[place, layer], head_colours(heads), full))
             _draw_blocks(axes, blocks)
             axes.set_title(_name_time(float(times[place])))
-            axes.set_xlabel("key" if place >= len(steps) - columns else "", labelpad=7)
+            lowest = layer == layers - 1 and place >= len(steps) - columns
+            axes.set_xlabel("key" if lowest else "", labelpad=7)
             if place % columns == 0:
                 axes.set_ylabel(f"layer {layer + 1}\nquery" if layers > 1 else "query", labelpad=3)
     if legend is not None:
@@ -140,11 +141,11 @@ def _draw_blocks(axes: Axes, blocks: Blocks | None) -> None:
     keys = round(axes.get_xlim()[1] - 0.5)
     newest = keys + 1  # the lag of key j in the last row is newest - j
     for block, level, colour in zip(blocks, _levels(blocks), rung_colours(len(blocks)), strict=True):
-        for lag in block:
+        for nearest, farthest in _runs(block):
             axes.add_patch(
                 Rectangle(
-                    (newest - lag - 0.5, -0.055 - 0.055 * level),
-                    1.0,
+                    (newest - farthest - 0.5, -0.055 - 0.055 * level),
+                    1.0 + farthest - nearest,
                     0.04,
                     transform=axes.get_xaxis_transform(),
                     facecolor=colour,
@@ -152,6 +153,13 @@ def _draw_blocks(axes: Axes, blocks: Blocks | None) -> None:
                     clip_on=False,
                 )
             )
+
+
+def _runs(block: tuple[int, ...]) -> list[tuple[int, int]]:
+    """(1, 2, 5) -> [(1, 2), (5, 5)]: neighbours share a bar, because touching bars show seams in print."""
+    starts = [lag for lag in sorted(block) if lag - 1 not in block]
+    ends = [lag for lag in sorted(block) if lag + 1 not in block]
+    return list(zip(starts, ends, strict=True))
 
 
 def _levels(blocks: Blocks) -> list[int]:

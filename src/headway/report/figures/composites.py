@@ -130,4 +130,4 @@ def _lay_on_card(figure: Figure) -> None:
     )
     margin = 0.1
     inside = (margin / width, margin / height, 1 - 2 * margin / width, 1 - 2 * margin / height)
-    figure.set_layout_engine(ConstrainedLayoutEngine(rect=inside))
+    figure.set_layout_engine(ConstrainedLayoutEngine(rect=inside, h_pad=0.055))

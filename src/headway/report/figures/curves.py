@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -18,6 +17,8 @@ from headway.report.figures.lines import (
     mark_boundaries,
     median_over_seeds,
     moving_values,
+    name_lines,
+    name_on_the_right,
     time_axis,
 )
 from headway.report.figures.style import dress, styled
@@ -46,7 +47,8 @@ def draw_kl(
 ) -> None:
     """KL(reference || model) over training, for each rung or each n-gram model.
 
-    `names` are one for each curve; rungs f_{1:1} .. know their own. `uniform` adds rung 0.
+    `names` are one for each curve; rungs f_{1:1} .. know their own. They stand at the ends of the lines.
+    `uniform` adds rung 0.
     """
     dress(axes)
     values = moving_values(trajectory, quantity)
@@ -60,15 +62,18 @@ def draw_kl(
             "Give one name a curve, as `rung_names(3)` or `reference_names((4, 8, 12))` do."
         )
     times = trajectory.times(quantity)
+    names, colours = tuple(names), rung_colours(count)
     if uniform and first:
-        draw_seeds(axes, times, values[..., 0], UNIFORM_COLOUR, "uniform")
-    for curve, (name, colour) in enumerate(zip(names, rung_colours(count), strict=True), start=first):
+        first, names, colours = 0, ("uniform", *names), (UNIFORM_COLOUR, *colours)
+    lines = [
         draw_seeds(axes, times, values[..., curve], colour, name)
+        for curve, (name, colour) in enumerate(zip(names, colours, strict=True), start=first)
+    ]
     time_axis(axes, times, log_steps)
     from_zero(axes)
     axes.set_ylabel("KL divergence")
     mark_boundaries(axes, boundaries)
-    axes.legend()
+    name_lines(axes, lines)
 
 
 @styled
@@ -102,27 +107,9 @@ def _draw_levels(axes: Axes, trajectory: Trajectory) -> None:
     names = ("uniform", *rung_names(count))
     colours = (UNIFORM_COLOUR, *rung_colours(count))
     axes.set_ylim(top=max(axes.get_ylim()[1], 1.05 * np.nanmax(heights, initial=0.0)))
-    low, high = axes.get_ylim()
-    shown = (heights - low) / (high - low)
-    for height, place, name, colour in zip(heights, spread(shown, 0.085), names, colours, strict=True):
-        if not np.isfinite(height):
-            continue
-        axes.axhline(height, color=colour, linewidth=0.9, linestyle=(0, (1, 1.6)), zorder=1, clip_on=False)
-        axes.annotate(
-            name,
-            (1.0, height),
-            xycoords=("axes fraction", "data"),
-            xytext=(1.025, place),
-            textcoords="axes fraction",
-            va="center",
-            color=colour,
-        )
-
-
-def spread(places: np.ndarray, gap: float) -> np.ndarray:
-    """The least move upwards that keeps labels at least `gap` apart, in their order."""
-    moved = np.array(places, dtype=float)
-    order = [index for index in np.argsort(moved, kind="stable") if np.isfinite(moved[index])]
-    for below, above in pairwise(order):
-        moved[above] = max(moved[above], moved[below] + gap)
-    return moved
+    for height, colour in zip(heights, colours, strict=True):
+        if np.isfinite(height):
+            axes.axhline(
+                height, color=colour, linewidth=0.9, linestyle=(0, (1, 1.6)), zorder=1, clip_on=False
+            )
+    name_on_the_right(axes, heights, names, colours)

@@ -39,17 +39,44 @@ def median_over_seeds(values: np.ndarray) -> np.ndarray:
 
 def draw_seeds(
     axes: Axes, times: np.ndarray, values: np.ndarray, colour: str, label: str, **look: Any
-) -> tuple[list[Line2D], Line2D]:
-    """Thin lines for the rows of `values` (seed, time) and a thick one, with the label, for their median."""
-    thin = [
-        axes.plot(times, row, color=colour, linewidth=0.5, alpha=0.35, zorder=2, **look)[0]
-        for row in values
-        if len(values) > 1
-    ]
+) -> Line2D:
+    """Thin lines for the rows of `values` (seed, time), and a thick one, returned, for their median."""
+    if len(values) > 1:
+        for row in values:
+            axes.plot(times, row, color=colour, linewidth=0.5, alpha=0.35, zorder=2, **look)
     (thick,) = axes.plot(
         times, median_over_seeds(values), color=colour, linewidth=1.5, label=label, zorder=3, **look
     )
-    return thin, thick
+    return thick
+
+
+def name_lines(axes: Axes, lines: list[Line2D]) -> None:
+    """The name of each line beside its end, which no curve can run through as it can through a legend."""
+    ends = []
+    for line in lines:
+        heights = np.asarray(line.get_ydata(), dtype=float)
+        known = heights[np.isfinite(heights)]
+        ends.append(known[-1] if known.size else np.nan)
+    names, colours = [str(line.get_label()) for line in lines], [str(line.get_color()) for line in lines]
+    name_on_the_right(axes, np.array(ends), names, colours)
+
+
+def name_on_the_right(axes: Axes, heights: np.ndarray, names: Sequence[str], colours: Sequence[str]) -> None:
+    """Names to the right of the axes, at these heights or as little above them as needed to be legible."""
+    low, high = axes.get_ylim()
+    places = spread((heights - low) / (high - low), 0.09)
+    for place, name, colour in zip(places, names, colours, strict=True):
+        if np.isfinite(place):
+            axes.text(1.02, place, name, transform=axes.transAxes, va="center", color=colour)
+
+
+def spread(places: np.ndarray, gap: float) -> np.ndarray:
+    """The least move upwards that keeps labels at least `gap` apart, in their order."""
+    moved = np.array(places, dtype=float)
+    order = [index for index in np.argsort(moved, kind="stable") if np.isfinite(moved[index])]
+    for below, above in pairwise(order):
+        moved[above] = max(moved[above], moved[below] + gap)
+    return moved
 
 
 def time_axis(axes: Axes, times: np.ndarray, log: bool) -> None:

@@ -17,6 +17,7 @@ from headway.report.figures.lines import (
     mark_boundaries,
     median_over_seeds,
     moving_values,
+    name_lines,
     time_axis,
 )
 from headway.report.figures.style import dress, styled
@@ -73,7 +74,13 @@ def draw_mass(
     handles += [
         Line2D([], [], color=MUTED, linewidth=1.2, linestyle=_dash(block)) for block in range(len(blocks))
     ]
-    axes.legend(handles, [*names, *(f"$I({block + 1})$" for block in range(len(blocks)))], handlelength=1.8)
+    axes.legend(
+        handles,
+        [*names, *(f"$I({block + 1})$" for block in range(len(blocks)))],
+        handlelength=1.8,
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+    )
 
 
 @styled
@@ -90,13 +97,15 @@ def draw_competition(
     dress(axes)
     mass = _mass(trajectory, blocks, layer)
     times = trajectory.times("attention_by_lag")
-    draw_seeds(axes, times, np.asarray(competition(mass)), COMPETITION_COLOUR, "competition")
-    draw_seeds(axes, times, np.asarray(cooperation(mass)), COOPERATION_COLOUR, "cooperation")
+    lines = [
+        draw_seeds(axes, times, np.asarray(competition(mass)), COMPETITION_COLOUR, "competition"),
+        draw_seeds(axes, times, np.asarray(cooperation(mass)), COOPERATION_COLOUR, "cooperation"),
+    ]
     time_axis(axes, times, log_steps)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("index")
     mark_boundaries(axes, boundaries)
-    axes.legend()
+    name_lines(axes, lines)
 
 
 def heads_by_block(mass: np.ndarray) -> np.ndarray:

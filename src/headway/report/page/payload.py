@@ -1,7 +1,7 @@
 """Everything that the page's JavaScript reads, as plain words and numbers.
 
-Arrays travel as base64. Curves keep their float32 bits; attention matrices, which are only looked at, are cut to
-255 levels of `step` each, so that what is shown is within step / 2 of what was measured.
+Arrays travel as base64. Curves keep their float32 bits; attention matrices, which are only looked at, are
+cut to 255 levels of `step` each, so that what is shown is within step / 2 of what was measured.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def pack_levels(values: np.ndarray) -> dict[str, Any]:
     finite = np.isfinite(values)
     largest = float(values[finite].max()) if finite.any() else 0.0
     step = largest / _HIGHEST if largest > 0 else 1.0
-    levels = np.where(finite, np.rint(np.clip(np.nan_to_num(values), 0, largest) / step), MISSING)
+    known = np.where(finite, values, 0.0).clip(0.0)
+    levels = np.where(finite, np.rint(known / step), MISSING)
     return {
         "type": "levels",
         "shape": list(values.shape),
@@ -56,7 +57,7 @@ def unpack(packed: Mapping[str, Any]) -> np.ndarray:
 
 
 def plain_json(value: Any) -> Any:
-    """Words, numbers, lists and dictionaries only; what JSON has no number for (NaN, infinity) becomes null."""
+    """Words, numbers, lists and dictionaries only; NaN and infinity, unknown to JSON, become null."""
     value = plain(value)
     if isinstance(value, Mapping):
         return {str(key): plain_json(item) for key, item in value.items()}

@@ -27,8 +27,8 @@ class SeedStages:
         wanted = max(0, len(self.rungs) - 1)
         if len(self.boundaries) != wanted:
             raise ValueError(
-                f"seed {self.seed} has {len(self.boundaries)} boundaries for {len(self.rungs)} stages, which have "
-                f"{wanted} between them. Leave out the start of the first stage and the end of the last."
+                f"seed {self.seed} has {len(self.boundaries)} boundaries for {len(self.rungs)} stages, "
+                f"which have {wanted} between them. Leave out the first stage's start and the last one's end."
             )
         if self.levels and len(self.levels) != len(self.rungs):
             raise ValueError(
@@ -56,7 +56,7 @@ class RunView:
         strangers = {stages.seed for stages in self.stages} - set(self.trajectory.seeds)
         if strangers:
             raise ValueError(
-                f"stages were given for the seeds {sorted(strangers)}, but the run {self.label!r} has the seeds "
+                f"stages were given for the seeds {sorted(strangers)}, but the run {self.label!r} has "
                 f"{list(self.trajectory.seeds)}. Use the stages of this trajectory."
             )
 

@@ -1,8 +1,8 @@
 """page = template + style + data + chart library + our modules, in one file that asks nothing of the network.
 
-A text from a run (a title, a label, a claim) can contain anything, so it is kept from becoming markup or code three
-times over: it is escaped here, it is only ever shown as text by the modules, and the page's own security policy
-lets no script run but the ones written below, known by their hashes, and lets nothing be fetched from anywhere.
+A text from a run (a title, a label, a claim) can contain anything, so it is kept from becoming markup or code
+three times over: it is escaped here, it is only ever shown as text by the modules, and the page's own
+security policy lets no script run but the ones written below, known by their hashes, and nothing be fetched.
 """
 
 from __future__ import annotations
@@ -35,16 +35,23 @@ MODULES = (
     "charts.js",
     "legend.js",
     "matrix.js",
-    "attention.js",
+    "pictures.js",
+    "combined.js",
+    "heads.js",
     "masses.js",
     "narration.js",
+    "summary.js",
+    "drawing.js",
     "reading.js",
+    "playback.js",
     "controls.js",
     "verdicts.js",
     "runs.js",
     "main.js",
 )
 """In the order of their imports: each uses only what stands before it."""
+
+STYLES = ("base.css", "controls.css", "pictures.css", "tables.css", "narrow.css")
 
 _IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export\s+", re.MULTILINE)
@@ -56,14 +63,15 @@ def write_page(path: str | os.PathLike[str], report: Report) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = page(report)
     # A reader who reloads while we write must see the old page or the new one, never half of one.
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return path
 
@@ -78,7 +86,7 @@ def page(report: Report) -> str:
             "title": html.escape(report.title),
             "introduction": html.escape(report.introduction),
             "policy": html.escape(_policy(library, modules)),
-            "style": _asset("style.css"),
+            "style": "".join(map(_asset, STYLES)),
             "data": embedded_json(payload(report)),
             "library": library,
             "modules": modules,
@@ -95,8 +103,13 @@ def embedded_json(value: object) -> str:
 
 
 def joined_modules() -> str:
-    """Our ES modules as one: in one scope they need no `import` and no `export`, and no file beside the page."""
-    return "".join(_EXPORT.sub("", _IMPORT.sub("", _asset(name))) for name in MODULES)
+    """Our ES modules as one scope, which needs no `import`, no `export` and no file beside the page.
+
+    As a classic script it runs where it stands, before the chart library; a module would wait for everything.
+    In a strict block, unlike in a function, two declarations of one name are an error and not a surprise.
+    """
+    joined = "".join(_EXPORT.sub("", _IMPORT.sub("", _asset(name))) for name in MODULES)
+    return f'"use strict";\n{{\n{joined}}}\n'
 
 
 def _policy(*scripts: str) -> str:
@@ -112,7 +125,7 @@ def _inside_script(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+    return (files("headway.report.page") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _fill(template: str, values: dict[str, str]) -> str:

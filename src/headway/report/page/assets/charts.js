@@ -30,7 +30,11 @@ export function mountCharts(host, report, selection) {
     if (!drawing.width) return;
     const made = figure(run(), selection.state, readTheme(), drawing.width);
     drawing.axis = made.axis;
-    const config = { displaylogo: false, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+    const config = {
+      displaylogo: false,
+      displayModeBar: "hover",
+      modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
+    };
     window.Plotly.react(plot, made.data, made.layout, config);
     plot.setAttribute("aria-label", chartWords(run()));
     marker.style.top = `${MARGIN.t}px`;
@@ -50,7 +54,9 @@ export function mountCharts(host, report, selection) {
     });
   });
   selection.watch((_, changed) => {
-    const more = ["run", "seed", "logTime", "logValue", "ladder", "hidden", "theme"].some((name) => changed.has(name));
+    const more = ["run", "seed", "logTime", "logValue", "ladder", "hidden", "theme"].some((name) =>
+      changed.has(name),
+    );
     if (more) draw();
     else moveMarker();
   });
@@ -59,9 +65,12 @@ export function mountCharts(host, report, selection) {
 /** The chart for someone who cannot see it. */
 function chartWords(run) {
   const loss = run.arrays.excess_loss;
-  const ends = loss && run.evaluation.length
-    ? [0, run.evaluation.length - 1].map((time) => number(median(run.seeds.map((_, seed) => loss.at(seed, time)))))
-    : null;
+  const ends =
+    loss && run.evaluation.length
+      ? [0, run.evaluation.length - 1].map((time) =>
+          number(median(run.seeds.map((_, seed) => loss.at(seed, time)))),
+        )
+      : null;
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   return [
     "Excess loss and KL from each rung over training.",

@@ -1,4 +1,4 @@
-// pixel = paper + sum of strengths * (mixture - paper); where heads overlap fully, the mixture moves on to the ink.
+// pixel = paper + sum of strengths * (mixture - paper); past a sum of 1 the mixture moves on towards the ink.
 // On white paper this is the rule of colours.py; on dark paper the same rule with light and dark exchanged.
 
 export function parse(colour) {
@@ -38,7 +38,7 @@ export function forgetTheme() {
 
 /**
  * What the canvas and the charts need to know of the style sheet, which alone decides between light and dark.
- * Kept, because asking the browser for computed styles in every frame of a drag would cost more than the drawing.
+ * Kept, because asking for computed styles in every frame of a drag would cost more than the drawing.
  */
 export function readTheme() {
   if (theme) return theme;
@@ -67,8 +67,8 @@ function makePalette(run, { canvas, extreme }) {
   const onPaper = (wanted) => (colour) => visible(parse(colour), paper, extreme, wanted);
   return {
     heads: run.colours.heads.map(onPaper(1.5)),
-    rungs: run.colours.rungs.map(onPaper(2)).map(css),
-    references: run.colours.references.map(onPaper(2)).map(css),
+    rungs: run.colours.rungs.map(onPaper(3)).map(css),
+    references: run.colours.references.map(onPaper(3)).map(css),
     // The same colours where they are letters, which need more contrast than lines.
     rungWords: run.colours.rungs.map(onPaper(4.5)).map(css),
     referenceWords: run.colours.references.map(onPaper(4.5)).map(css),
@@ -78,7 +78,7 @@ function makePalette(run, { canvas, extreme }) {
   };
 }
 
-/** Write the blended colour of one cell to pixels[at..at+3]; `strengths` has one number from 0 to 1 a head. */
+/** Write the blend of a cell to pixels[at..at+3]; `strengths` has a number from 0 to 1 for each head. */
 export function blendInto(pixels, at, strengths, palette) {
   let total = 0;
   let red = 0;

@@ -1,122 +1,129 @@
 // The bar with the slider: what is shown, and when. Everything here only changes the selection.
 import { diverged } from "./data.js";
-import { element } from "./dom.js";
-import { showcase, stagesOf } from "./stages.js";
+import { drawn, element } from "./dom.js";
+import { listenToKeys, makePlayback } from "./playback.js";
+import { stagesOf } from "./stages.js";
 import { whole } from "./words.js";
 
-const WHOLE_RUN = 12_000; // milliseconds that playing takes from the first picture to the last
-const SLOWEST = 400;
+const playIcon = () =>
+  drawn(
+    "svg",
+    { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true" },
+    drawn("path", { class: "go", d: "M6 3.5 L16.5 10 L6 16.5 Z" }),
+    drawn("path", { class: "halt", d: "M5 4h3.6v12H5z M11.4 4H15v12h-3.6z" }),
+  );
+
+function fill(select, words, chosen) {
+  select.replaceChildren(...words.map((text, value) => element("option", { value }, text)));
+  select.value = String(chosen);
+}
+
+/** Another run has other seeds and times: keep what it has, and the step as near as can be. */
+function carriedOver(report, state, changes) {
+  const step = report.runs[state.run].times[state.time] ?? 0;
+  const run = report.runs[changes.run ?? state.run];
+  const later = run.times.findIndex((time) => time >= step);
+  return {
+    ...changes,
+    seed: Math.min(changes.seed ?? state.seed, run.seeds.length - 1),
+    layer: Math.min(changes.layer ?? state.layer, Math.max(0, run.layers - 1)),
+    ladder: run.arrays.kl_references ? state.ladder : "rungs",
+    time: later < 0 ? Math.max(0, run.times.length - 1) : later,
+  };
+}
 
 export function mountControls(host, report, selection) {
   const { state } = selection;
   const run = () => report.runs[state.run];
-  const last = () => Math.max(0, run().times.length - 1);
-  const go = (time) => selection.set({ time: Math.max(0, Math.min(last(), time)) });
+  const playback = makePlayback(report, selection);
 
-  const slider = element("input", { type: "range", id: "time", min: 0, step: 1, "aria-label": "Training step", oninput: () => go(Number(slider.value)) });
+  const toggle = { type: "button", class: "play", onclick: () => playback.play(!state.playing) };
+  const playButton = element("button", toggle, playIcon());
+  const range = { type: "range", id: "time", min: 0, step: 1, "aria-label": "Training step" };
+  const slider = element("input", { ...range, oninput: () => playback.go(Number(slider.value)) });
   const stepWords = element("output", { for: "time", class: "step" });
-  const playButton = element("button", { type: "button", class: "play", onclick: () => play(!state.playing) });
-  const stageButtons = element("span", { class: "stage-buttons", role: "group", "aria-label": "Jump to a stage" });
   const ticks = element("div", { class: "ticks", "aria-hidden": "true" });
+  const stages = element("span", { class: "stage-buttons", role: "group", "aria-label": "Jump to a stage" });
 
-  const chooser = (id, label, name) => {
-    const select = element("select", { id, onchange: () => choose({ [name]: Number(select.value) }) });
-    return { select, whole: element("label", { class: "choice", for: id }, label, select) };
+  const chooser = (name) => {
+    const choose = () => selection.set(carriedOver(report, state, { [name]: Number(select.value) }));
+    const select = element("select", { id: name, onchange: choose });
+    return { select, label: element("label", { class: "choice", for: name }, name, select) };
   };
-  const runs = chooser("run", "run", "run");
-  const seeds = chooser("seed", "seed", "seed");
-  const layers = chooser("layer", "layer", "layer");
-  const linear = (id, label, name) => {
-    const box = element("input", { type: "checkbox", id, onchange: () => selection.set({ [name]: box.checked }) });
-    box.checked = state[name];
-    return element("label", { class: "choice", for: id }, box, label);
-  };
-  const ladder = element("select", { id: "ladder", onchange: () => selection.set({ ladder: ladder.value }) },
-    element("option", { value: "rungs" }, "rungs"), element("option", { value: "references" }, "n-gram models"));
-  const ladderChoice = element("label", { class: "choice", for: "ladder" }, "KL from", ladder);
-
-  /** Another run has other seeds and other times: keep the choice where it exists, and the step as near as can be. */
-  const choose = (changes) => {
-    const step = run().times[state.time] ?? 0;
-    const next = report.runs[changes.run ?? state.run];
-    const seed = Math.min(changes.seed ?? state.seed, next.seeds.length - 1);
-    const layer = Math.min(changes.layer ?? state.layer, Math.max(0, next.layers - 1));
-    const later = next.times.findIndex((time) => time >= step);
-    const known = state.ladder === "references" && !next.arrays.kl_references ? "rungs" : state.ladder;
-    selection.set({ ...changes, seed, layer, ladder: known, time: later < 0 ? Math.max(0, next.times.length - 1) : later });
+  const [runs, seeds, layers] = ["run", "seed", "layer"].map(chooser);
+  const ladder = element(
+    "select",
+    { id: "ladder", onchange: () => selection.set({ ladder: ladder.value }) },
+    element("option", { value: "rungs" }, "rungs"),
+    element("option", { value: "references" }, "n-gram models"),
+  );
+  const ladderLabel = element("label", { class: "choice", for: "ladder" }, "KL from", ladder);
+  const checkbox = (id, label, name) => {
+    const change = () => selection.set({ [name]: box.checked });
+    const box = element("input", { type: "checkbox", id, onchange: change });
+    return { box, name, label: element("label", { class: "choice", for: id }, box, label) };
   };
 
+  const track = element("div", { class: "track" }, slider, ticks);
+  const axes = [checkbox("log-time", "log time", "logTime"), checkbox("log-value", "log values", "logValue")];
+  const labels = [
+    runs.label,
+    seeds.label,
+    layers.label,
+    stages,
+    ladderLabel,
+    ...axes.map((axis) => axis.label),
+  ];
   host.append(
-    element("div", { class: "transport" }, playButton, element("div", { class: "track" }, slider, ticks), stepWords),
-    element("div", { class: "choices" }, runs.whole, seeds.whole, layers.whole, stageButtons, ladderChoice,
-      linear("log-time", "log time", "logTime"), linear("log-value", "log values", "logValue")),
+    element("div", { class: "transport" }, playButton, track, stepWords),
+    element("div", { class: "choices" }, ...labels),
   );
 
-  const jump = (number) => {
-    const time = showcase(run(), state.seed, number);
-    if (time !== null && time >= 0) go(time);
-  };
-
-  let timer = 0;
-  const play = (wanted) => {
-    clearInterval(timer);
-    if (wanted && state.time >= last()) go(0);
-    if (wanted) timer = setInterval(() => (state.time < last() ? go(state.time + 1) : play(false)), Math.min(SLOWEST, WHOLE_RUN / (last() + 1)));
-    selection.set({ playing: wanted });
-  };
-
-  const options = (select, words, chosen) => {
-    select.replaceChildren(...words.map((text, value) => element("option", { value }, text)));
-    select.value = String(chosen);
+  const showStages = () => {
+    const known = stagesOf(run(), state.seed);
+    const button = ({ number }) => {
+      const title = `Jump to stage ${number} (key ${number})`;
+      return element("button", { type: "button", title, onclick: () => playback.jump(number) }, `${number}`);
+    };
+    stages.replaceChildren(...(known.length ? ["stage"] : []), ...known.map(button));
+    // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.
+    const places = known.slice(1).map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
+    const mark = (place) =>
+      element("i", { style: { left: `${(100 * place) / Math.max(1, playback.last())}%` } });
+    ticks.replaceChildren(...places.filter((place) => place > 0).map(mark));
   };
   const showChoices = () => {
-    options(runs.select, report.runs.map((each) => each.label), state.run);
-    options(seeds.select, run().seeds.map((seed, i) => (diverged(run(), i) ? `${seed} (diverged at ${whole(run().divergedAt[i])})` : `${seed}`)), state.seed);
-    options(layers.select, Array.from({ length: run().layers }, (_, layer) => `${layer + 1}`), state.layer);
-    runs.whole.hidden = report.runs.length < 2;
-    layers.whole.hidden = run().layers < 2;
-    ladderChoice.hidden = !run().arrays.kl_references;
+    const seedWords = (seed, i) =>
+      diverged(run(), i) ? `${seed} (diverged at ${whole(run().divergedAt[i])})` : `${seed}`;
+    const runWords = report.runs.map((each) => each.label);
+    const layerWords = Array.from({ length: run().layers }, (_, layer) => `${layer + 1}`);
+    fill(runs.select, runWords, state.run);
+    fill(seeds.select, run().seeds.map(seedWords), state.seed);
+    fill(layers.select, layerWords, state.layer);
+    runs.label.hidden = report.runs.length < 2;
+    layers.label.hidden = run().layers < 2;
+    ladderLabel.hidden = !run().arrays.kl_references;
     ladder.value = state.ladder;
-    const stages = stagesOf(run(), state.seed);
-    stageButtons.replaceChildren(...(stages.length ? ["stage"] : []), ...stages.map((stage) =>
-      element("button", { type: "button", title: `Jump to stage ${stage.number} (key ${stage.number})`, onclick: () => jump(stage.number) }, `${stage.number}`)));
-    slider.max = last();
-    // Marks under the slider where this seed changed stage, in the slider's own (picture by picture) scale.
-    ticks.replaceChildren(...stages.slice(1).map((stage) => {
-      const after = run().times.findIndex((step) => step >= stage.from);
-      return after < 1 ? null : element("i", { style: { left: `${(100 * (after - 0.5)) / Math.max(1, last())}%` } });
-    }).filter(Boolean));
+    slider.max = playback.last();
+    slider.disabled = playback.last() === 0;
+    showStages();
   };
-  const showTime = () => {
+  const showState = () => {
     const step = run().times[state.time];
-    slider.value = state.time;
-    slider.disabled = last() === 0;
     const text = step === undefined ? "no steps" : `step ${whole(step)}`;
+    slider.value = state.time;
     slider.setAttribute("aria-valuetext", text);
     stepWords.textContent = text;
-    playButton.textContent = state.playing ? "❚❚" : "►";
+    for (const { box, name } of axes) box.checked = state[name];
+    playButton.dataset.playing = state.playing;
     playButton.setAttribute("aria-label", state.playing ? "Pause" : "Play");
   };
 
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = event.target;
-    if (at.closest?.("select, textarea, [contenteditable], input:not([type=range]):not([type=checkbox])")) return;
-    const pressing = at.closest?.("button, summary, a, input[type=checkbox]");
-    if (event.key === " " && pressing) return; // the space bar belongs to what has the focus
-    const moves = { ArrowRight: state.time + 1, ArrowLeft: state.time - 1, Home: 0, End: last() };
-    // Home and End scroll the page unless the slider has the focus.
-    if (event.key in moves && (event.key.startsWith("Arrow") || at === slider)) go(moves[event.key]);
-    else if (event.key === " ") play(!state.playing);
-    else if (/^[1-9]$/.test(event.key)) jump(Number(event.key));
-    else return;
-    event.preventDefault();
-  });
-
+  listenToKeys(playback, selection, slider);
   showChoices();
-  showTime();
+  showState();
   selection.watch((_, changed) => {
-    if (changed.has("run") || changed.has("seed") || changed.has("ladder")) showChoices();
-    showTime();
+    if (["run", "seed", "ladder"].some((name) => changed.has(name))) showChoices();
+    showState();
   });
 }

@@ -35,7 +35,8 @@ export function timeAxis(steps, logarithmic, narrow) {
   const place = (step) => Math.max(step, zero);
   const marks = [];
   for (let decade = 1; decade <= last; decade *= 10) {
-    for (const factor of narrow ? [1] : [1, 2, 5]) if (factor * decade >= first && factor * decade <= last) marks.push(factor * decade);
+    for (const factor of narrow ? [1] : [1, 2, 5])
+      if (factor * decade >= first && factor * decade <= last) marks.push(factor * decade);
   }
   return {
     place,

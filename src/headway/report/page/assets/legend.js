@@ -7,7 +7,11 @@ import { ladderOf } from "./traces.js";
 import { counted } from "./words.js";
 
 function sample(className, colour) {
-  return element("span", { class: `sample ${className}`, style: { "--line": colour }, "aria-hidden": "true" });
+  return element("span", {
+    class: `sample ${className}`,
+    style: { "--line": colour },
+    "aria-hidden": "true",
+  });
 }
 
 /** "f<sub>1:2</sub>" as elements; the names are ours, not a run's, and still nothing is parsed as markup. */
@@ -31,15 +35,28 @@ export function mountLegend(host, report, selection) {
         hidden.has(key) ? hidden.delete(key) : hidden.add(key);
         selection.set({ hidden });
       };
-      return element("button", { type: "button", class: "key", "aria-pressed": String(!state.hidden.has(key)), onclick: toggle, title: "Show or hide this curve" },
-        sample("thick", ladder.colours[rung]), named(name));
+      return element(
+        "button",
+        {
+          type: "button",
+          class: "key",
+          "aria-pressed": String(!state.hidden.has(key)),
+          onclick: toggle,
+          title: "Show or hide this curve",
+        },
+        sample("thick", ladder.colours[rung]),
+        named(name),
+      );
     });
     const notes = [
       several && [sample("thick", theme.ink), `median of ${counted(countedSeeds(run).length, "seed")}`],
       several && [sample("", theme.ink), `seed ${run.seeds[state.seed]}`],
       several && [sample("faint", theme.ink), "the others"],
       run.facts.rung_excess && [sample("dotted", theme.muted), "level of a rung"],
-      arrivals(run).some((move) => Number.isFinite(move.step)) && [sample("upright", theme.muted), several ? "median change of stage" : "change of stage"],
+      arrivals(run).some((move) => Number.isFinite(move.step)) && [
+        sample("upright", theme.muted),
+        several ? "median change of stage" : "change of stage",
+      ],
       run.seeds.some((_, seed) => diverged(run, seed)) && ["✕ ", "diverged"],
     ].filter(Boolean);
     host.replaceChildren(...rungs, ...notes.map((note) => element("span", { class: "note" }, note)));

@@ -1,16 +1,18 @@
 // Put the report on the page. Sections that would be empty stay hidden.
-import { mountCombined, mountHeads } from "./attention.js";
 import { mountCharts } from "./charts.js";
 import { forgetTheme } from "./colour.js";
+import { mountCombined } from "./combined.js";
 import { mountControls } from "./controls.js";
 import { readReport } from "./data.js";
 import { element, find } from "./dom.js";
+import { mountHeads } from "./heads.js";
 import { mountLegend } from "./legend.js";
 import { mountMasses } from "./masses.js";
-import { narrate, summarise, tally } from "./narration.js";
+import { narrate } from "./narration.js";
 import { mountReading } from "./reading.js";
 import { mountCommands, mountRuns, mountStages } from "./runs.js";
 import { makeSelection } from "./selection.js";
+import { summarise, tally } from "./summary.js";
 import { mountVerdicts } from "./verdicts.js";
 
 const reveal = (id) => (find(id).hidden = false);
@@ -20,7 +22,11 @@ function mountNarration(host, report, selection) {
     const { lead, words, numbers } = narrate(report.runs[run], seed, layer, time);
     // A screen reader should hear where playing ended, not every picture on the way.
     host.setAttribute("aria-live", playing ? "off" : "polite");
-    host.replaceChildren(element("b", {}, lead), words ? `: ${words}. ` : ". ", element("span", { class: "quiet" }, numbers));
+    host.replaceChildren(
+      element("b", {}, lead),
+      words ? `: ${words}. ` : ". ",
+      element("span", { class: "quiet" }, numbers),
+    );
   };
   say(selection.state);
   selection.watch(say);
@@ -29,9 +35,13 @@ function mountNarration(host, report, selection) {
 function writeSummary(host, report) {
   const several = report.runs.length > 1;
   host.append(
-    ...report.runs.map((run) => element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run))),
+    ...report.runs.map((run) =>
+      element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run)),
+    ),
     ...(report.findings.length ? [element("p", {}, tally(report.findings))] : []),
-    ...(report.runs.length || report.findings.length ? [] : [element("p", {}, "This report holds no run and no finding yet.")]),
+    ...(report.runs.length || report.findings.length
+      ? []
+      : [element("p", {}, "This report holds no run and no finding yet.")]),
   );
 }
 
@@ -47,7 +57,7 @@ function start() {
     logTime: true,
     logValue: false,
     ladder: "rungs",
-    hidden: new Set(["rungs 0"]), // the uniform prediction is far from everything and would flatten the others
+    hidden: new Set(["rungs 0"]), // the uniform prediction is far from all else and would flatten it
     muted: new Set(),
     stripes: false,
     theme: 0,
@@ -62,7 +72,8 @@ function start() {
     mountCombined(find("combined"), report, selection);
     mountMasses(find("masses"), report, selection);
     mountHeads(find("heads"), report, selection);
-    mountCharts(find("charts"), report, selection);
+    // The library stands behind us in the page, so that it does not keep the reader waiting.
+    document.addEventListener("DOMContentLoaded", () => mountCharts(find("charts"), report, selection));
     if (mountStages(find("stage-tables"), report)) reveal("stages");
     mountRuns(find("run-details"), report);
   }
@@ -76,9 +87,9 @@ function start() {
     forgetTheme();
     selection.set({ theme: selection.state.theme + 1 });
   });
-  // For whoever opens the console, and for the tests.
+  // For whoever opens the console, and for the tests: they wait until all is drawn.
   window.headway = { report, selection };
-  document.documentElement.dataset.ready = "true";
+  document.addEventListener("DOMContentLoaded", () => (document.documentElement.dataset.ready = "true"));
 }
 
 start();

@@ -1,5 +1,5 @@
 // Share of each head's attention on each block, as a table whose cells are bars.
-import { chip } from "./attention.js";
+import { chip } from "./pictures.js";
 import { css, paletteOf } from "./colour.js";
 import { blockMasses } from "./data.js";
 import { element } from "./dom.js";
@@ -22,17 +22,40 @@ export function mountMasses(host, report, selection) {
     };
     cells = Array.from({ length: run().heads }, (_, head) => [...blocks, null].map(() => bar(head)));
     const header = blocks.map((lags, block) =>
-      element("th", { scope: "col" }, element("span", { style: { color: palette.rungWords[block + 1] } }, `block ${block + 1}`),
-        element("small", {}, lagWords(lags))),
+      element(
+        "th",
+        { scope: "col" },
+        element("span", { style: { color: palette.rungWords[block + 1] } }, `block ${block + 1}`),
+        element("small", {}, lagWords(lags)),
+      ),
     );
     host.replaceChildren(
       element("h3", {}, "Share of attention on each block"),
-      element("div", { class: "scroll" }, element("table", { class: "mass-table" },
-        element("thead", {}, element("tr", {}, element("td"), header, element("th", { scope: "col" }, "elsewhere"))),
-        element("tbody", {}, cells.map((row, head) =>
-          element("tr", {}, element("th", { scope: "row", "aria-label": `head ${head + 1}` }, chip(head, palette)), row.map((entry) => entry.cell)),
-        )),
-      )),
+      element(
+        "div",
+        { class: "scroll" },
+        element(
+          "table",
+          { class: "mass-table" },
+          element(
+            "thead",
+            {},
+            element("tr", {}, element("td"), header, element("th", { scope: "col" }, "the rest")),
+          ),
+          element(
+            "tbody",
+            {},
+            cells.map((row, head) =>
+              element(
+                "tr",
+                {},
+                element("th", { scope: "row", "aria-label": `head ${head + 1}` }, chip(head, palette)),
+                row.map((entry) => entry.cell),
+              ),
+            ),
+          ),
+        ),
+      ),
     );
     draw();
   };

@@ -1,5 +1,4 @@
 // One attention matrix on a canvas: a picture of queries x keys, axes, and the outlines of the blocks.
-import { css } from "./colour.js";
 import { ranges } from "./words.js";
 
 const ROOM = { left: 40, right: 6, top: 18, bottom: 34 };
@@ -50,7 +49,9 @@ export function makeMatrix() {
       context.imageSmoothingEnabled = false;
       context.drawImage(small, layout.left, layout.top, layout.cell * run.keys, layout.cell * run.queries);
       drawFrame(context, run, layout, theme);
-      run.task.blocks.forEach((lags, block) => drawBlock(context, run, layout, lags, palette.rungs[block + 1]));
+      run.task.blocks.forEach((lags, block) =>
+        drawBlock(context, run, layout, lags, palette.rungs[block + 1]),
+      );
       drawBlockNumbers(context, run, layout, palette, theme);
     },
     /** The cell under a pointer, or null. */
@@ -74,7 +75,8 @@ function drawFrame(context, run, layout, theme) {
   context.font = `${TEXT}px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "top";
-  const every = (count) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((gap) => (gap * cell >= 30 || gap >= count)) ?? 1000;
+  const every = (count) =>
+    [1, 2, 5, 10, 20, 50, 100, 200, 500].find((gap) => gap * cell >= 30 || gap >= count) ?? 1000;
   const across = every(run.keys);
   for (let position = across; position <= run.keys; position += across) {
     context.fillText(String(position), left + (position - 0.5) * cell, top + height + 4);
@@ -101,7 +103,7 @@ function drawBlock(context, run, layout, lags, colour) {
   const newest = run.keys - run.queries; // the key at lag 1 of the first query
   const x = (key) => left + Math.max(0, key) * cell;
   context.strokeStyle = colour;
-  context.lineWidth = 1.25;
+  context.lineWidth = cell < 6 ? 0.75 : 1.25;
   for (const [near, far] of ranges(lags)) {
     context.beginPath();
     for (let query = 0; query < run.queries; query++) {
@@ -142,6 +144,3 @@ function drawBlockNumbers(context, run, layout, palette, theme) {
     context.fillText("block", layout.left + newest * layout.cell + 1.5 * layout.cell + 8, layout.top - 5);
   }
 }
-
-/** A ramp from paper to the full colour of a head, for the key of the picture. */
-export const rampOf = (palette, head) => `linear-gradient(to right, ${css(palette.paper)}, ${css(palette.heads[head])})`;

@@ -20,21 +20,26 @@ export function headsNow(masses) {
   for (let block = 0; block < blocks; block++) {
     const heads = held.flatMap((holds, head) => (holds === block ? [head] : []));
     const shares = heads.map((head) => percent(masses[head].blocks[block]));
-    if (heads.length === 1) words.push(`${headWords(heads)} holds block ${block + 1} with ${shares[0]} of its attention`);
-    if (heads.length > 1) words.push(`${headWords(heads)} share block ${block + 1} (${joined(shares)})`);
+    const each = new Set(shares).size === 1 ? `${shares[0]} each` : joined(shares);
+    if (heads.length === 1)
+      words.push(`${headWords(heads)} holds block ${block + 1} with ${shares[0]} of its attention`);
+    if (heads.length > 1) words.push(`${headWords(heads)} share block ${block + 1} (${each})`);
   }
   const loose = held.flatMap((holds, head) => (holds < 0 ? [head] : []));
-  if (loose.length === masses.length && loose.length) return "no head holds a block yet: less than half of each one's attention lies on any of them";
+  if (loose.length === masses.length && loose.length)
+    return "no head holds a block yet: less than half of each one's attention lies on any of them";
   if (loose.length) {
-    const most = loose.map((head) => Math.max(...masses[head].blocks.filter(Number.isFinite), 0));
-    words.push(`${headWords(loose)} ${loose.length === 1 ? "holds" : "hold"} none (at most ${percent(Math.max(...most))} on any block)`);
+    const most = Math.max(...loose.flatMap((head) => masses[head].blocks.filter(Number.isFinite)), 0);
+    const verb = loose.length === 1 ? "holds" : "hold";
+    words.push(`${headWords(loose)} ${verb} none (at most ${percent(most)} on any block)`);
   }
   return words.join("; ");
 }
 
 /** Number and name of the rung with the smallest KL, or null. */
 export function nearestRung(run, seed, time) {
-  const kl = run.arrays.kl_rungs && run.times.length ? [...run.arrays.kl_rungs.row(seed, run.nearest[time])] : [];
+  const kl =
+    run.arrays.kl_rungs && run.times.length ? [...run.arrays.kl_rungs.row(seed, run.nearest[time])] : [];
   const smallest = Math.min(...kl.filter(Number.isFinite));
   return Number.isFinite(smallest) ? { rung: kl.indexOf(smallest), kl: smallest } : null;
 }
@@ -49,53 +54,16 @@ export function narrate(run, seed, layer, time) {
   const gone = diverged(run, seed) && step >= run.divergedAt[seed];
   const words = gone
     ? `this seed diverged at step ${whole(run.divergedAt[seed])}; what is shown is its last finite state`
-    : masses.length ? headsNow(masses) : "";
+    : masses.length
+      ? headsNow(masses)
+      : "";
   const loss = run.arrays.excess_loss?.at(seed, run.nearest[time]);
   const near = nearestRung(run, seed, time);
   const parts = [
     Number.isFinite(loss) ? `excess loss ${number(loss)} nats` : "",
-    near ? `nearest rung ${near.rung === 0 ? "uniform" : `${near.rung} of ${run.rungs}`} (KL ${number(near.kl)})` : "",
+    near
+      ? `nearest rung ${near.rung === 0 ? "uniform" : `${near.rung} of ${run.rungs}`} (KL ${number(near.kl)})`
+      : "",
   ].filter(Boolean);
   return { lead, words, numbers: parts.length ? `${sentence(parts.join(", "))}.` : "" };
-}
-
-/** One run in a sentence or three, for the top of the page. */
-export function summarise(run) {
-  const steps = run.evaluation.at(-1);
-  const seeds = run.seeds.map((_, seed) => seed);
-  const gone = seeds.filter((seed) => diverged(run, seed));
-  const words = [`${counted(run.seeds.length, "seed")}${steps === undefined ? "" : `, ${counted(steps, "step")}`}`];
-  if (run.stages.some(Boolean)) {
-    const ordered = seeds.filter((seed) => inOrder(run, seed)).length;
-    const rungs = run.rungs === 1 ? "its one rung" : `the ${run.rungs} rungs in order`;
-    if (run.seeds.length === 1) words.push(ordered ? `the seed met ${rungs}` : `the seed did not meet ${rungs}`);
-    else words.push(`${ordered === run.seeds.length ? "every seed" : `${ordered} of ${run.seeds.length} seeds`} met ${rungs}`);
-  }
-  const sentences = [`${words.join("; ")}.`];
-  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
-  if (moves.length) {
-    const whenEach = moves.map((move) => `rung ${move.rung} at step ${whole(move.step)}`);
-    sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} reached ${joined(whenEach)}.`);
-  }
-  const loss = run.arrays.excess_loss;
-  if (loss && run.evaluation.length) {
-    const at = (time) => number(median(seeds.map((seed) => loss.at(seed, time))));
-    sentences.push(`The excess loss went from ${at(0)} to ${at(run.evaluation.length - 1)} nats.`);
-  }
-  if (gone.length) sentences.push(`${counted(gone.length, "seed")} diverged: ${joined(gone.map((seed) => `${run.seeds[seed]} at step ${whole(run.divergedAt[seed])}`))}.`);
-  return sentences.join(" ");
-}
-
-/** "Of 6 claims on quick, 5 hold and 1 partly." */
-export function tally(findings) {
-  const say = { holds: ["holds", "hold"], partly: ["holds partly", "hold partly"], fails: ["fails", "fail"], "not run": ["was not run", "were not run"] };
-  const grids = [...new Set(findings.map((finding) => finding.grid))];
-  return grids.map((grid) => {
-    const own = findings.filter((finding) => finding.grid === grid);
-    const parts = Object.entries(say).flatMap(([verdict, [one, many]]) => {
-      const count = own.filter((finding) => finding.verdict === verdict).length;
-      return count ? [`${count} ${count === 1 ? one : many}`] : [];
-    });
-    return `Of ${counted(own.length, "claim")} on ${grid}, ${joined(parts)}.`;
-  }).join(" ");
 }

@@ -6,28 +6,74 @@ import { number, whole } from "./words.js";
 
 function stageTable(run) {
   const moves = arrivals(run);
-  const header = element("tr", {}, element("th", { scope: "col" }, "seed"),
+  const header = element(
+    "tr",
+    {},
+    element("th", { scope: "col" }, "seed"),
     moves.map((move) => element("th", { scope: "col" }, `rung ${move.rung - 1} → ${move.rung}`)),
-    element("th", { scope: "col" }, "rungs met"), element("th", { scope: "col" }, "excess loss on them"));
+    element("th", { scope: "col" }, "rungs met"),
+    element("th", { scope: "col" }, "excess loss on them"),
+  );
   const rows = run.seeds.map((name, seed) => {
     const stages = run.stages[seed];
-    return element("tr", {}, element("th", { scope: "row" }, `${name}`, diverged(run, seed) ? element("span", { class: "badge fails" }, `diverged at ${whole(run.divergedAt[seed])}`) : null),
+    return element(
+      "tr",
+      {},
+      element(
+        "th",
+        { scope: "row" },
+        `${name}`,
+        diverged(run, seed)
+          ? element("span", { class: "badge fails" }, `diverged at ${whole(run.divergedAt[seed])}`)
+          : null,
+      ),
       moves.map((move) => element("td", {}, whole(arrival(run, seed, move.rung)))),
       element("td", {}, stages?.rungs.length ? stages.rungs.join(" → ") : "–"),
-      element("td", {}, stages?.levels.length ? stages.levels.map(number).join(" → ") : "–"));
+      element("td", {}, stages?.levels.length ? stages.levels.map(number).join(" → ") : "–"),
+    );
   });
-  const middle = moves.length > 0 && run.seeds.length > 1 && element("tr", { class: "median" }, element("th", { scope: "row" }, "median"),
-    moves.map((move) => element("td", {}, whole(move.step),
-      move.interval ? element("span", { class: "quiet" }, ` [${whole(move.interval[0])}, ${whole(move.interval[1])}]`) : null,
-      move.seeds < run.seeds.length ? element("span", { class: "quiet" }, ` (${move.seeds} of ${run.seeds.length} seeds)`) : null)),
-    element("td"), element("td"));
-  return element("div", { class: "scroll" }, element("table", { class: "numbers" }, element("thead", {}, header), element("tbody", {}, rows, middle)));
+  const middle =
+    moves.length > 0 &&
+    run.seeds.length > 1 &&
+    element(
+      "tr",
+      { class: "median" },
+      element("th", { scope: "row" }, "median"),
+      moves.map((move) =>
+        element(
+          "td",
+          {},
+          whole(move.step),
+          move.interval
+            ? element("span", { class: "quiet" }, ` [${whole(move.interval[0])}, ${whole(move.interval[1])}]`)
+            : null,
+          move.seeds < run.seeds.length
+            ? element("span", { class: "quiet" }, ` (${move.seeds} of ${run.seeds.length} seeds)`)
+            : null,
+        ),
+      ),
+      element("td"),
+      element("td"),
+    );
+  return element(
+    "div",
+    { class: "scroll" },
+    element("table", { class: "numbers" }, element("thead", {}, header), element("tbody", {}, rows, middle)),
+  );
 }
 
 export function mountStages(host, report) {
   const staged = report.runs.filter((run) => run.stages.some(Boolean));
-  host.append(element("p", { class: "quiet" }, "The step at which a seed left one rung for the next; a dash where it never did."),
-    ...staged.flatMap((run) => [report.runs.length > 1 ? element("h3", {}, run.label) : null, stageTable(run)]).filter(Boolean));
+  host.append(
+    element(
+      "p",
+      { class: "quiet" },
+      "The step at which a seed left one rung for the next; a dash where it never did.",
+    ),
+    ...staged
+      .flatMap((run) => [report.runs.length > 1 ? element("h3", {}, run.label) : null, stageTable(run)])
+      .filter(Boolean),
+  );
   return staged.length > 0;
 }
 
@@ -40,19 +86,36 @@ export function flattened(record, prefix = "") {
   });
 }
 
-const pairs = (record) => element("dl", { class: "pairs" }, flattened(record).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+const pairs = (record) =>
+  element(
+    "dl",
+    { class: "pairs" },
+    flattened(record).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+  );
 
 export function mountRuns(host, report) {
-  host.append(...report.runs.map((run) => {
-    const attention = run.pictures ? `Attention matrices are shown to within ${number(run.attentionStep / 2)}.` : "";
-    return element("details", { class: "run" }, element("summary", {}, `${run.label}: settings and provenance`),
-      element("h3", {}, "Settings"), pairs(run.settings),
-      Object.keys(run.provenance).length ? [element("h3", {}, "Provenance"), pairs(run.provenance)] : null,
-      attention ? element("p", { class: "quiet" }, attention) : null);
-  }));
+  host.append(
+    ...report.runs.map((run) => {
+      const attention = run.pictures
+        ? `Attention matrices are shown to within ${number(run.attentionStep / 2)}.`
+        : "";
+      return element(
+        "details",
+        { class: "run" },
+        element("summary", {}, `${run.label}: settings and provenance`),
+        element("h3", {}, "Settings"),
+        pairs(run.settings),
+        Object.keys(run.provenance).length ? [element("h3", {}, "Provenance"), pairs(run.provenance)] : null,
+        attention ? element("p", { class: "quiet" }, attention) : null,
+      );
+    }),
+  );
 }
 
 export function mountCommands(host, commands) {
   if (!commands.length) return;
-  host.append(element("h3", {}, "Make this page again"), element("pre", {}, element("code", {}, commands.join("\n"))));
+  host.append(
+    element("h3", {}, "Make this page again"),
+    element("pre", {}, element("code", {}, commands.join("\n"))),
+  );
 }

@@ -15,11 +15,11 @@ export function stageAt(run, seed, step) {
   };
 }
 
-/** Every stage of a seed, the last one ending with the run. */
+/** Every stage of a seed, the last one ending with the run, or where the seed diverged. */
 export function stagesOf(run, seed) {
   const stages = run.stages[seed];
   if (!stages) return [];
-  const end = run.evaluation.at(-1) ?? run.times.at(-1);
+  const end = diverged(run, seed) ? run.divergedAt[seed] : (run.evaluation.at(-1) ?? run.times.at(-1));
   return stages.rungs.map((rung, k) => ({
     number: k + 1,
     rung,
@@ -33,7 +33,7 @@ export function stagesOf(run, seed) {
 export function arrival(run, seed, rung) {
   const stages = run.stages[seed];
   const at = stages ? stages.rungs.indexOf(rung) : -1;
-  return at > 0 ? stages.boundaries[at - 1] ?? NaN : NaN;
+  return at > 0 ? (stages.boundaries[at - 1] ?? NaN) : NaN;
 }
 
 /** For rungs 2, 3, ..: the median step of arrival over the seeds that arrived, and how many those are. */
@@ -58,9 +58,13 @@ export function inOrder(run, seed) {
 export function showcase(run, seed, number) {
   const stage = stagesOf(run, seed)[number - 1];
   if (!stage) return null;
-  const inside = run.times.map((_, time) => time).filter((time) => {
-    return run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === run.times.at(-1));
-  });
+  const inside = run.times
+    .map((_, time) => time)
+    .filter((time) => {
+      return (
+        run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === run.times.at(-1))
+      );
+    });
   const distance = (time) => {
     const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
     return Number.isFinite(kl) ? kl : Infinity;

@@ -24,7 +24,7 @@ export function ladderOf(run, state, palette) {
   };
 }
 
-/** Thin lines for the seeds, a firmer one for the chosen seed, a thick one for the median; only that one has numbers. */
+/** One quantity: a line a seed, and the median, which alone shows its numbers under the pointer. */
 export function family(run, state, axis, pick, { colour, name, yaxis }) {
   const x = run.evaluation.map(axis.place);
   const counted = countedSeeds(run);
@@ -48,7 +48,11 @@ export function family(run, state, axis, pick, { colour, name, yaxis }) {
       hovertemplate: `median %{y:.3~g} · ${seedName} %{customdata}`,
     });
   } else {
-    Object.assign(traces[state.seed], { ...spoken, line: { color: colour, width: 2.5 }, hovertemplate: "%{y:.3~g}" });
+    Object.assign(traces[state.seed], {
+      ...spoken,
+      line: { color: colour, width: 2.5 },
+      hovertemplate: "%{y:.3~g}",
+    });
   }
   for (const [seed, y] of curves.entries()) {
     if (!diverged(run, seed)) continue;
@@ -92,7 +96,7 @@ export function strip(run, state, axis, palette) {
       y: [seed, seed],
       yaxis: "y3",
       line: { color: palette.rungs[stage.rung], width: name === chosen ? 10 : 6 },
-      opacity: name === chosen ? 1 : 0.75,
+      opacity: name === chosen ? 1 : 0.85,
       hoverinfo: "skip",
       showlegend: false,
     })),

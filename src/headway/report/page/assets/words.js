@@ -4,7 +4,8 @@
 export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(1).replace("e+", "e").replace("-", "−");
+  if (size !== 0 && (size < 1e-3 || size >= 1e6))
+    return value.toExponential(1).replace("e+", "e").replace("-", "−");
   if (size >= 1000 || Number.isInteger(value)) return whole(value);
   return String(Number(value.toPrecision(3))).replace("-", "−");
 }
@@ -51,7 +52,8 @@ export function median(values) {
 }
 
 /** "head 2", "heads 1 and 3", counted from one as people do. */
-export const headWords = (heads) => `${heads.length === 1 ? "head" : "heads"} ${joined(heads.map((head) => `${head + 1}`))}`;
+export const headWords = (heads) =>
+  `${heads.length === 1 ? "head" : "heads"} ${joined(heads.map((head) => `${head + 1}`))}`;
 
 /** The first letter large, as at the start of a sentence. */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,71 @@
+// All heads in one picture; the key takes a head out of it, or puts the heads side by side in each cell.
+import { css, paletteOf, readTheme } from "./colour.js";
+import { drawToWidth, element } from "./dom.js";
+import { makeMatrix } from "./matrix.js";
+import { allHeads, blendedImage, chip, followPointer, stripedImage } from "./pictures.js";
+import { number } from "./words.js";
+
+/** A ramp from paper to the full colour of each head. */
+function ramps(palette) {
+  const ramp = (colour) => `linear-gradient(to right, ${css(palette.paper)}, ${css(colour)})`;
+  return palette.heads.map((colour) =>
+    element("span", { class: "ramp", style: { background: ramp(colour) } }),
+  );
+}
+
+export function mountCombined(host, report, selection) {
+  const { state } = selection;
+  const run = () => report.runs[state.run];
+  const shown = () => allHeads(run()).filter((head) => !state.muted.has(head));
+  const matrix = makeMatrix();
+  const key = element("div", { class: "legend" });
+  const frame = element("div", { class: "frame" }, matrix.canvas);
+  const scale = element("p", { class: "quiet scale" });
+  host.append(element("h3", {}, "All heads in one picture"), key, frame, scale);
+  followPointer(matrix, run, state, shown);
+
+  const toggle = (head) => {
+    const muted = new Set(state.muted);
+    muted.has(head) ? muted.delete(head) : muted.add(head);
+    selection.set({ muted });
+  };
+  const button = (pressed, press, ...content) => {
+    const attributes = { type: "button", class: "key", "aria-pressed": String(pressed), onclick: press };
+    return element("button", attributes, ...content);
+  };
+  const drawKey = () => {
+    const palette = paletteOf(run());
+    const focused = [...key.children].indexOf(document.activeElement);
+    const heads = allHeads(run()).map((head) =>
+      button(!state.muted.has(head), () => toggle(head), chip(head, palette), `head ${head + 1}`),
+    );
+    const stripes = () => selection.set({ stripes: !state.stripes });
+    key.replaceChildren(...heads, button(state.stripes, stripes, "side by side in each cell"));
+    key.children[focused]?.focus(); // the pressed button was replaced by its new self
+    const most = ` ${number(palette.full)} and more`;
+    scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
+  };
+  const draw = () => {
+    if (host.hidden) return;
+    const palette = paletteOf(run());
+    const image = state.stripes && shown().length ? stripedImage : blendedImage;
+    matrix.draw(run(), image(run(), state, palette, shown()), palette, readTheme());
+    const [seed, step] = [run().seeds[state.seed], run().times[state.time]];
+    matrix.canvas.setAttribute("aria-label", `Attention of all heads of seed ${seed} at step ${step}`);
+  };
+  const fit = () => {
+    host.hidden = !run().pictures;
+    if (!frame.clientWidth) return;
+    matrix.resize(run(), frame.clientWidth);
+    draw();
+  };
+
+  fit();
+  drawKey();
+  drawToWidth(frame, fit);
+  selection.watch((_, changed) => {
+    if (changed.has("run")) fit();
+    else draw();
+    if (["run", "muted", "stripes", "theme"].some((name) => changed.has(name))) drawKey();
+  });
+}

@@ -1,0 +1,58 @@
+// What happened altogether, said in words from the measured numbers.
+import { diverged } from "./data.js";
+import { arrivals, countedSeeds, inOrder } from "./stages.js";
+import { counted, joined, median, number, whole } from "./words.js";
+
+/** "4 seeds, 700 steps; every seed met the 3 rungs in order." */
+function orderWords(run) {
+  const steps = run.evaluation.at(-1);
+  const count = run.seeds.length;
+  const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${counted(steps, "step")}`}`;
+  if (!run.stages.some(Boolean)) return `${size}.`;
+  const rungs = run.rungs === 1 ? "the one rung" : `the ${run.rungs} rungs in order`;
+  const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
+  if (count === 1) return `${size}; it ${ordered ? "met" : "did not meet"} ${rungs}.`;
+  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} met ${rungs}.`;
+}
+
+/** One run in a few sentences, for the top of the page. */
+export function summarise(run) {
+  const sentences = [orderWords(run)];
+  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
+  if (moves.length) {
+    const each = moves.map((move) => `rung ${move.rung} at step ${whole(move.step)}`);
+    sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
+  }
+  const loss = run.arrays.excess_loss;
+  const seeds = countedSeeds(run);
+  if (loss && run.evaluation.length && seeds.length) {
+    const at = (time) => number(median(seeds.map((seed) => loss.at(seed, time))));
+    sentences.push(`The excess loss went from ${at(0)} to ${at(run.evaluation.length - 1)} nats.`);
+  }
+  const gone = run.seeds.flatMap((name, seed) =>
+    diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],
+  );
+  if (gone.length) sentences.push(`${counted(gone.length, "seed")} diverged: ${joined(gone)}.`);
+  return sentences.join(" ");
+}
+
+/** "Of 6 claims on quick, 5 hold and 1 partly." */
+export function tally(findings) {
+  const say = {
+    holds: ["holds", "hold"],
+    partly: ["holds partly", "hold partly"],
+    fails: ["fails", "fail"],
+    "not run": ["was not run", "were not run"],
+  };
+  const grids = [...new Set(findings.map((finding) => finding.grid))];
+  return grids
+    .map((grid) => {
+      const own = findings.filter((finding) => finding.grid === grid);
+      const parts = Object.entries(say).flatMap(([verdict, [one, many]]) => {
+        const count = own.filter((finding) => finding.verdict === verdict).length;
+        return count ? [`${count} ${count === 1 ? one : many}`] : [];
+      });
+      return `Of ${counted(own.length, "claim")} on ${grid}, ${joined(parts)}.`;
+    })
+    .join(" ");
+}
