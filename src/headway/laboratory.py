@@ -57,7 +57,9 @@ def shape_of(settings: Settings) -> Settings:
         settings,
         task=replace(settings.task, ratio=1.0),
         model=replace(settings.model, scale=1.0),
-        training=replace(training, samples=samples, learning_rate=0.0, weight_decay=0.0, momentum=0.0, clip=0.0),
+        training=replace(
+            training, samples=samples, learning_rate=0.0, weight_decay=0.0, momentum=0.0, clip=0.0
+        ),
     )
 
 
@@ -68,7 +70,9 @@ class Group:
         """`references[i]` are the saved weights of cell i's reference models, in the order of its settings."""
         shapes = {shape_of(cell.settings) for cell in cells}
         if len(shapes) != 1:
-            raise ValueError(f"these cells have {len(shapes)} shapes; a program has one. Group them by `shape_of`.")
+            raise ValueError(
+                f"these cells have {len(shapes)} shapes; a program has one. Group them by `shape_of`."
+            )
         self.cells = tuple(cells)
         self.settings: Settings = cells[0].settings
         self.capacity = max(cell.settings.training.samples for cell in cells)
@@ -76,9 +80,13 @@ class Group:
         with precision(self.settings):
             members = _members(cells, references)
             cpu = jax.devices()[0].platform == "cpu"
-            self.program = Program(problem(self.settings, self.capacity, len(members.seed)), members, one_by_one=cpu)
+            self.program = Program(
+                problem(self.settings, self.capacity, len(members.seed)), members, one_by_one=cpu
+            )
 
-    def segments(self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> Iterator[Segment]:
+    def segments(
+        self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None
+    ) -> Iterator[Segment]:
         """Train from `position` to the end."""
         training = self.settings.training
         with precision(self.settings):
@@ -110,7 +118,11 @@ class Group:
         for name, first in probes[0][1].items():
             clock_of[name] = "snapshot" if name == "attention" else "evaluation"
             kept = [probe[name][rows] for step, probe in probes if step in ticks[clock_of[name]]]
-            arrays[name] = np.stack(kept, axis=1) if kept else np.zeros((losses.shape[0], 0, *first.shape[1:]), first.dtype)
+            arrays[name] = (
+                np.stack(kept, axis=1)
+                if kept
+                else np.zeros((losses.shape[0], 0, *first.shape[1:]), first.dtype)
+            )
         clocks = {name: np.asarray(steps, np.int64) for name, steps in ticks.items()}
         return Trajectory(self.cells[index].seeds, clocks, arrays, clock_of)
 
@@ -140,7 +152,10 @@ def device() -> str:
 def precision(settings: Settings) -> Iterator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
     wanted = settings.training.precision
-    with jax.enable_x64(wanted == "float64"), jax.default_matmul_precision("tensorfloat32" if wanted == "tf32" else "highest"):
+    with (
+        jax.enable_x64(wanted == "float64"),
+        jax.default_matmul_precision("tensorfloat32" if wanted == "tf32" else "highest"),
+    ):
         yield
 
 
@@ -157,7 +172,10 @@ def new_model(settings: Settings, seed: Int[Array, ""], scale: Float[Array, ""] 
 def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, np.ndarray]]]) -> Member:
     """All seeds of all cells in a row."""
     pairs = [(cell.settings, seed) for cell in cells for seed in cell.seeds]
-    stacked = [jnp.asarray(column) for column in zip(*(jax.tree.leaves(numbers_of(s)) for s, _ in pairs), strict=True)]
+    stacked = [
+        jnp.asarray(column)
+        for column in zip(*(jax.tree.leaves(numbers_of(s)) for s, _ in pairs), strict=True)
+    ]
     numbers = jax.tree.unflatten(jax.tree.structure(numbers_of(pairs[0][0])), stacked)
     models = []
     for number, context in enumerate(cells[0].settings.references):
@@ -166,7 +184,9 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
             jnp.zeros(len(pairs), jnp.int32),
         )
         own = [cell_references[number] for cell_references in references]
-        models.append(fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]}))
+        models.append(
+            fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]})
+        )
     return Member(jnp.asarray([seed for _, seed in pairs], jnp.uint32), numbers, tuple(models))
 
 
@@ -209,7 +229,9 @@ def problem(settings: Settings, capacity: int, members: int) -> Problem:
         loss=loss,
         optimiser=lambda member: optimiser(training, member.numbers.rates, epochs(member)),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
-        probe=lambda model, data: measure(model, task, data, chunk_size(training.test_samples, _bytes(settings), members)),
+        probe=lambda model, data: measure(
+            model, task, data, chunk_size(training.test_samples, _bytes(settings), members)
+        ),
         facts=lambda data: test_facts(data, task),
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,

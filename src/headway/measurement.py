@@ -58,7 +58,10 @@ def test_facts(data: Experience, task: TaskSettings) -> dict[str, Array]:
     def one(sequence: Int[Array, " time"]) -> dict[str, Array]:
         rungs = data.chain.rungs(sequence)
         surprise = -jnp.take_along_axis(rungs, data.chain.targets(sequence)[:, None, None], axis=2)[..., 0]
-        return {"entropy": data.chain.entropy(sequence), "rung_excess": jnp.mean(surprise - surprise[:, -1:], axis=0)}
+        return {
+            "entropy": data.chain.entropy(sequence),
+            "rung_excess": jnp.mean(surprise - surprise[:, -1:], axis=0),
+        }
 
     return mean_over(one, data.test, chunk=min(len(data.test), 256))
 

@@ -76,7 +76,9 @@ class Trajectory:
                 )
         for name, values in self.facts.items():
             if values.shape[:1] != (len(self.seeds),):
-                raise ValueError(f"the fact {name!r} has the shape {values.shape}, but there are {len(self.seeds)} seeds.")
+                raise ValueError(
+                    f"the fact {name!r} has the shape {values.shape}, but there are {len(self.seeds)} seeds."
+                )
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.arrays:

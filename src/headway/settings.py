@@ -6,9 +6,10 @@ every setting at once. `docs/words.md` maps the names to the papers' symbols.
 
 from __future__ import annotations
 
+import functools
 import math
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 Blocks = tuple[tuple[int, ...], ...]
 Weights = tuple[tuple[float, ...], ...]
@@ -23,27 +24,50 @@ def _require(condition: bool, message: str) -> None:
         raise SettingsError(message)
 
 
-def _whole_numbers_to_floats(record: Any) -> None:
-    """2 becomes 2.0 where a float is wanted, so that equal settings have equal names."""
-    for each in fields(record):
-        value = getattr(record, each.name)
-        if each.type == "float" and type(value) is int:
-            object.__setattr__(record, each.name, float(value))
+_hints = functools.cache(get_type_hints)
 
 
-def _require_whole(name: str, value: int, least: int) -> None:
+def _settle(record: Any, group: str = "") -> None:
+    """Lists become tuples and 2 becomes 2.0 where a float is wanted, so that equal settings have equal names.
+
+    A word that no switch knows is refused here, or the switch would pass over it in silence.
+    """
+    for field_name, kind in _hints(type(record)).items():
+        name = group + field_name
+        value = _settled(name, kind, getattr(record, field_name))
+        object.__setattr__(record, field_name, value)
+        if get_origin(kind) is Literal:
+            words = " or ".join(f'"{word}"' for word in get_args(kind))
+            _require(value in get_args(kind), f"{name} is {value!r}, but it must be {words}.")
+        if kind is bool:
+            _require(isinstance(value, bool), f"{name} is {value!r}, but it must be True or False.")
+
+
+def _settled(name: str, kind: Any, value: Any) -> Any:
+    if get_origin(kind) is tuple:
+        _require(
+            isinstance(value, (list, tuple, range)),
+            f"{name} has {value!r} where a row such as (1, 2) is wanted. A row of one needs its comma: (1,).",
+        )
+        return tuple(_settled(name, get_args(kind)[0], item) for item in value)
+    return float(value) if kind is float and type(value) is int else value
+
+
+def _require_whole(name: str, value: Any, least: int) -> None:
     _require(
         isinstance(value, int) and not isinstance(value, bool) and value >= least,
         f"{name} is {value!r}, but it must be a whole number of at least {least}.",
     )
 
 
-def _require_number(name: str, value: float, *, above: float = -math.inf, least: float = -math.inf) -> None:
+def _require_number(
+    name: str, value: Any, *, above: float = -math.inf, least: float = -math.inf, below: float = math.inf
+) -> None:
+    limits = {f" above {above:g}": above, f" of at least {least:g}": least, f" below {below:g}": below}
+    wanted = " and".join(text for text, limit in limits.items() if math.isfinite(limit))
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if above > -math.inf:
-        _require(number and value > above, f"{name} is {value!r}, but it must be a number above {above:g}.")
-    else:
-        _require(number and value >= least, f"{name} is {value!r}, but it must be a number of at least {least:g}.")
+    fits = number and least <= value < below and value > above
+    _require(fits, f"{name} is {value!r}, but it must be a finite number{wanted}.")
 
 
 @dataclass(frozen=True)
@@ -70,14 +94,14 @@ class TaskSettings:
     """Make the feature matrices orthogonal to each other, not only each to itself."""
 
     def __post_init__(self) -> None:
-        _whole_numbers_to_floats(self)
+        _settle(self, "task.")
         _require_whole("task.tokens", self.tokens, 2)
         _require_whole("task.horizon", self.horizon, 1)
         _require_number("task.ratio", self.ratio, above=0)
         _require_number("task.base", self.base, above=0)
         _require(
             len(self.blocks) > 0 and all(len(block) > 0 for block in self.blocks),
-            f"task.blocks is {self.blocks!r}, but every block needs at least one lag, as in ((1, 2), (3, 4)).",
+            f"task.blocks is {self.blocks!r}, but every block needs a lag or more, as in ((1, 2), (3, 4)).",
         )
         for block in self.blocks:
             for lag in block:
@@ -168,16 +192,13 @@ class ModelSettings:
     """u of the uniform initialisation; a factor on Xavier's."""
 
     def __post_init__(self) -> None:
-        _whole_numbers_to_floats(self)
+        _settle(self, "model.")
         _require_whole("model.heads", self.heads, 1)
         _require_whole("model.blocks", self.blocks, 1)
         _require_whole("model.width", self.width, 1)
         _require_whole("model.mlp", self.mlp, 0)
         _require_number("model.scale", self.scale, least=0)
-        _require_number("model.dropout", self.dropout, least=0)
-        _require(
-            self.dropout < 1, f"model.dropout is {self.dropout!r}, but it is a share: use a number from 0 to below 1."
-        )
+        _require_number("model.dropout", self.dropout, least=0, below=1)
 
     def stream(self, tokens: int, length: int) -> int:
         """Width E of the residual stream for a dictionary and a context of these sizes."""
@@ -193,7 +214,7 @@ class ModelSettings:
                 stream % self.heads == 0,
                 f"{self.heads} heads do not divide the width {stream}. "
                 + (
-                    f"Use model.width {below or above} or {above}, or another number of heads."
+                    f"Use model.width {f'{below} or ' if below else ''}{above}, or another number of heads."
                     if self.embedding == "learned"
                     else "One-hot embeddings set that width: use another number of heads, "
                     "or model.keys False and model.output False."
@@ -208,7 +229,7 @@ class ModelSettings:
         if not self.readout:
             _require(
                 stream >= tokens,
-                f"without a readout the first {tokens} coordinates are the logits, but the width is {stream}. "
+                f"without a readout the first {tokens} coordinates are logits, but the width is {stream}. "
                 f"Use model.width >= {tokens}, or model.readout True.",
             )
 
@@ -242,14 +263,16 @@ class TrainingSettings:
     """Of the matrix products (tf32 only where the device has it) and, for float64, of everything."""
 
     def __post_init__(self) -> None:
-        _whole_numbers_to_floats(self)
+        _settle(self, "training.")
         _require_number("training.learning_rate", self.learning_rate, least=0)
         _require_number("training.weight_decay", self.weight_decay, least=0)
         _require_number("training.clip", self.clip, least=0)
-        _require_number("training.momentum", self.momentum, least=0)
+        _require_number("training.momentum", self.momentum, least=0, below=1)
         _require_number("training.factor", self.factor, above=0)
-        _require(self.momentum < 1, f"training.momentum is {self.momentum!r}: use a number from 0 to below 1.")
-        _require(self.factor <= 1, f"training.factor is {self.factor!r}, which would raise the rate: use at most 1.")
+        _require(
+            self.factor <= 1,
+            f"training.factor is {self.factor!r}, which would raise the rate: use at most 1.",
+        )
         for name in ("steps", "batch", "samples", "test_samples"):
             _require_whole(f"training.{name}", getattr(self, name), 1)
         _require_whole("training.patience", self.patience, 0)
@@ -272,6 +295,7 @@ class EvaluationSettings:
     """At how many of them the whole attention matrices are kept, besides `also`."""
 
     def __post_init__(self) -> None:
+        _settle(self, "evaluation.")
         _require_whole("evaluation.points", self.points, 0)
         _require_whole("evaluation.snapshots", self.snapshots, 0)
         for step in self.also:
@@ -292,6 +316,7 @@ class Settings:
     """Compare with the n-gram models of these contexts, trained by the same settings."""
 
     def __post_init__(self) -> None:
+        _settle(self)
         if self.context is not None:
             _require_whole("context", self.context, 1)
             _require(
@@ -306,6 +331,7 @@ class Settings:
                 f"a reference of {context} tokens does not fit before the first predicted token, "
                 f"which has {self.task.start}. Use contexts of at most {self.task.start}.",
             )
+            self.model.check(self.task.tokens, context)
         self.model.check(self.task.tokens, self.length)
 
     def ngram(self, context: int) -> Settings:

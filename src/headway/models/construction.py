@@ -12,6 +12,7 @@ from headway.models.transformer import Block, Transformer
 from headway.presets import MINIMAL
 from headway.settings import SettingsError
 
+
 def construction(
     features: Float[Array, "block token token"],
     weights: Float[Array, "block lag"] | np.ndarray,

@@ -64,7 +64,9 @@ def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], sc
             jnp.zeros(width),
         )
     branches = 1 if mlp is None else 2
-    return Block(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
+    return Block(
+        attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches))
+    )
 
 
 def _attention(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Attention:

@@ -30,6 +30,7 @@ class Record:
     """A computed cell. The arrays are read from the disk, and checked, when they are first wanted."""
 
     path: Path
+    identity: str
     cell: Cell
     provenance: Mapping[str, Any]
     clock_of: Mapping[str, str] = field(repr=False)
@@ -104,6 +105,7 @@ def read_record(folder: Path) -> Record:
         content = files.unseal(content)
         record = Record(
             path=folder,
+            identity=content["identity"],
             cell=_cell(folder, content),
             provenance=content["provenance"],
             clock_of=content["clock_of"],
@@ -180,7 +182,7 @@ def read_named(root: Path, identity: str) -> Record:
     if folder.is_symlink():
         raise StoreError(folder, "this is a link, and the store keeps real folders", MOVE, "foreign")
     record = read_record(folder)
-    if record.cell.identity != identity:
-        problem = f"this is the record of another cell, {record.cell.identity}"
+    if record.identity != identity:
+        problem = f"this is the record of another cell, {record.identity}"
         raise StoreError(folder, problem, MOVE, "foreign")
     return record

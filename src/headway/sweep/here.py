@@ -10,6 +10,7 @@ import numpy as np
 from headway.laboratory import Group, device, shape_of
 from headway.records import Cell
 from headway.store import Store, Work, provenance
+from headway.sweep.rungs import Rungs
 from headway.sweep.watch import Silence, Watch
 from headway.training.train import Segment
 
@@ -33,7 +34,9 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -
 
 def reference_cells(cell: Cell) -> tuple[Cell, ...]:
     """The n-gram models that a cell compares itself with."""
-    return tuple(Cell(cell.settings.ngram(context), cell.seeds, cell.kind) for context in cell.settings.references)
+    return tuple(
+        Cell(cell.settings.ngram(context), cell.seeds, cell.kind) for context in cell.settings.references
+    )
 
 
 def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -58,7 +61,9 @@ def _run_group(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
                     watch.note(resumed.warning)
                 at[resumed.position].append((work, resumed.checkpoint))
         for position, works in at.items():
-            _train([work for work, _ in works], position, [checkpoint for _, checkpoint in works], store, watch)
+            _train(
+                [work for work, _ in works], position, [checkpoint for _, checkpoint in works], store, watch
+            )
 
 
 def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: Store, watch: Watch) -> None:
@@ -73,6 +78,7 @@ def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: S
     began = saved = time.monotonic()
     group = Group(cells, references)
     pending: list[Segment] = []
+    rungs = Rungs()
 
     def save() -> None:
         """Keep everything up to the last evaluation."""
@@ -90,7 +96,7 @@ def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: S
     try:
         for segment in group.segments(position, None if fresh else checkpoints):
             pending.append(segment)
-            _tell(segment, watch)
+            _tell(segment, rungs, watch)
             if segment.probe is not None and (time.monotonic() - saved > SAVE_EVERY or segment.step == steps):
                 save()
     except KeyboardInterrupt:
@@ -102,9 +108,7 @@ def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: S
     watch.end(cells)
 
 
-def _tell(segment: Segment, watch: Watch) -> None:
-    rungs = excess = None
-    if segment.probe is not None:
-        rungs, excess = np.argmin(segment.probe["kl_rungs"], axis=-1), segment.probe["excess_loss"]
+def _tell(segment: Segment, rungs: Rungs, watch: Watch) -> None:
+    at = None if segment.probe is None else rungs.update(segment.probe["kl_rungs"])
     if segment.losses.shape[1]:
-        watch.advance(segment.step, segment.losses[:, -1], rungs, excess)
+        watch.advance(segment.step, segment.losses[:, -1], at)

@@ -17,8 +17,8 @@ class Watch(Protocol):
     def begin(self, cells: Sequence[Cell], position: int, steps: int) -> None:
         """These cells now train together, from `position` to `steps`."""
 
-    def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None, excess: np.ndarray | None) -> None:
-        """One number per member: the last batch loss and, at an evaluation, the nearest rung and the excess loss."""
+    def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None) -> None:
+        """One number per member: the last batch loss and, at an evaluation, the rung it is at."""
 
     def end(self, cells: Sequence[Cell]) -> None:
         """These cells are done and stored."""
@@ -31,6 +31,6 @@ class Silence:
 
     def begin(self, cells: Sequence[Cell], position: int, steps: int) -> None: ...
 
-    def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None, excess: np.ndarray | None) -> None: ...
+    def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None) -> None: ...
 
     def end(self, cells: Sequence[Cell]) -> None: ...

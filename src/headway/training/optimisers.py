@@ -20,11 +20,15 @@ class Rates(NamedTuple):
     clip: Number
 
 
-def optimiser(settings: TrainingSettings, rates: Rates, steps_per_epoch: Number) -> optax.GradientTransformationExtraArgs:
+def optimiser(
+    settings: TrainingSettings, rates: Rates, steps_per_epoch: Number
+) -> optax.GradientTransformationExtraArgs:
     """Clip, optimise, schedule; its `update` wants the loss as `value` for the plateau schedule."""
     clip = optax.stateless(lambda grads, _: clipped(grads, rates.clip))
     if settings.optimiser == "adamw":
-        method = optax.chain(optax.scale_by_adam(0.9, 0.999, 1e-8), optax.add_decayed_weights(rates.weight_decay))
+        method = optax.chain(
+            optax.scale_by_adam(0.9, 0.999, 1e-8), optax.add_decayed_weights(rates.weight_decay)
+        )
     else:  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
         method = optax.chain(optax.add_decayed_weights(rates.weight_decay), optax.trace(rates.momentum))
     return optax.with_extra_args_support(
@@ -39,9 +43,7 @@ def clipped(grads: optax.Updates, limit: Number) -> optax.Updates:
     return optax.tree.scale(shrink, grads)
 
 
-def _schedule(
-    settings: TrainingSettings, steps_per_epoch: Number
-) -> optax.GradientTransformationExtraArgs:
+def _schedule(settings: TrainingSettings, steps_per_epoch: Number) -> optax.GradientTransformationExtraArgs:
     """The factor on the learning rate."""
     if settings.schedule == "plateau":
         # Ours: the papers do not say what the scheduler watches. It gets the mean training loss once an epoch.

@@ -106,7 +106,7 @@ def _draw_levels(axes: Axes, trajectory: Trajectory) -> None:
     count = len(heights) - 1
     names = ("uniform", *rung_names(count))
     colours = (UNIFORM_COLOUR, *rung_colours(count))
-    axes.set_ylim(top=max(axes.get_ylim()[1], 1.05 * np.nanmax(heights, initial=0.0)))
+    axes.set_ylim(top=max(axes.get_ylim()[1], 1.05 * np.fmax.reduce(heights, initial=0.0)))
     for height, colour in zip(heights, colours, strict=True):
         if np.isfinite(height):
             axes.axhline(

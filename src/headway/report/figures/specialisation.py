@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -52,12 +54,14 @@ def draw_mass(
     of the blocks that they end on.
     """
     dress(axes)
-    mass = _mass(trajectory, blocks, layer)
+    mass = _measure(trajectory, layer, lambda attention: mass_per_block(attention, blocks))
     times = trajectory.times("attention_by_lag")
     heads = mass.shape[2]
     if seed is None:
         lines = median_over_seeds(heads_by_block(mass))
-        names = [f"head of $I({head + 1})$" if head < len(blocks) else "spare head" for head in range(heads)]
+        names = [f"head of $I({block + 1})$" for block in range(len(blocks))] + ["spare head"] * heads
+        if heads < len(blocks):  # which blocks go without a head may differ from seed to seed
+            names = [f"head {head + 1} in the order of blocks" for head in range(heads)]
     else:
         lines = mass[seed_row(trajectory, seed)]
         names = [f"head {head + 1}" for head in range(heads)]
@@ -76,7 +80,7 @@ def draw_mass(
     ]
     axes.legend(
         handles,
-        [*names, *(f"$I({block + 1})$" for block in range(len(blocks)))],
+        [*names[:heads], *(f"$I({block + 1})$" for block in range(len(blocks)))],
         handlelength=1.8,
         loc="center left",
         bbox_to_anchor=(1.0, 0.5),
@@ -95,14 +99,20 @@ def draw_competition(
 ) -> None:
     """The indices of competition and cooperation between heads over training."""
     dress(axes)
-    mass = _mass(trajectory, blocks, layer)
     times = trajectory.times("attention_by_lag")
+    competing = _measure(trajectory, layer, lambda attention: competition(mass_per_block(attention, blocks)))
+    cooperating = _measure(
+        trajectory, layer, lambda attention: cooperation(mass_per_block(attention, blocks))
+    )
     lines = [
-        draw_seeds(axes, times, np.asarray(competition(mass)), COMPETITION_COLOUR, "competition"),
-        draw_seeds(axes, times, np.asarray(cooperation(mass)), COOPERATION_COLOUR, "cooperation"),
+        draw_seeds(axes, times, competing, COMPETITION_COLOUR, "competition"),
+        draw_seeds(axes, times, cooperating, COOPERATION_COLOUR, "cooperation"),
     ]
     time_axis(axes, times, log_steps)
-    axes.set_ylim(0, 1.02)
+    highest = np.fmax.reduce(
+        [competing, cooperating], axis=None, initial=1.0
+    )  # above 1 where overlapping blocks count twice
+    axes.set_ylim(0, 1.02 * highest)
     axes.set_ylabel("index")
     mark_boundaries(axes, boundaries)
     name_lines(axes, lines)
@@ -126,9 +136,15 @@ def heads_by_block(mass: np.ndarray) -> np.ndarray:
     return ordered
 
 
-def _mass(trajectory: Trajectory, blocks: Blocks, layer: int) -> np.ndarray:
-    """(seed, time, head, block)"""
-    return np.asarray(mass_per_block(moving_values(trajectory, "attention_by_lag")[:, :, layer], blocks))
+def _measure(trajectory: Trajectory, layer: int, measure: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """`measure` of (seed, time, head, lag), and NaN wherever a head's attention is not known."""
+    attention = moving_values(trajectory, "attention_by_lag")[:, :, layer]
+    known = np.asarray(np.isfinite(attention).all(axis=(2, 3)))
+    # A measure need not know about gaps: it sees even attention there, and its answer is not used.
+    filled = np.where(known[..., None, None], attention, 1 / attention.shape[-1])
+    measured = np.array(measure(filled), dtype=float)
+    measured[~known] = np.nan
+    return measured
 
 
 def _dash(block: int) -> Dashes:

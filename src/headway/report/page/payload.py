@@ -21,6 +21,8 @@ from headway.settings import Settings
 MISSING = 255
 """The level that stands for a number that is not there."""
 _HIGHEST = 254
+MOST_PICTURES = 2_000_000
+"""Bytes that the attention matrices of a run may take; of more, evenly spaced times are kept."""
 
 # The step-by-step training loss stays on disk: the page draws what was measured on the test sequences.
 CURVES = ("excess_loss", "kl_rungs", "kl_references", "attention_by_lag", "learning_rate")
@@ -87,18 +89,14 @@ def _run(view: RunView) -> dict[str, Any]:
     return {
         "label": view.label,
         "seeds": list(trajectory.seeds),
-        "clocks": {
-            name: plain_json(np.asarray(trajectory.clocks[name]))
-            for name in ("evaluation", "snapshot")
-            if name in trajectory.clocks
-        },
-        "arrays": _arrays(trajectory),
+        **_clocks_and_arrays(trajectory),
         "facts": {name: pack_curves(values) for name, values in trajectory.facts.items()},
         "task": _task(settings),
         "settings": plain_json(settings),
         "provenance": plain_json(view.provenance),
         "stages": [plain_json(stages.get(seed)) for seed in trajectory.seeds],
         "intervals": plain_json(view.intervals),
+        "level_name": view.level_name,
         "colours": {
             "heads": list(head_colours(settings.model.heads)),
             "rungs": [UNIFORM_COLOUR, *rung_colours(len(settings.task.blocks))],
@@ -108,11 +106,23 @@ def _run(view: RunView) -> dict[str, Any]:
     }
 
 
-def _arrays(trajectory: Trajectory) -> dict[str, Any]:
+def _clocks_and_arrays(trajectory: Trajectory) -> dict[str, Any]:
+    clocks = {"evaluation": trajectory.clocks.get("evaluation", np.empty(0))}
     arrays = {name: pack_curves(trajectory[name]) for name in CURVES if name in trajectory}
+    taken = 0
     if "attention" in trajectory and trajectory["attention"].size:
-        arrays["attention"] = pack_levels(trajectory["attention"])
-    return arrays
+        attention = trajectory["attention"]
+        taken = attention.shape[1]
+        kept = kept_times(taken, attention.size)
+        clocks["snapshot"] = trajectory.times("attention")[kept]
+        arrays["attention"] = pack_levels(attention[:, kept])
+    return {"clocks": plain_json(clocks), "arrays": arrays, "pictures_taken": taken}
+
+
+def kept_times(times: int, size: int) -> np.ndarray:
+    """Evenly spaced times, first and last included, at which at most `MOST_PICTURES` of `size` bytes fall."""
+    room = max(2, times * MOST_PICTURES // size)
+    return np.unique(np.linspace(0, times - 1, min(times, room)).round().astype(int))
 
 
 def _task(settings: Settings) -> dict[str, Any]:

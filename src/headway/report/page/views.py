@@ -12,7 +12,7 @@ from headway.settings import Settings
 
 @dataclass(frozen=True)
 class SeedStages:
-    """Stage k of a seed was spent at rungs[k], near the excess loss levels[k], and ended at boundaries[k].
+    """Stage k of a seed was spent at rungs[k] and ended at boundaries[k]; the first one began at `start`.
 
     rungs (1, 2, 3) with boundaries (65, 450): rung 1 until step 65, rung 2 until step 450, then rung 3.
     The last stage has no end, so there is one boundary fewer than rungs.
@@ -22,6 +22,9 @@ class SeedStages:
     rungs: tuple[int, ...]
     boundaries: tuple[float, ...]
     levels: tuple[float, ...] = ()
+    """One number for each stage, such as the lowest KL to its rung; `RunView.level_name` says what it is."""
+    start: float = 0.0
+    """When the first stage was entered; before it the model was nearest to the uniform prediction."""
 
     def __post_init__(self) -> None:
         wanted = max(0, len(self.rungs) - 1)
@@ -33,7 +36,7 @@ class SeedStages:
         if self.levels and len(self.levels) != len(self.rungs):
             raise ValueError(
                 f"seed {self.seed} has {len(self.levels)} levels for {len(self.rungs)} stages. "
-                "Give one excess loss for each stage, or none."
+                "Give one for each stage, or none."
             )
 
 
@@ -51,6 +54,8 @@ class RunView:
     """At most one a seed, in any order; a seed without stages is shown without them."""
     intervals: tuple[tuple[float, float] | None, ...] = ()
     """Interval of the median step at which rungs 2, 3, .. were reached, where one is known."""
+    level_name: str = "lowest KL to them"
+    """What the levels of the stages are, as the heading of a column."""
 
     def __post_init__(self) -> None:
         strangers = {stages.seed for stages in self.stages} - set(self.trajectory.seeds)

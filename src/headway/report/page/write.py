@@ -31,6 +31,7 @@ MODULES = (
     "stages.js",
     "curves.js",
     "traces.js",
+    "panels.js",
     "figure.js",
     "charts.js",
     "legend.js",

@@ -39,6 +39,7 @@ export function mountCharts(host, report, selection) {
     plot.setAttribute("aria-label", chartWords(run()));
     marker.style.top = `${MARGIN.t}px`;
     marker.style.height = `${made.layout.height - MARGIN.t - MARGIN.b}px`;
+    host.style.minHeight = "0"; // the room that was kept free is taken
     moveMarker();
   };
 

@@ -47,9 +47,37 @@ export function timeAxis(steps, logarithmic, narrow) {
   };
 }
 
-/** Smallest and largest positive value, so that a logarithmic axis is not stretched by a stray zero. */
-export function positiveRange(curves, floor) {
-  const values = curves.flat().filter((value) => value !== null && value > 0);
-  if (!values.length) return [floor, 1];
-  return [Math.max(floor, Math.min(...values)), Math.max(...values)];
+const SMALLEST = 1e-4; // nats; what lies below is noise, and would stretch a logarithmic axis
+
+/** A linear axis from zero, or a logarithmic one over the positive values. */
+export function valueAxis(values, logarithmic) {
+  let [low, high] = logarithmic ? [Infinity, SMALLEST] : [0, 0];
+  for (const value of values) {
+    if (value === null || !Number.isFinite(value) || (logarithmic && value < SMALLEST)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (logarithmic) {
+    const range = [Math.log10(Math.min(low, high) / 1.4), Math.log10(high * 1.5)];
+    return { type: "log", range, coordinate: (value) => (value > 0 ? Math.log10(value) : -Infinity) };
+  }
+  return { type: "linear", range: [low, high + 0.05 * (high - low || 1)], coordinate: (value) => value };
+}
+
+/**
+ * Labels beside an axis of `height` pixels, moved apart where they would overlap:
+ * each gets its coordinate and the shift in pixels that keeps `gap` between neighbours.
+ */
+export function apart(labels, axis, height, gap = 14) {
+  const [low, high] = axis.range;
+  const placed = labels
+    .map((label) => ({ ...label, coordinate: axis.coordinate(label.value) }))
+    .filter(({ coordinate }) => coordinate >= low && coordinate <= high)
+    .map((label) => ({ ...label, wanted: (height * (label.coordinate - low)) / (high - low) }))
+    .sort((a, b) => a.wanted - b.wanted);
+  let below = -gap;
+  for (const label of placed) label.at = below = Math.max(label.wanted, below + gap);
+  let above = height + gap;
+  for (const label of placed.toReversed()) label.at = above = Math.min(label.at, above - gap);
+  return placed.map((label) => ({ ...label, shift: label.at - label.wanted }));
 }

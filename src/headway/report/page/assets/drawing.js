@@ -6,7 +6,7 @@ import { joined, lagWords, number } from "./words.js";
 export function drawTask(run, palette, theme, room) {
   const { blocks, strengths, start } = run.task;
   const box = Math.min(34, Math.floor(room / (start + 1.7)));
-  const gap = 3;
+  const gap = Math.min(3, 0.2 * box);
   const width = Math.min(room, Math.max(260, Math.ceil((start + 1.7) * box)));
   const across = (lag) => 2 + (start - lag) * box; // left edge of the token at this lag
   const target = 2 + (start + 0.6) * box;
@@ -32,10 +32,10 @@ export function drawTask(run, palette, theme, room) {
       y: row,
       width: box - gap,
       height: box - gap,
-      rx: 3,
+      rx: gap,
       fill: "none",
       stroke: colours.at(-1) === "none" ? ink : colours.at(-1),
-      "stroke-width": 1.5,
+      "stroke-width": 0.5 * gap,
     }),
     drawn(
       "text",
@@ -46,7 +46,7 @@ export function drawTask(run, palette, theme, room) {
         "font-size": Math.min(13, box * 0.55),
         fill: theme.ink,
       },
-      text,
+      box < 15 ? "" : text, // letters that nobody can read only smudge
     ),
   ];
   const parts = [];

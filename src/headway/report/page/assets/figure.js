@@ -1,158 +1,164 @@
 // Excess loss, ladder and stages under each other on one time axis, as plotly wants to hear it.
 import { paletteOf } from "./colour.js";
-import { positiveRange, timeAxis } from "./curves.js";
+import { apart, timeAxis, valueAxis } from "./curves.js";
+import { ladderPanel, lossPanel } from "./panels.js";
 import { arrivals } from "./stages.js";
-import { family, ladderOf, levels, strip } from "./traces.js";
+import { strip } from "./traces.js";
 
-const SMALLEST = 1e-4; // nats; below this a KL on a logarithmic axis is noise
-export const MARGIN = { l: 46, r: 14, t: 30, b: 40 };
+export const MARGIN = { l: 46, r: 84, t: 30, b: 40 };
+const GAP = 34; // between panels; a title stands there
 
-function panels(run, narrow) {
+/** Heights in pixels, and the share of the whole that each panel takes. */
+function arrange(run, narrow) {
   const loss = narrow ? 150 : 190;
   const ladder = narrow ? 190 : 240;
   const seeds = run.stages.some(Boolean) ? Math.min(160, 14 * run.seeds.length + 8) : 0;
-  const gap = 34;
-  const total = loss + gap + ladder + (seeds ? gap + seeds : 0);
-  const part = (bottom, height) => [bottom / total, (bottom + height) / total];
-  const above = seeds ? seeds + gap : 0;
+  const under = seeds ? seeds + GAP : 0;
+  const total = under + ladder + GAP + loss;
+  const domain = (bottom, height) => [bottom / total, (bottom + height) / total];
   return {
-    height: total + MARGIN.t + MARGIN.b,
-    loss: part(above + ladder + gap, loss),
-    ladder: part(above, ladder),
-    strip: seeds ? part(0, seeds) : null,
+    total,
+    loss: { height: loss, domain: domain(under + ladder + GAP, loss) },
+    ladder: { height: ladder, domain: domain(under, ladder) },
+    strip: seeds ? { height: seeds, domain: domain(0, seeds) } : null,
   };
 }
 
+/** {data, layout} for plotly, and the axis that says where a step lies. */
 export function figure(run, state, theme, width) {
   const narrow = width < 520;
   const palette = paletteOf(run);
   const axis = timeAxis(run.evaluation, state.logTime, narrow);
-  const place = panels(run, narrow);
-  const data = [];
-  const loss = run.arrays.excess_loss;
-  const shown = [];
-  if (loss) {
-    const drawnLoss = family(run, state, axis, (seed, time) => loss.at(seed, time), {
-      colour: theme.ink,
-      name: "excess loss",
-      yaxis: "y",
-    });
-    shown.push(drawnLoss.curves);
-    data.push(...levels(run, axis, palette), ...drawnLoss.traces);
-  }
-  const ladder = ladderOf(run, state, palette);
-  const rungCurves = [];
-  for (const [rung, name] of ladder.names.entries()) {
-    if (!ladder.grid || state.hidden.has(`${state.ladder} ${rung}`)) continue;
-    const pick = (seed, time) => ladder.grid.at(seed, time, rung);
-    const drawnRung = family(run, state, axis, pick, { colour: ladder.colours[rung], name, yaxis: "y2" });
-    rungCurves.push(...drawnRung.curves);
-    data.push(...drawnRung.traces);
-  }
-  if (place.strip) data.push(...strip(run, state, axis, palette));
+  const places = arrange(run, narrow);
+  const loss = lossPanel(run, state, axis, palette, theme);
+  const ladder = ladderPanel(run, state, axis, palette);
+  const lossAxis = valueAxis(loss.values, state.logValue);
+  const ladderAxis = valueAxis(ladder.values, state.logValue);
+  const bars = places.strip ? strip(run, state, axis, palette) : [];
+  const layout = {
+    ...general(theme, narrow),
+    width,
+    height: places.total + MARGIN.t + MARGIN.b,
+    xaxis: timeLayout(axis, theme, narrow, places),
+    yaxis: valueLayout(lossAxis, theme, places.loss),
+    yaxis2: valueLayout(ladderAxis, theme, places.ladder),
+    yaxis3: seedLayout(run, state, theme, places.strip),
+    annotations: [
+      title(loss.title, theme, places.loss),
+      title(ladder.title, theme, places.ladder),
+      ...(places.strip ? [title("Stage of each seed", theme, places.strip)] : []),
+      ...sideLabels(loss.labels, lossAxis, "y", places.loss),
+      ...sideLabels(ladder.labels, ladderAxis, "y2", places.ladder),
+    ],
+    shapes: changes(run, axis, theme),
+  };
+  return { axis, data: [...loss.traces, ...ladder.traces, ...bars], layout };
+}
+
+function general(theme, narrow) {
+  const clear = "rgba(0,0,0,0)";
   return {
-    axis,
-    data,
-    layout: layoutOf(run, state, theme, {
-      axis,
-      place,
-      narrow,
-      width,
-      ladder,
-      rungCurves,
-      lossCurves: shown.flat(),
-    }),
+    margin: MARGIN,
+    paper_bgcolor: clear,
+    plot_bgcolor: clear,
+    font: { family: theme.font, size: 12, color: theme.muted },
+    hovermode: "x unified",
+    hoversubplots: "axis",
+    hoverlabel: { bgcolor: theme.paper, bordercolor: theme.rule, font: { color: theme.ink, size: 12 } },
+    modebar: { bgcolor: clear, color: theme.muted, activecolor: theme.ink },
+    clickanywhere: true,
+    dragmode: narrow ? false : "zoom", // on a phone a drag should scroll the page
+    showlegend: false,
   };
 }
 
-function layoutOf(run, state, theme, { axis, place, narrow, width, ladder, rungCurves, lossCurves }) {
-  const line = {
-    gridcolor: theme.rule,
-    zeroline: false,
-    linecolor: theme.rule,
-    tickcolor: theme.rule,
-    fixedrange: false,
+const lines = (theme) => ({
+  gridcolor: theme.rule,
+  linecolor: theme.rule,
+  tickcolor: theme.rule,
+  zeroline: false,
+});
+
+function timeLayout(axis, theme, narrow, places) {
+  const marks = axis.ticks
+    ? { tickmode: "array", tickvals: axis.ticks.values, ticktext: axis.ticks.words }
+    : { nticks: narrow ? 5 : 9 };
+  return {
+    ...lines(theme),
+    ...marks,
+    type: axis.type,
+    range: [...axis.range],
+    title: { text: "optimiser step", standoff: 6 },
+    anchor: places.strip ? "y3" : "y2",
+    unifiedhovertitle: { text: "step %{x:.0f}" },
   };
-  const vertical = (curves, domain) => {
-    const [low, high] = positiveRange(curves, SMALLEST);
-    const range = state.logValue ? [Math.log10(low / 1.4), Math.log10(high * 1.5)] : undefined;
-    const ticks = state.logValue ? { dtick: 1, tickformat: "~g" } : { nticks: 6, rangemode: "tozero" };
-    return { ...line, ...ticks, domain, type: state.logValue ? "log" : "linear", range, fixedrange: true };
+}
+
+function valueLayout(axis, theme, place) {
+  const marks = axis.type === "log" ? { dtick: 1, tickformat: "~g" } : { nticks: 6 };
+  const { type, range } = axis;
+  return { ...lines(theme), ...marks, type, range: [...range], domain: place.domain, fixedrange: true };
+}
+
+function seedLayout(run, state, theme, place) {
+  // Past a dozen seeds their names would overlap; the chosen one is named.
+  const named = run.seeds
+    .map((_, seed) => seed)
+    .filter((seed) => run.seeds.length <= 12 || seed === state.seed);
+  return {
+    ...lines(theme),
+    domain: place?.domain ?? [0, 0.001],
+    visible: Boolean(place),
+    range: [run.seeds.length - 0.4, -0.6],
+    showgrid: false,
+    fixedrange: true,
+    tickmode: "array",
+    tickvals: named,
+    ticktext: named.map((seed) => String(run.seeds[seed])),
   };
-  const title = (text, domain) => ({
+}
+
+function title(text, theme, place) {
+  return {
     text: `<b>${text}</b>`,
     showarrow: false,
     xref: "paper",
     yref: "paper",
     x: 0,
-    y: domain[1],
+    y: place.domain[1],
     xanchor: "left",
     yanchor: "bottom",
-    xshift: -MARGIN.l + 4,
+    xshift: 4 - MARGIN.l,
     yshift: 5,
     font: { size: 13, color: theme.ink },
     bgcolor: theme.paper,
     borderpad: 0,
-  });
-  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
-  const from = place.strip ? place.strip[0] : place.ladder[0];
-  return {
-    width,
-    height: place.height,
-    margin: MARGIN,
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: theme.font, size: 12, color: theme.muted },
-    hovermode: "x unified",
-    hoversubplots: "axis",
-    hoverlabel: { bgcolor: theme.paper, bordercolor: theme.rule, font: { color: theme.ink, size: 12 } },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.muted, activecolor: theme.ink },
-    clickanywhere: true,
-    dragmode: narrow ? false : "zoom",
-    showlegend: false,
-    annotations: [
-      title("Excess loss (nats)", place.loss),
-      title(ladder.title, place.ladder),
-      ...(place.strip ? [title("Stage of each seed", place.strip)] : []),
-    ],
-    shapes: moves.map((move) => ({
-      type: "line",
-      xref: "x",
-      yref: "paper",
-      x0: axis.place(move.step),
-      x1: axis.place(move.step),
-      y0: from,
-      y1: 1,
-      line: { color: theme.muted, width: 1, dash: "dash" },
-      layer: "below",
-    })),
-    xaxis: {
-      ...line,
-      type: axis.type,
-      range: [...axis.range],
-      title: { text: "optimiser step", standoff: 6 },
-      anchor: place.strip ? "y3" : "y2",
-      domain: [0, 1],
-      showspikes: false,
-      unifiedhovertitle: { text: "step %{x:.0f}" },
-      ...(axis.ticks
-        ? { tickmode: "array", tickvals: axis.ticks.values, ticktext: axis.ticks.words }
-        : { nticks: narrow ? 5 : 9 }),
-    },
-    yaxis: vertical(lossCurves, place.loss),
-    yaxis2: vertical(rungCurves, place.ladder),
-    yaxis3: {
-      ...line,
-      domain: place.strip ?? [0, 0.001],
-      visible: Boolean(place.strip),
-      range: [run.seeds.length - 0.4, -0.6],
-      showgrid: false,
-      fixedrange: true,
-      tickmode: "array",
-      tickvals: run.seeds
-        .map((_, seed) => seed)
-        .filter((seed) => run.seeds.length <= 12 || seed === state.seed),
-      ticktext: run.seeds.filter((_, seed) => run.seeds.length <= 12 || seed === state.seed).map(String),
-    },
   };
+}
+
+/** Names in the right margin, at the heights of what they name. */
+function sideLabels(labels, axis, yref, place) {
+  return apart(labels, axis, place.height).map(({ text, colour, coordinate, shift }) => ({
+    text,
+    showarrow: false,
+    xref: "paper",
+    yref,
+    x: 1,
+    y: coordinate,
+    xanchor: "left",
+    yanchor: "middle",
+    xshift: 4,
+    yshift: shift,
+    font: { size: 12, color: colour },
+  }));
+}
+
+/** A dashed line through all panels where the median seed came to the next rung. */
+function changes(run, axis, theme) {
+  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
+  const line = { color: theme.muted, width: 1, dash: "dash" };
+  return moves.map(({ step }) => {
+    const x = axis.place(step);
+    return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line, layer: "below" };
+  });
 }

@@ -36,7 +36,7 @@ export function mountMasses(host, report, selection) {
         { class: "scroll" },
         element(
           "table",
-          { class: "mass-table" },
+          { class: "mass-table", style: { "--columns": blocks.length + 1 } },
           element(
             "thead",
             {},

@@ -127,10 +127,13 @@ function drawBlockNumbers(context, run, layout, palette, theme) {
   context.textBaseline = "alphabetic";
   context.textAlign = "center";
   let leftmost = Infinity;
+  const taken = [];
   run.task.blocks.forEach((lags, block) => {
     const middle = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
     const x = layout.left + Math.max(0.5, newest + 1.5 - middle) * layout.cell;
     leftmost = Math.min(leftmost, x);
+    if (taken.some((other) => Math.abs(other - x) < 8)) return; // too small a picture for every number
+    taken.push(x);
     context.fillStyle = palette.rungWords[block + 1];
     context.fillText(String(block + 1), x, layout.top - 5);
   });

@@ -21,8 +21,9 @@ export function headsNow(masses) {
     const heads = held.flatMap((holds, head) => (holds === block ? [head] : []));
     const shares = heads.map((head) => percent(masses[head].blocks[block]));
     const each = new Set(shares).size === 1 ? `${shares[0]} each` : joined(shares);
+    const whose = words.length ? "" : " of its attention";
     if (heads.length === 1)
-      words.push(`${headWords(heads)} holds block ${block + 1} with ${shares[0]} of its attention`);
+      words.push(`${headWords(heads)} holds block ${block + 1} with ${shares[0]}${whose}`);
     if (heads.length > 1) words.push(`${headWords(heads)} share block ${block + 1} (${each})`);
   }
   const loose = held.flatMap((holds, head) => (holds < 0 ? [head] : []));
@@ -49,7 +50,8 @@ export function narrate(run, seed, layer, time) {
   const step = run.times[time];
   if (step === undefined) return { lead: "", words: "Nothing was measured along this run.", numbers: "" };
   const stage = stageAt(run, seed, step);
-  const lead = `Step ${whole(step)}${stage ? `, stage ${stage.number}` : ""}`;
+  const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
+  const lead = `Step ${whole(step)}${stage ? `, stage ${stage.number}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
   const gone = diverged(run, seed) && step >= run.divergedAt[seed];
   const words = gone

@@ -21,10 +21,10 @@ function rungWords({ blocks }) {
   if (count === 1) return ["A model that has found the block predicts as ", symbol(1), ", the truth."];
   const names = blocks.map((_, k) => [k ? (k === count - 1 ? " and " : ", ") : "", symbol(k + 1)]);
   return [
-    "A model that has found only the first blocks cannot do better than ",
+    "With only the first block, the first two, and so on, the chain would predict ",
     names,
-    ": the rungs of a ladder, the last of which is the truth. A model that learns in stages waits at the ",
-    "excess loss of one rung after the other, and is closest (in KL) to that rung meanwhile.",
+    ": the rungs of a ladder, the last of which is the truth. At every step we ask how far the model is ",
+    "from each rung (in KL). A stage is the time that it spends nearest to one of them.",
   ];
 }
 

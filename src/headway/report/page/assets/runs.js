@@ -12,7 +12,7 @@ function stageTable(run) {
     element("th", { scope: "col" }, "seed"),
     moves.map((move) => element("th", { scope: "col" }, `rung ${move.rung - 1} → ${move.rung}`)),
     element("th", { scope: "col" }, "rungs met"),
-    element("th", { scope: "col" }, "excess loss on them"),
+    element("th", { scope: "col" }, run.level_name),
   );
   const rows = run.seeds.map((name, seed) => {
     const stages = run.stages[seed];
@@ -93,12 +93,19 @@ const pairs = (record) =>
     flattened(record).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
   );
 
+/** How exact the pictures are, and whether they are all here. */
+function pictureWords(run) {
+  const exact = `Attention matrices are shown to within ${number(run.attentionStep / 2)}.`;
+  const { length } = run.times;
+  return length < run.pictures_taken
+    ? `${exact} ${length} of ${run.pictures_taken} are kept in this page.`
+    : exact;
+}
+
 export function mountRuns(host, report) {
   host.append(
     ...report.runs.map((run) => {
-      const attention = run.pictures
-        ? `Attention matrices are shown to within ${number(run.attentionStep / 2)}.`
-        : "";
+      const words = run.pictures ? pictureWords(run) : "";
       return element(
         "details",
         { class: "run" },
@@ -106,7 +113,7 @@ export function mountRuns(host, report) {
         element("h3", {}, "Settings"),
         pairs(run.settings),
         Object.keys(run.provenance).length ? [element("h3", {}, "Provenance"), pairs(run.provenance)] : null,
-        attention ? element("p", { class: "quiet" }, attention) : null,
+        words ? element("p", { class: "quiet" }, words) : null,
       );
     }),
   );

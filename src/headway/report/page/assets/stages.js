@@ -2,19 +2,6 @@
 import { diverged } from "./data.js";
 import { median } from "./words.js";
 
-/** The stage of a seed at a step: {number, rung, from, until}, or null where no stages are known. */
-export function stageAt(run, seed, step) {
-  const stages = run.stages[seed];
-  if (!stages?.rungs.length) return null;
-  const passed = stages.boundaries.filter((boundary) => boundary !== null && boundary <= step).length;
-  return {
-    number: passed + 1,
-    rung: stages.rungs[passed],
-    from: passed ? stages.boundaries[passed - 1] : 0,
-    until: stages.boundaries[passed] ?? Infinity,
-  };
-}
-
 /** Every stage of a seed, the last one ending with the run, or where the seed diverged. */
 export function stagesOf(run, seed) {
   const stages = run.stages[seed];
@@ -23,10 +10,15 @@ export function stagesOf(run, seed) {
   return stages.rungs.map((rung, k) => ({
     number: k + 1,
     rung,
-    from: k ? stages.boundaries[k - 1] : 0,
+    from: (k ? stages.boundaries[k - 1] : stages.start) ?? 0,
     until: stages.boundaries[k] ?? end,
     level: stages.levels[k],
   }));
+}
+
+/** The stage of a seed at a step; null before the first, and where none are known. */
+export function stageAt(run, seed, step) {
+  return stagesOf(run, seed).findLast((stage) => stage.from <= step) ?? null;
 }
 
 /** The step at which a seed came to a rung, or NaN if it never stood there. */

@@ -60,42 +60,52 @@ export function family(run, state, axis, pick, { colour, name, yaxis }) {
     const mark = { symbol: "x", size: 8, color: colour };
     if (end >= 0) traces.push({ ...base, mode: "markers", x: [x[end]], y: [y[end]], marker: mark });
   }
-  return { traces, curves };
+  const shown = counted.length > 1 ? traces[curves.length].y : chosen;
+  return { traces, values: curves.flat(), last: shown.findLast((value) => value !== null) };
 }
 
-/** The excess loss of each rung as a dotted level with its name. */
-export function levels(run, axis, palette) {
+/** The excess loss of each rung, the median over seeds: [{value, rung}]. */
+export function rungLevels(run) {
   if (!run.facts.rung_excess) return [];
-  const [first, last] = [run.evaluation[0], run.evaluation.at(-1)].map(axis.place);
   return Array.from({ length: run.rungs + 1 }, (_, rung) => {
-    const level = median(run.seeds.map((_, seed) => run.facts.rung_excess.at(seed, rung)));
-    return {
-      type: "scatter",
-      mode: "lines+text",
-      x: [first, last],
-      y: [level, level],
-      text: ["", `${rungName(rung)}  ${number(level)}`],
-      textposition: "top left",
-      textfont: { color: palette.rungWords[rung], size: 12 },
-      line: { color: palette.rungs[rung], width: 1.5, dash: "dot" },
-      hoverinfo: "skip",
-      showlegend: false,
-      cliponaxis: false,
-    };
+    return { rung, value: median(run.seeds.map((_, seed) => run.facts.rung_excess.at(seed, rung))) };
   });
 }
 
-/** One bar a seed, in the colour of the rung it stood on. */
+/** A dotted level across the chart. */
+export function levelTrace(run, axis, value, colour) {
+  const ends = [run.evaluation[0], run.evaluation.at(-1)].map(axis.place);
+  const line = { color: colour, width: 1.5, dash: "dot" };
+  return {
+    type: "scatter",
+    mode: "lines",
+    x: ends,
+    y: [value, value],
+    line,
+    hoverinfo: "skip",
+    showlegend: false,
+  };
+}
+
+/** The stages of a seed after the time before them, which counts as a stage at rung 0. */
+function wholeTime(run, seed) {
+  if (!run.stages[seed]) return [];
+  const stages = stagesOf(run, seed);
+  return [{ rung: 0, from: 0, until: stages[0]?.from ?? run.evaluation.at(-1) }, ...stages];
+}
+
+/** One bar a seed, in the colour of the rung it stood on; grey before the first stage. */
 export function strip(run, state, axis, palette) {
   const chosen = run.seeds[state.seed];
+  const width = Math.min(6, 110 / run.seeds.length); // the panel stops growing at some number of seeds
   return run.seeds.flatMap((name, seed) =>
-    stagesOf(run, seed).map((stage) => ({
+    wholeTime(run, seed).map((stage) => ({
       type: "scatter",
       mode: "lines",
       x: [axis.place(stage.from), axis.place(stage.until)],
       y: [seed, seed],
       yaxis: "y3",
-      line: { color: palette.rungs[stage.rung], width: name === chosen ? 10 : 6 },
+      line: { color: palette.rungs[stage.rung], width: name === chosen ? width + 4 : width },
       opacity: name === chosen ? 1 : 0.85,
       hoverinfo: "skip",
       showlegend: false,

@@ -1,0 +1,76 @@
+"""How sure a number is, given that it was measured once per seed."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+RESAMPLES = 9999
+
+
+@dataclass(frozen=True)
+class OverSeeds:
+    """A median over seeds, its interval, and how many seeds had no value."""
+
+    median: float
+    low: float
+    high: float
+    seeds: int
+    """Seeds with a value."""
+    missing: int
+    """Seeds whose value is NaN or infinite; they are left out of the median and the interval."""
+
+
+def interval_over_seeds(
+    values: Sequence[float] | np.ndarray,
+    statistic: Callable[..., Any] = np.median,
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """(low, high) of `statistic` over seeds: the BCa bootstrap, resampling seeds, always with the same draws.
+
+    Seeds without a finite value are left out. Where a bootstrap means nothing:
+
+        no value or one        (nan, nan): one seed does not tell how much seeds differ
+        all values equal       (v, v), the statistic of that value
+        two different values   the statistic of each: all that two seeds can say
+        BCa not defined        the plain percentile interval of the same bootstrap
+    """
+    finite = np.asarray(values, np.float64).ravel()
+    finite = finite[np.isfinite(finite)]
+    if len(finite) < 2:
+        return math.nan, math.nan
+    if len(finite) == 2 or np.ptp(finite) == 0:
+        ends = sorted(float(statistic(finite[k : k + 1])) for k in (0, 1))
+        return ends[0], ends[1]
+
+    from scipy import stats  # takes longer to import than everything else here
+
+    for method in ("BCa", "percentile"):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # degenerate samples are handled here, by the next method
+            found = stats.bootstrap(
+                (finite,),
+                statistic,
+                confidence_level=confidence,
+                n_resamples=RESAMPLES,
+                method=method,
+                rng=np.random.default_rng(0),
+            ).confidence_interval
+        low, high = float(found.low), float(found.high)
+        if math.isfinite(low) and math.isfinite(high):
+            return low, high
+    return math.nan, math.nan
+
+
+def over_seeds(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> OverSeeds:
+    """The median over seeds with `interval_over_seeds`, and how many values there were."""
+    every = np.asarray(values, np.float64).ravel()
+    finite = every[np.isfinite(every)]
+    low, high = interval_over_seeds(finite, confidence=confidence)
+    median = float(np.median(finite)) if len(finite) else math.nan
+    return OverSeeds(median, low, high, seeds=len(finite), missing=len(every) - len(finite))

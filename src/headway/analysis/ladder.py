@@ -1,0 +1,75 @@
+"""Where a model stands among known predictors: the rungs f_{1:i}, or n-gram models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.analysis.stages import finite_part
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Visits:
+    """How a model met a row of predictors; true if it met them in order."""
+
+    times: tuple[float, ...]
+    """When KL to each predictor is lowest."""
+    values: tuple[float, ...]
+    """That lowest KL."""
+    ordered: bool
+    """Each bottom comes strictly after the one before."""
+    nearest: tuple[bool, ...]
+    """Whether each predictor is the nearest of all when KL to it bottoms."""
+
+    def __bool__(self) -> bool:
+        return self.ordered and all(self.nearest)
+
+
+def nearest_rung(kl: Array) -> Array:
+    """argmin_i KL_i, with kl (..., rung); the lower rung where two are equal, -1 where a value is NaN."""
+    kl = np.asarray(kl)
+    known = np.isfinite(kl).all(axis=-1)
+    return np.where(known, np.argmin(np.nan_to_num(kl), axis=-1), -1)
+
+
+def bottoms(times: Array, kl: Array) -> tuple[Array, Array]:
+    """(argmin_t KL_i(t), min_t KL_i(t)) for every column i of kl (time, rung).
+
+    The first time, if the minimum is met twice. Times at which any KL is NaN are left out; without any
+    time left both are NaN.
+    """
+    columns = _columns(kl)
+    times, kl = finite_part(times, kl)
+    if len(times) == 0:
+        return np.full(columns, np.nan), np.full(columns, np.nan)
+    lowest = np.argmin(kl, axis=0)
+    return times[lowest], kl[lowest, np.arange(columns)]
+
+
+def visits_in_order(times: Array, kl: Array) -> Visits:
+    """KL to column i bottoms before KL to column i + 1, for all i, and at its bottom column i is the nearest.
+
+    kl is (time, predictor), the simplest predictor first. For claims about the stages pass the rungs from
+    1 on, `kl_rungs[:, 1:]`, because a random model need not start at rung 0; for n-gram models pass all
+    references.
+    """
+    when, values = bottoms(times, kl)
+    finite_times, finite_kl = finite_part(times, kl)
+    at_bottom = finite_kl[np.searchsorted(finite_times, when[np.isfinite(when)])]
+    nearest = tuple(bool(np.argmin(row) == i) for i, row in enumerate(at_bottom))
+    return Visits(
+        times=tuple(when.tolist()),
+        values=tuple(values.tolist()),
+        ordered=bool(len(at_bottom) and np.all(np.diff(when) > 0)),
+        nearest=nearest,
+    )
+
+
+def _columns(kl: Array) -> int:
+    shape = np.shape(kl)
+    if len(shape) != 2:
+        raise ValueError(f"got KL values of shape {shape}, but wanted (time, rung). Pass one seed at a time.")
+    return shape[1]

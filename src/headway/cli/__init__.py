@@ -1,0 +1,97 @@
+"""The command line: `headway` alone does the main job, `headway COMMAND --help` explains the rest.
+
+Nothing here imports the accelerator before a run needs it, so that help is there at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+COMMANDS = {
+    "run": "train what an experiment needs, then show claims, figures and a page",
+    "list": "the experiments, and what is already computed",
+    "report": "claims, figures and a page from what is on disk, without training",
+    "export": "the numbers of a record as CSV or Parquet",
+}
+
+HELP = """\
+headway: watch attention learn in stages
+
+  headway                     the main job: the minimal transformer, four seeds, a few minutes, a page at the end
+{commands}
+
+Try:
+  headway run stages --help                        every setting, with its meaning and default
+  headway run stages --seeds 8 --task.ratio 1.3    a weaker hierarchy, eight seeds
+  headway run ladder --grid as-run                 paper scale; wants a GPU
+  headway report stages --grid as-run --from results   the page of what a GPU found
+
+An interrupted run goes on where it stopped when the same command is given again.
+"""
+
+
+class UserError(Exception):
+    """Something to tell the user in one or two sentences, without a traceback."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run a command; say what went wrong in words and exit with 2, or with 130 when interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    # A polite kill is an interruption like Ctrl-C: what was measured is saved.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        _dispatch(arguments)
+    except KeyboardInterrupt:
+        _leave("\nInterrupted. What was measured is saved: the same command goes on from there.", 130)
+    except Exception as error:
+        if not _is_for_the_user(error):
+            raise
+        _leave(f"headway: {error}", 2)
+
+
+def _dispatch(arguments: list[str]) -> None:
+    if not arguments:
+        arguments = ["run", "stages"]
+    command, *rest = arguments
+    if command in ("-h", "--help", "help"):
+        lines = "\n".join(f"  headway {name:<19} {text}" for name, text in COMMANDS.items())
+        print(HELP.format(commands=lines))
+        return
+    if command == "--version":
+        from importlib.metadata import version
+
+        print(f"headway {version('headway')}")
+        return
+    if command not in COMMANDS:
+        raise UserError(
+            f"there is no command {command!r}.{suggestion(command, COMMANDS)} See `headway --help`."
+        )
+    importlib.import_module(f"headway.cli.{command}_command").main(rest)
+
+
+def suggestion(word: str, known: Sequence[str] | dict[str, str]) -> str:
+    """' Did you mean ...?' where something known is near."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _is_for_the_user(error: Exception) -> bool:
+    """Errors that were written to be read; anything else is a fault of ours and keeps its traceback."""
+    from headway.settings import SettingsError
+    from headway.store.errors import StoreError
+
+    return isinstance(error, (UserError, SettingsError, StoreError, PermissionError))
+
+
+def _interrupt(_signal: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _leave(text: str, code: int) -> NoReturn:
+    print(text, file=sys.stderr)
+    raise SystemExit(code)

@@ -1,0 +1,46 @@
+"""What the commands' arguments have in common."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from headway.cli import UserError, suggestion
+from headway.experiments import NAMES, Experiment, find
+
+GRIDS = Literal["quick", "printed", "as-run"]
+
+
+def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str, list[str]]:
+    """The experiment's name and the arguments behind it; without a name, say which there are."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(f"usage: headway {command} EXPERIMENT [OPTIONS]\n\n{usage}")
+        print("experiments:")
+        for name in NAMES:
+            print(f"  {name:<12} {title(find(name))}")
+        print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
+        raise SystemExit(0 if arguments else 2)
+    return arguments[0], arguments[1:]
+
+
+def experiment_from(name: str) -> Experiment:
+    """The experiment of that name."""
+    if name not in NAMES:
+        raise UserError(
+            f"there is no experiment {name!r}.{suggestion(name, NAMES)} There are {', '.join(NAMES)}."
+        )
+    return find(name)
+
+
+def title(experiment: Experiment) -> str:
+    """The first line of what an experiment says about itself."""
+    return (experiment.__doc__ or "").strip().splitlines()[0]
+
+
+def take_option(arguments: list[str], name: str, default: str) -> str:
+    """The value of an option that decides what the others mean, before they are parsed."""
+    for place, argument in enumerate(arguments):
+        if argument == name and place + 1 < len(arguments):
+            return arguments[place + 1]
+        if argument.startswith(f"{name}="):
+            return argument.split("=", 1)[1]
+    return default

@@ -1,0 +1,77 @@
+"""`headway report`: claims, figures and one page from records on disk, without training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from headway.cli import UserError
+from headway.cli.arguments import experiment_from
+from headway.experiments import NAMES
+from headway.lookup import answer
+from headway.records import Cell
+from headway.store import Store
+
+USAGE = """\
+Show what is on disk: verdicts, figures and one page for all of it; nothing is trained.
+
+examples:
+  headway report                                 everything that was run here
+  headway report --from results --into reports   what a GPU found at paper scale
+  headway report stages ladder --grid as-run     two experiments, one grid
+"""
+
+ALL_GRIDS = ("quick", "printed", "as-run")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which records to show, and where to write."""
+
+    experiments: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Names of experiments; all that have records if none is given."""
+    grid: tuple[str, ...] = ALL_GRIDS
+    """Which grids to show."""
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = (Path("runs"),)
+    """Folders with records."""
+    into: Path = Path("runs")
+    """Folder for the page and the figures."""
+    page: bool = True
+    """Write the page and the figures, not only the table."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = tyro.cli(Options, args=list(arguments), prog="headway report", description=USAGE)
+    stores = [Store(folder) for folder in options.from_]
+    for folder in options.from_:
+        if not folder.is_dir():
+            raise UserError(
+                f"there is no folder {folder}. Run something first, or name another folder with --from."
+            )
+    for grid in options.grid:
+        if grid not in ALL_GRIDS:
+            raise UserError(f"there is no grid {grid!r}. There are {', '.join(ALL_GRIDS)}.")
+    from headway.cli.outcome import Outcome, show
+
+    outcomes = []
+    for name in options.experiments or NAMES:
+        experiment = experiment_from(name)
+        for grid in options.grid:
+            cells = [
+                Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in experiment.GRIDS[grid]
+            ]
+            records = [answer(cell, stores, loosely=True) for cell in cells]
+            found = tuple(record for record in records if record is not None)
+            if len(found) == len(cells):
+                outcomes.append(Outcome(name, grid, found))
+    if not outcomes:
+        raise UserError(
+            f"none of these experiments has all its runs in {', '.join(map(str, options.from_))}. "
+            "`headway list` shows what is there and what is missing."
+        )
+    command = "headway report " + " ".join(arguments)
+    show(outcomes, options.into, options.into / "report.html" if options.page else None, [command.strip()])

@@ -1,0 +1,74 @@
+"""Every setting as a typed option: `--task.ratio 1.3`, `--task.blocks 13-14 9-12 1-8`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tyro
+
+from headway.settings import Blocks, Weights
+
+REGISTRY = tyro.constructors.ConstructorRegistry()
+
+
+def lags(text: str) -> tuple[int, ...]:
+    """A block as it is typed: "5-8", "1,3" or "2,5-7"."""
+    block: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        block += range(int(first), int(last if dash else first) + 1)
+    return tuple(block)
+
+
+def block_text(block: Sequence[int]) -> str:
+    """The inverse of `lags`, as short as possible."""
+    runs: list[list[int]] = []
+    for lag in block:
+        if runs and lag == runs[-1][-1] + 1:
+            runs[-1].append(lag)
+        else:
+            runs.append([lag])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def _blocks(arguments: list[str]) -> Blocks:
+    try:
+        return tuple(lags(text) for text in arguments)
+    except ValueError:
+        raise ValueError(
+            f"got {' '.join(arguments)}; write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4"
+        ) from None
+
+
+def _weights(arguments: list[str]) -> Weights:
+    try:
+        return tuple(tuple(float(number) for number in text.split(",")) for text in arguments)
+    except ValueError:
+        raise ValueError(
+            f"got {' '.join(arguments)}; write the weights block by block as in 0.7,0.3 0.5,0.5"
+        ) from None
+
+
+@REGISTRY.primitive_rule
+def _block_lists(
+    info: tyro.constructors.PrimitiveTypeInfo,
+) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
+    """tyro has no notation of its own for lists of lists."""
+    if info.type == Blocks:
+        return tyro.constructors.PrimitiveConstructorSpec(
+            nargs="*",
+            metavar="LAGS [LAGS ...]",
+            instance_from_str=_blocks,
+            is_instance=lambda value: isinstance(value, tuple),
+            str_from_instance=lambda blocks: [block_text(block) for block in blocks],
+        )
+    if info.type == Weights:
+        return tyro.constructors.PrimitiveConstructorSpec(
+            nargs="*",
+            metavar="NUMBERS [NUMBERS ...]",
+            instance_from_str=_weights,
+            is_instance=lambda value: isinstance(value, tuple),
+            str_from_instance=lambda rows: [",".join(map(str, row)) for row in rows],
+        )
+    return None

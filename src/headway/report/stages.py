@@ -1,0 +1,25 @@
+"""The stages of every seed, as figures and the page want them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.analysis import Stages, stages_from_ladder
+from headway.records import Trajectory
+from headway.settings import Settings
+
+
+def ladder_stages(trajectory: Trajectory) -> list[Stages]:
+    """The stages of each seed, found from its KL to the rungs."""
+    times = trajectory.times("kl_rungs")
+    return [stages_from_ladder(times, kl) for kl in trajectory["kl_rungs"]]
+
+
+def boundary_table(settings: Settings, trajectory: Trajectory) -> np.ndarray:
+    """When each seed went from rung i to rung i + 1, (seed, h - 1); NaN where it did not."""
+    table = np.full((len(trajectory.seeds), max(0, len(settings.task.blocks) - 1)), np.nan)
+    for row, stages in enumerate(ladder_stages(trajectory)):
+        for (before, after), time in zip(stages.crossings, stages.boundaries, strict=True):
+            if after == before + 1 and np.isnan(table[row, before - 1]):
+                table[row, before - 1] = time
+    return table

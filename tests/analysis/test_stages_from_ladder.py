@@ -1,0 +1,100 @@
+"""Stages where the KL to every rung is known."""
+
+import numpy as np
+import pytest
+
+from headway.analysis import stages_from_ladder
+
+TIMES = np.unique(np.concatenate([[0.0], np.round(np.geomspace(1, 2000, 120))]))
+
+
+def climb(rung_of_time: np.ndarray, rungs: int = 4) -> np.ndarray:
+    """KL to rung i = distance to it, for a model that is at the (real-valued) rung `rung_of_time`."""
+    return np.abs(np.asarray(rung_of_time)[:, None] - np.arange(rungs)[None, :])
+
+
+def climb_at(*times: float) -> np.ndarray:
+    """A model that goes up one rung at each of these times, half-way exactly then."""
+    x = np.log(TIMES + 1)
+    return sum(0.5 * (1 + np.tanh((x - np.log(time + 1)) / 0.1)) for time in times)
+
+
+def test_a_model_that_climbs_three_rungs_has_three_stages_and_crosses_at_the_known_times():
+    found = stages_from_ladder(TIMES, climb(climb_at(20, 330, 575)))
+    assert found.visits == (0, 1, 2, 3)
+    assert found.rungs == (1, 2, 3)
+    assert (found.count, found.reached, found.skipped) == (3, 3, ())
+    np.testing.assert_allclose(found.boundaries, (330, 575), rtol=0.003)
+    assert found.start == pytest.approx(20, rel=0.01)
+    assert all(leaving < boundary for leaving, boundary in zip(found.leavings, found.boundaries, strict=True))
+
+
+def test_crossings_are_interpolated_in_log_time_between_evaluations():
+    """log(t + 10) is even for t = 0, 10, 30, 70, so half-way from 10 to 30 is t + 10 = sqrt(20 * 40)."""
+    times = np.array([0.0, 10.0, 30.0, 70.0])
+    found = stages_from_ladder(times, climb([1.0, 1.2, 1.8, 2.0]))
+    assert found.boundaries == pytest.approx([np.sqrt(800) - 10])
+
+
+def test_a_skipped_rung_is_named_and_the_boundary_joins_its_neighbours():
+    """From rung 1 to 3 while KL to rung 2 never becomes the smallest."""
+    kl = climb(1 + 2 * (climb_at(300)))
+    kl[:, 2] += 1.0
+    found = stages_from_ladder(TIMES, kl)
+    assert found.visits == (1, 3)
+    assert (found.crossings, found.skipped) == (((1, 3),), (2,))
+    assert found.boundaries == pytest.approx([300], rel=0.01)
+
+
+def test_a_model_that_stays_uniform_has_no_stage():
+    found = stages_from_ladder(TIMES, climb(np.zeros(len(TIMES))))
+    assert (found.count, found.visits, found.reached) == (0, (0,), 0)
+
+
+def test_a_rung_that_is_visited_again_appears_again():
+    position = 1 + climb_at(100) - climb_at(400)
+    assert stages_from_ladder(TIMES, climb(position)).visits == (1, 2, 1)
+
+
+def test_an_evaluation_that_is_exactly_between_two_rungs_is_the_boundary():
+    times = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+    found = stages_from_ladder(times, climb([1.0, 1.0, 1.5, 2.0, 2.0, 1.5, 1.0]))
+    assert found.visits == (1, 2, 1)
+    assert found.boundaries == pytest.approx([2.0, 16.0])
+
+
+def test_flickers_are_no_stages_and_do_not_move_the_boundary_by_more_than_they_last():
+    position = climb_at(20, 330, 575)
+    flickering = position.copy()
+    flickering[[45, 60, 75]] = (0.0, 3.0, 3.0)
+    around = np.flatnonzero((TIMES > 290) & (TIMES < 370))
+    flickering[around] = np.where(np.arange(len(around)) % 2 == 0, 1.4, 1.6)
+    found = stages_from_ladder(TIMES, climb(flickering))
+    assert found.visits == (0, 1, 2, 3)
+    assert 290 < found.boundaries[0] < 390
+    assert found.boundaries[1] == pytest.approx(575, rel=0.01)
+
+
+def test_how_long_a_visit_must_last_can_be_chosen():
+    """Rung 2 is the nearest from about 300 to 390, while time grows by a third."""
+    kl = climb(1 + climb_at(300, 390))
+    assert stages_from_ladder(TIMES, kl).visits == (1, 2, 3)
+    assert stages_from_ladder(TIMES, kl, least_growth=1.5).visits == (1, 3)
+    coarse = slice(0, None, 12)
+    assert stages_from_ladder(TIMES[coarse], kl[coarse], least_evaluations=5).visits == (1,)
+
+
+def test_missing_evaluations_are_left_out():
+    kl = climb(climb_at(20, 330, 575))
+    plain = stages_from_ladder(TIMES, kl)
+    kl[-8:] = np.nan
+    kl[30, 2] = np.nan
+    found = stages_from_ladder(TIMES, kl)
+    assert found.visits == plain.visits
+    np.testing.assert_allclose(found.boundaries, plain.boundaries)
+    assert stages_from_ladder(TIMES, np.full_like(kl, np.nan)).visits == ()
+
+
+def test_several_seeds_at_once_are_refused_with_a_remedy():
+    with pytest.raises(ValueError, match="one seed at a time"):
+        stages_from_ladder(TIMES, np.zeros((len(TIMES), 2, 4)))

@@ -1,0 +1,57 @@
+"""A figure becomes files, whole and repeatable, and leaves no trace anywhere else."""
+
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+import headway
+from headway.report.figures import figure_stages, new_figure, save
+
+
+def test_figures_are_png_and_pdf_and_made_twice_are_the_same_bytes(staircase, tmp_path):
+    first, second = (
+        save(figure_stages(staircase.run(), staircase.blocks), tmp_path / name / "u=0.001")
+        for name in ("a", "b")
+    )
+    assert [path.name for path in first] == ["u=0.001.png", "u=0.001.pdf"]
+    for one, other, begins in zip(first, second, (b"\x89PNG\r\n", b"%PDF-"), strict=True):
+        assert one.read_bytes().startswith(begins)
+        assert one.read_bytes() == other.read_bytes()
+        assert b"Date" not in one.read_bytes()
+    width, height = struct.unpack(">II", first[0].read_bytes()[16:24])
+    assert width == round(5.5 * 160) and height > 0
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_the_old_files_alone(tmp_path):
+    figure = new_figure()
+    save(figure, tmp_path / "figure")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    figure.text(0, 0, r"$\nonsense$")
+    with pytest.raises(ValueError, match="nonsense"):
+        save(figure, tmp_path / "figure")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_drawing_leaves_matplotlib_s_settings_as_they_were(staircase, tmp_path):
+    before = dict(matplotlib.rcParams)
+    save(figure_stages(staircase.run(), staircase.blocks), tmp_path / "figure")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_figures_need_neither_a_display_nor_the_accelerator(tmp_path):
+    code = (
+        "import sys, headway.report.figures as figures\n"
+        "figures.save(figures.new_figure(), sys.argv[1])\n"
+        "sys.exit(', '.join({'jax', 'matplotlib.pyplot', 'tkinter'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "figure")],
+        env={"PYTHONPATH": str(Path(headway.__file__).parents[1]), "MPLCONFIGDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

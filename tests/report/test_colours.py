@@ -1,0 +1,135 @@
+"""The heads' inks add up on white paper, and no two heads look alike."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from headway.report.colours import (
+    HEAD_COLOURS,
+    blend,
+    full_strength,
+    head_colours,
+    rung_colours,
+    to_hex,
+    to_rgb,
+)
+
+THREE = head_colours(3)
+
+# How the linear RGB of a colour looks to each eye (Machado, Oliveira and Fernandes 2009, severity 1).
+EYES = {
+    "usual": np.eye(3),
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritan": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+def seen_by(eye: str, colour: str) -> np.ndarray:
+    """CIELAB of a colour through that eye."""
+    rgb = to_rgb(colour)
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]]) @ np.clip(
+        np.asarray(EYES[eye]) @ linear, 0, 1
+    )
+    ratio = xyz / [0.9505, 1.0, 1.0888]
+    root = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_no_two_of_eight_heads_look_alike_to_any_eye(eye):
+    """A difference of 2 can just be seen; 20 is plain."""
+    distances = [
+        np.linalg.norm(seen_by(eye, one) - seen_by(eye, other))
+        for one, other in combinations(HEAD_COLOURS, 2)
+    ]
+    assert min(distances) > 20
+
+
+def test_more_heads_than_colours_still_differ():
+    assert len(set(head_colours(20))) == 20
+
+
+def test_a_head_alone_leaves_its_own_colour_and_nobody_leaves_white():
+    for head, colour in enumerate(THREE):
+        assert to_hex(blend(np.eye(3)[head], THREE)) == colour
+    assert to_hex(blend(np.zeros(3), THREE)) == "#FFFFFF"
+
+
+def test_a_missing_weight_leaves_no_ink():
+    assert to_hex(blend(np.array([np.nan, 0.0, 1.0]), THREE)) == THREE[2]
+
+
+def test_half_of_two_heads_is_the_mean_of_their_colours():
+    blue, yellow = to_rgb(THREE[0]), to_rgb(THREE[1])
+    np.testing.assert_allclose(blend(np.array([0.5, 0.5, 0.0]), THREE), (blue + yellow) / 2)
+
+
+def test_pale_inks_add_up():
+    """Below full cover each head takes its own share of the white away."""
+    weights = np.array([0.1, 0.2, 0.3])
+    taken = sum(weight * (1 - to_rgb(colour)) for weight, colour in zip(weights, THREE, strict=True))
+    np.testing.assert_allclose(blend(weights, THREE), 1 - taken)
+
+
+def test_heads_on_the_same_place_are_darker_than_their_mean():
+    mean = (to_rgb(THREE[0]) + to_rgb(THREE[1])) / 2
+    np.testing.assert_allclose(blend(np.array([1.0, 1.0, 0.0]), THREE), mean / np.sqrt(2))
+
+
+def test_the_colour_does_not_jump_where_the_paper_is_just_covered():
+    below, above = (blend(np.array([0.4, 0.3, 0.3 + small]), THREE) for small in (-1e-9, 1e-9))
+    np.testing.assert_allclose(below, above, atol=1e-8)
+
+
+def test_the_order_of_the_heads_does_not_matter():
+    weights = np.array([0.9, 0.2, 0.5])
+    pixels = [blend(weights[list(order)], tuple(THREE[i] for i in order)) for order in permutations(range(3))]
+    np.testing.assert_allclose(pixels, [pixels[0]] * 6)
+
+
+def test_every_pixel_is_a_colour():
+    pixels = blend(np.random.default_rng(0).uniform(0, 3, (8, 50, 40)), HEAD_COLOURS, full=0.5)
+    assert pixels.shape == (50, 40, 3)
+    assert pixels.min() >= 0 and pixels.max() <= 1
+
+
+def test_full_strength_is_set_by_what_is_looked_at_and_not_by_one_outlier():
+    attention = np.zeros((3, 20, 25))
+    attention[:, :, :10] = 0.25
+    attention[0, 0, 0] = 1.0
+    attention[1, 0, 0] = np.nan
+    assert full_strength(attention) == 0.25
+    assert full_strength(np.zeros((3, 2, 2))) == 1.0
+
+
+def test_rungs_go_from_dark_to_light():
+    for rungs in (1, 2, 3, 6):
+        lightness = [seen_by("usual", colour)[0] for colour in rung_colours(rungs)]
+        assert len(lightness) == rungs
+        assert np.all(np.diff(lightness) > 0)
+
+
+def test_a_wrong_number_of_colours_is_refused():
+    with pytest.raises(ValueError, match=r"4 heads and 3 colours .* Use `head_colours\(heads\)`"):
+        blend(np.ones((4, 2)), THREE)
+
+
+@pytest.mark.parametrize("full", [0.0, -1.0, np.nan])
+def test_a_full_strength_that_is_no_scale_is_refused(full):
+    with pytest.raises(ValueError, match="full"):
+        blend(np.ones(3), THREE, full)

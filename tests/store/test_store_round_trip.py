@@ -1,0 +1,158 @@
+"""What goes in comes out: every bit, type, shape and setting."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headway.records import Cell, Trajectory
+from headway.settings import Settings, TaskSettings
+from headway.store import Store, StoreError, arrays, load
+
+
+def test_a_record_comes_back_bit_for_bit(store, worker, expected, same):
+    with store.open(worker.CELL) as work:
+        returned = worker.compute(work)
+    record = store.load(worker.CELL)
+    assert same(record.trajectory, expected)
+    assert same(returned, expected)
+    assert record.cell == worker.CELL
+    assert record.provenance["device"] == "none"
+    assert record.weights()["x"].dtype == np.float64
+
+
+def test_one_line_loads_an_array(record):
+    assert load(str(record.path)).trajectory["kl_rungs"].shape == (3, 5, 4)
+
+
+def test_a_checkpoint_keeps_every_type_and_shape_that_a_run_may_need(store, worker):
+    generator = np.random.default_rng(0)
+    types = arrays.TYPES
+    checkpoint = {f"model/{name}": generator.integers(0, 2, (3, 4)).astype(name) for name in types}
+    checkpoint |= {"scalar": np.array(2.5), "empty": np.zeros((2, 0, 3), np.float32)}
+    checkpoint["odd floats"] = np.array([np.nan, -0.0, np.inf, 5e-324, -np.nan])
+    with store.open(worker.CELL) as work:
+        work.resume()
+        work.save(None, checkpoint, 7)
+    with store.open(worker.CELL) as work:
+        resumed = work.resume()
+    assert resumed.position == 7
+    assert resumed.checkpoint is not None
+    assert resumed.checkpoint.keys() == checkpoint.keys()
+    for name, values in checkpoint.items():
+        back = resumed.checkpoint[name]
+        assert (back.dtype, back.shape, back.tobytes()) == (values.dtype, values.shape, values.tobytes()), (
+            name
+        )
+
+
+def test_views_are_stored_as_they_read_and_not_as_they_lie_in_memory(store, worker):
+    """safetensors copies memory, and the memory of a transpose or a slice is in another order."""
+    grid = np.arange(24.0).reshape(4, 6)
+    views = {
+        "transposed": grid.T,
+        "sliced": grid[::2, 1::2],
+        "reversed": grid[::-1],
+        "big-endian": grid.astype(">f8"),
+    }
+    with store.open(worker.CELL) as work:
+        work.resume()
+        work.save(None, views, 1)
+    with store.open(worker.CELL) as work:
+        checkpoint = work.resume().checkpoint
+    for name, view in views.items():
+        np.testing.assert_array_equal(checkpoint[name], view)
+
+
+@pytest.mark.parametrize("values", [np.array(["a"]), np.array([{}], object), np.zeros(1, np.complex128)])
+def test_an_array_that_could_not_be_read_back_is_refused_before_anything_is_written(store, worker, values):
+    with store.open(worker.CELL) as work:
+        work.resume()
+        with pytest.raises(ValueError, match="'odd' is of type"):
+            work.save(None, {"odd": values}, 1)
+        assert work.resume().position == 0
+
+
+def test_names_with_slashes_do_not_collide(store, worker):
+    seeds, ticks = worker.SEEDS, np.arange(2.0)
+    trajectory = Trajectory(
+        seeds=seeds,
+        clocks={"facts/a": ticks, "a": ticks + 1},
+        arrays={"clocks/a": np.ones((3, 2)), "a": np.zeros((3, 2)), "arrays/a": np.full((3, 2), 2.0)},
+        clock_of={"clocks/a": "a", "a": "facts/a", "arrays/a": "a"},
+        facts={"a": np.full(3, 3.0)},
+    )
+    with store.open(worker.CELL) as work:
+        back = work.place(trajectory, {}).trajectory
+    assert {name: values.flat[0] for name, values in back.arrays.items()} == {
+        "clocks/a": 1,
+        "a": 0,
+        "arrays/a": 2,
+    }
+    assert back.times("a")[0] == 0
+    assert back.facts["a"][0] == 3
+
+
+def test_settings_come_back_as_the_same_cell(store):
+    task = TaskSettings(weighting="given", weights=((0.7, 0.3), (1.0, 2.0), (0.5, 0.5)), base=7.0, order=9)
+    cell = Cell(Settings(task=task, references=(2, 4)), (0,))
+    with store.open(cell) as work:
+        work.place(Trajectory((0,), {"step": np.arange(2)}, {"x": np.zeros((1, 2))}, {"x": "step"}), {})
+    [record] = store.records()
+    assert record.cell == cell
+    assert record.cell.identity == cell.identity == record.path.name
+
+
+def test_a_record_is_found_by_its_settings(store, worker):
+    cells = [replace(worker.CELL, settings=Settings(task=TaskSettings(ratio=ratio))) for ratio in (1.3, 1.5)]
+    for cell in cells:
+        with store.open(cell) as work:
+            worker.compute(work)
+    [record] = store.records(lambda cell: cell.settings.task.ratio == 1.5)
+    assert record.cell == cells[1]
+
+
+def test_not_a_number_never_reaches_a_record(store, worker):
+    """JSON has no NaN; what a caller measured as NaN belongs into an array."""
+    with store.open(worker.CELL) as work:
+        work.resume()
+        with pytest.raises(ValueError, match="Out of range float"):
+            work.place(worker.advance(worker.start(), 8)[0], {"seconds": float("nan")})
+    assert not store.has(worker.CELL)
+
+
+def test_a_small_copy_has_no_weights_and_coarse_attention_of_the_same_type(
+    record, store, worker, tmp_path, same
+):
+    slim = Store(tmp_path / "slim")
+    copy = store.copy_small(worker.CELL, slim)
+    full, small = record.trajectory, load(copy.path).trajectory
+    assert small["attention"].dtype == full["attention"].dtype
+    np.testing.assert_array_equal(small["attention"], full["attention"].astype(np.float16).astype(np.float32))
+    untouched = {**small.arrays, "attention": full["attention"]}
+    assert same(replace(small, arrays=untouched), full)
+    assert copy.provenance == record.provenance
+    reduced = json.loads((copy.path / "record.json").read_text())["reduced"]
+    assert reduced == {"weights": "left out", "arrays": {"attention": {"from": "float32", "to": "float16"}}}
+    with pytest.raises(
+        StoreError, match=r"the weights were not kept\. Use the record that the run itself wrote"
+    ):
+        copy.weights()
+
+
+def test_a_small_copy_of_a_small_copy_is_the_same_copy(record, store, worker, tmp_path):
+    once, twice = Store(tmp_path / "once"), Store(tmp_path / "twice")
+    first = store.copy_small(worker.CELL, once)
+    second = once.copy_small(worker.CELL, twice)
+    for name in ("record.json", "trajectory.safetensors"):
+        assert (second.path / name).read_bytes() == (first.path / name).read_bytes()
+
+
+def test_a_copy_never_replaces_a_record_that_is_there(record, store, worker, tmp_path, fingerprint):
+    slim = Store(tmp_path / "slim")
+    with slim.open(worker.CELL) as work:
+        worker.compute(work)
+    before = fingerprint(slim.root)
+    assert store.copy_small(worker.CELL, slim).has_weights
+    assert fingerprint(slim.root) == before

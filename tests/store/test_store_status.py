@@ -1,0 +1,78 @@
+"""What a listing says, and what it costs."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import headway
+from headway.settings import Settings, TaskSettings, TrainingSettings
+from headway.store import arrays
+
+
+def test_every_state_is_told_apart(record, store, worker):
+    settings = Settings(task=TaskSettings(weighting="sum"), training=TrainingSettings(steps=300))
+    unfinished, running = replace(worker.CELL, settings=settings), replace(worker.CELL, seeds=(7, 8, 9))
+    with store.open(unfinished) as work:
+        part, state = worker.advance(worker.start(), 8)
+        work.resume()
+        work.save(part, state, 8)
+    (store.root / "figures").mkdir()
+    (store.root / "notes.txt").touch()
+    with store.open(running):
+        states = {entry.identity: (entry.state, entry.summary) for entry in store.status()}
+    assert states == {
+        worker.CELL.identity: ("done", "3 seeds; default settings"),
+        unfinished.identity: ("unfinished", "at 8; 3 seeds; task.weighting=sum, training.steps=300"),
+        running.identity: ("running", "at 0; 3 seeds; default settings"),
+        "figures": ("foreign", "not made by this store"),
+    }
+
+
+def test_listing_reads_no_array_before_it_is_wanted(record, store, monkeypatch):
+    def refuse(data):
+        raise AssertionError("an array was read")
+
+    monkeypatch.setattr(arrays, "decode", refuse)
+    assert [entry.state for entry in store.status()] == ["done"]
+    assert [found.cell.seeds for found in store.records()] == [(3, 1, 2)]
+
+
+def test_a_folder_that_cannot_be_written_gives_a_remedy_and_what_is_in_it_can_be_read(
+    record, store, worker, names
+):
+    """Root may write everywhere, so the look is taken by a process that is not root."""
+    program = f"""
+import os, sys
+from dataclasses import replace
+from headway.store import Store, StoreError
+import runpy
+cell = runpy.run_path({str(Path(__file__).parent / "worker.py")!r})["CELL"]
+os.chdir({str(store.root)!r})
+if os.geteuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+with Store(".").open(cell) as work:
+    assert work.record.trajectory.seeds == cell.seeds
+for root in (".", "deeper/down"):
+    try:
+        with Store(root).open(replace(cell, seeds=(9,))):
+            pass
+    except StoreError as error:
+        sys.stdout.write(f"{{error}}\\n")
+"""
+    store.root.chmod(0o555)
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONPATH": str(Path(headway.__file__).parent.parent)},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        store.root.chmod(0o755)
+    first, second = run.stdout.splitlines()
+    remedy = "failed: Permission denied. Choose another folder for the runs, or make this one writable."
+    assert first.endswith(f"making the lock file {remedy}")
+    assert second.endswith(f"making the folder for the runs {remedy}")
+    assert names(store.root) == [worker.CELL.identity]
