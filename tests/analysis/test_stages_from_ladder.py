@@ -37,13 +37,34 @@ def test_crossings_are_interpolated_in_log_time_between_evaluations():
 
 
 def test_a_skipped_rung_is_named_and_the_boundary_joins_its_neighbours():
-    """From rung 1 to 3 while KL to rung 2 never becomes the smallest."""
-    kl = climb(1 + 2 * (climb_at(300)))
-    kl[:, 2] += 1.0
-    found = stages_from_ladder(TIMES, kl)
+    """From rung 1 to 3 between two evaluations, so that the model is never seen near rung 2."""
+    found = stages_from_ladder(TIMES, climb(np.where(TIMES < 300, 1.0, 3.0)))
     assert found.visits == (1, 3)
     assert (found.crossings, found.skipped) == (((1, 3),), (2,))
-    assert found.boundaries == pytest.approx([300], rel=0.01)
+    assert found.boundaries == pytest.approx([300], rel=0.05)
+
+
+def test_a_rung_is_met_where_the_model_comes_nearest_to_it_though_a_higher_one_is_nearer_all_along():
+    """f_{1:1} is too sure of itself: KL to it bottoms at 0.8 while KL to f_{1:2} is already lower."""
+    kl = climb(climb_at(20, 330, 575))
+    kl[:, 1] += 1.5
+    assert (np.argmin(kl, axis=1) != 1).all()
+    found = stages_from_ladder(TIMES, kl)
+    assert found.rungs == (1, 2, 3)
+    np.testing.assert_allclose(found.boundaries, (330, 575), rtol=0.003)
+
+
+def test_a_model_that_stays_at_a_rung_meets_no_other_whatever_the_noise_does():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        kl = climb(climb_at(20)) + 0.01 * rng.normal(size=(len(TIMES), 4))
+        assert stages_from_ladder(TIMES, kl).rungs == (1,)
+
+
+def test_of_the_rungs_that_are_still_approached_at_the_end_only_the_lowest_counts():
+    """KL to every higher rung falls too while the model goes from rung 1 towards rung 2."""
+    found = stages_from_ladder(TIMES, climb(climb_at(20) + 0.8 * climb_at(800)))
+    assert found.rungs == (1, 2)
 
 
 def test_a_model_that_stays_uniform_has_no_stage():

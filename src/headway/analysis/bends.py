@@ -97,7 +97,7 @@ def _straighten(x: Array, y: Array, variances: Array, certainty: float) -> tuple
 
 
 def unavoidable_turns(x: Array, f: Array, tolerance: Array) -> list[int]:
-    """Where every curve within f +- tolerance must have turned from slowing down to speeding up, at the latest.
+    """Where, at the latest, every curve within f +- tolerance turns from slowing down to speeding up.
 
     A falling curve that drops once speeds up and then slows down: concave, then convex. Going from the
     left, each piece is taken as long as a concave (then convex, then concave ..) curve fits between

@@ -22,7 +22,7 @@ def stages_from_loss(
     *,
     smallest_drop: float = 0.02,
     flatness: float = 0.6,
-    shortest_wait: float = 0.2,
+    shortest_wait: float = 0.15,
     certainty: float = 3.5,
     noise: float | None = None,
     leaving: float = 0.1,

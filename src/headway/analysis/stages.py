@@ -80,23 +80,34 @@ def finite_part(times: Array, values: Array) -> tuple[Array, Array]:
 
 
 def stages_from_ladder(
-    times: Array, kl_rungs: Array, *, least_growth: float = 1.1, least_evaluations: int = 2
+    times: Array,
+    kl_rungs: Array,
+    *,
+    least_growth: float = 1.1,
+    least_evaluations: int = 2,
+    least_turn: float = 0.03,
 ) -> Stages:
-    """The stage at a time is the rung i >= 1 with the smallest KL(f_{1:i} || model): kl_rungs (time, h + 1).
+    """The stage at a time is the rung i >= 1 whose D_i(t) = KL_i(t) - min KL_i is smallest: kl_rungs (time, h + 1).
+
+    KL_i = KL(f_{1:i} || model). A rung is judged by how near the model ever comes to it, because the rungs
+    that leave blocks out are too sure of themselves: a model that has learned all that the first block can
+    tell stays further from f_{1:1} in KL than from f_{1:2}. A rung counts as met only if the model turns
+    towards it from the one before: see `distance_to_own_best`.
 
     A rung counts as visited if it stays the nearest while time grows by the factor `least_growth`, and
     for at least `least_evaluations` evaluations in a row; shorter visits are flickers and belong to the
-    rung before. A boundary is the last crossing of the two KL curves before the next rung's visit,
+    rung before. A boundary is the last crossing of the two D curves before the next rung's visit,
     interpolated linearly in log-time. Rungs may be skipped or visited again: `visits` tells. Times with a
     NaN are left out.
     """
-    times, kl = finite_part(times, kl_rungs)
-    if kl.ndim != 2:
+    times, values = finite_part(times, kl_rungs)
+    if values.ndim != 2:
         raise ValueError(
-            f"got KL values of shape {kl.shape}, but wanted (time, rung). Pass one seed at a time."
+            f"got KL values of shape {values.shape}, but wanted (time, rung). Pass one seed at a time."
         )
     if len(times) == 0:
         return Stages()
+    kl = distance_to_own_best(values, least_turn)
     clock = LogTime(times)
     runs = _lasting_runs(np.argmin(kl, axis=1), clock.values, math.log(least_growth), least_evaluations)
     visits = tuple(rung for rung, _ in runs)
@@ -111,8 +122,8 @@ def stages_from_ladder(
     boundaries, leavings, levels = [], [], []
     ends = [first for _, first in entries[1:]] + [len(times)]
     for (rung, first), end in zip(entries, ends, strict=True):
-        bottom = first + int(np.argmin(kl[first:end, rung]))
-        levels.append(float(kl[bottom, rung]))
+        bottom = first + int(np.argmin(values[first:end, rung]))
+        levels.append(float(values[bottom, rung]))
         leavings.append(float(times[bottom]))
     for (before, _), (after, first) in pairwise(entries):
         boundaries.append(_crossing(clock, kl, before, after, first))
@@ -124,6 +135,36 @@ def stages_from_ladder(
         start=start,
         visits=visits,
     )
+
+
+def distance_to_own_best(kl: Array, least_turn: float = 0.03) -> Array:
+    """D_i(t) = KL_i(t) - min KL_i for the rungs that were met, infinite for the others: (time, rung).
+
+    The first one met is the nearest at the start. Rung j is met after rung i if, from the bottom of KL_i to the later bottom of KL_j, KL_j falls and KL_i
+    rises, each by more than the share `least_turn` of its whole descent. So a model that stays at a rung
+    meets no other one, whatever the noise does, and of several rungs that it still approaches at the end
+    only the lowest counts.
+    """
+    smooth = _median_of_three(kl)  # one odd evaluation is no bottom
+    bottom, lowest = np.argmin(smooth, axis=0), smooth.min(axis=0)
+    turn = least_turn * (kl[0] - lowest)
+    met = [int(np.argmin(kl[0]))]
+    for rung in range(met[0] + 1, kl.shape[1]):
+        before = met[-1]
+        falls = smooth[bottom[before], rung] - lowest[rung] > turn[rung]
+        rises = smooth[bottom[rung], before] - lowest[before] > turn[before]
+        if bottom[rung] > bottom[before] and falls and rises:
+            met.append(rung)
+    distance = np.full(kl.shape, np.inf)
+    distance[:, met] = kl[:, met] - lowest[met]
+    return distance
+
+
+def _median_of_three(values: Array) -> Array:
+    """Every value replaced by the median of itself and its neighbours in time; the ends stay."""
+    smooth = values.copy()
+    smooth[1:-1] = np.median([values[:-2], values[1:-1], values[2:]], axis=0)
+    return smooth
 
 
 def _lasting_runs(nearest: Array, log_times: Array, least: float, evaluations: int) -> list[tuple[int, int]]:

@@ -1,0 +1,79 @@
+"""The tiny chain in full: every sequence and its probability, from the formula alone, in NumPy."""
+
+from itertools import product
+
+import numpy as np
+
+from headway.settings import TaskSettings
+from headway.tasks.markov import MarkovChain
+
+TINY = {
+    "singletons": TaskSettings(tokens=3, blocks=((1,), (2,)), horizon=2, base=1.2, ratio=1.5),
+    "unequal, mean": TaskSettings(tokens=3, blocks=((1, 2), (3,)), horizon=2, base=1.2, ratio=1.5),
+    "reversed, sum": TaskSettings(
+        tokens=3, blocks=((3,), (1, 2)), weighting="sum", horizon=2, base=0.8, ratio=1.5
+    ),
+    "overlapping": TaskSettings(tokens=3, blocks=((2, 3), (1, 2)), horizon=2, base=1.2, ratio=0.9),
+    "overlapping, sum": TaskSettings(
+        tokens=3, blocks=((1, 2, 3), (2, 3), (3,)), weighting="sum", horizon=2, base=0.5, ratio=1.2
+    ),
+    "given": TaskSettings(
+        tokens=3,
+        blocks=((2, 1), (3,)),
+        weighting="given",
+        weights=((0.7, 0.3), (-0.5,)),
+        horizon=2,
+        base=1.2,
+    ),
+    "an unused lag": TaskSettings(tokens=3, blocks=((2,),), order=3, horizon=2, base=2.0),
+    "orthogonal": TaskSettings(tokens=3, blocks=((1,), (2,)), orthogonal=True, horizon=2, base=1.2),
+}
+
+
+def alpha(settings: TaskSettings, block: int, lag: int) -> float:
+    """The weight of a lag within its block, as section 1 of the science says it."""
+    if settings.weighting == "given":
+        return settings.weights[block][settings.blocks[block].index(lag)]
+    return 1.0 if settings.weighting == "sum" else 1 / len(settings.blocks[block])
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    raised = np.exp(logits - logits.max())
+    return raised / raised.sum()
+
+
+def rung(settings: TaskSettings, chain: MarkovChain, known: int, past: tuple[int, ...]) -> np.ndarray:
+    """f_{1:known}(past) = softmax( sum_{k <= known} A_k sum_{i in I(k)} alpha_i x_{t-i} ), the newest token last."""
+    logits = np.zeros(settings.tokens)
+    for k, block in enumerate(settings.blocks[:known]):
+        for lag in block:
+            logits += alpha(settings, k, lag) * np.asarray(chain.features, np.float64)[k][:, past[-lag]]
+    return softmax(logits)
+
+
+def truth(settings: TaskSettings, chain: MarkovChain, past: tuple[int, ...]) -> np.ndarray:
+    return rung(settings, chain, len(settings.blocks), past)
+
+
+def all_sequences(settings: TaskSettings) -> list[tuple[int, ...]]:
+    return list(product(range(settings.tokens), repeat=settings.start + settings.horizon))
+
+
+def probability(settings: TaskSettings, chain: MarkovChain, sequence: tuple[int, ...]) -> float:
+    """d^-w times the product of the conditionals."""
+    result = settings.tokens**-settings.start
+    for time in range(settings.start, len(sequence)):
+        result *= truth(settings, chain, sequence[:time])[sequence[time]]
+    return result
+
+
+def joint(settings: TaskSettings, chain: MarkovChain) -> np.ndarray:
+    """The probability of every sequence, in the order of `all_sequences`."""
+    return np.array([probability(settings, chain, sequence) for sequence in all_sequences(settings)])
+
+
+def exact_entropy(settings: TaskSettings, chain: MarkovChain) -> float:
+    """Mean over the horizon of E[-log p(x_t | past)]; the starting tokens have log d each."""
+    probabilities = joint(settings, chain)
+    whole = -np.sum(probabilities * np.log(probabilities))
+    return (whole - settings.start * np.log(settings.tokens)) / settings.horizon
