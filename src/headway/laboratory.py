@@ -5,7 +5,7 @@ everything else is its shape.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from headway.tasks.markov import markov_chain
 from headway.training.checkpoint import fill, flatten
 from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
-from headway.training.optimisers import Rates, current_rate, optimiser
+from headway.training.optimisers import Number, Rates, current_rate, optimiser
 from headway.training.schedule import evaluation_steps, snapshot_steps
 from headway.training.train import Member, Problem, Program, Segment
 
@@ -35,9 +35,9 @@ FEATURES, TRAINING_SET, TEST_SET, WEIGHTS, ORDER, NOISE = range(6)
 class Numbers(NamedTuple):
     """What may differ between the members of one program."""
 
-    ratio: Float[Array, ""]
-    scale: Float[Array, ""]
-    samples: Int[Array, ""]
+    ratio: Number
+    scale: Number
+    samples: Int[Array, ""] | int
     rates: Rates
 
 
@@ -57,9 +57,7 @@ def shape_of(settings: Settings) -> Settings:
         settings,
         task=replace(settings.task, ratio=1.0),
         model=replace(settings.model, scale=1.0),
-        training=replace(
-            training, samples=samples, learning_rate=0.0, weight_decay=0.0, momentum=0.0, clip=0.0
-        ),
+        training=replace(training, samples=samples, learning_rate=0.0, weight_decay=0.0, momentum=0.0, clip=0.0),
     )
 
 
@@ -70,9 +68,7 @@ class Group:
         """`references[i]` are the saved weights of cell i's reference models, in the order of its settings."""
         shapes = {shape_of(cell.settings) for cell in cells}
         if len(shapes) != 1:
-            raise ValueError(
-                f"these cells have {len(shapes)} shapes; a program has one. Group them by `shape_of`."
-            )
+            raise ValueError(f"these cells have {len(shapes)} shapes; a program has one. Group them by `shape_of`.")
         self.cells = tuple(cells)
         self.settings: Settings = cells[0].settings
         self.capacity = max(cell.settings.training.samples for cell in cells)
@@ -80,13 +76,9 @@ class Group:
         with precision(self.settings):
             members = _members(cells, references)
             cpu = jax.devices()[0].platform == "cpu"
-            self.program = Program(
-                problem(self.settings, self.capacity, len(members.seed)), members, one_by_one=cpu
-            )
+            self.program = Program(problem(self.settings, self.capacity, len(members.seed)), members, one_by_one=cpu)
 
-    def segments(
-        self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None
-    ) -> Iterator[Segment]:
+    def segments(self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> Iterator[Segment]:
         """Train from `position` to the end."""
         training = self.settings.training
         with precision(self.settings):
@@ -119,9 +111,7 @@ class Group:
             clock_of[name] = "snapshot" if name == "attention" else "evaluation"
             kept = [probe[name][rows] for step, probe in probes if step in ticks[clock_of[name]]]
             arrays[name] = (
-                np.stack(kept, axis=1)
-                if kept
-                else np.zeros((losses.shape[0], 0, *first.shape[1:]), first.dtype)
+                np.stack(kept, axis=1) if kept else np.zeros((losses.shape[0], 0, *first.shape[1:]), first.dtype)
             )
         clocks = {name: np.asarray(steps, np.int64) for name, steps in ticks.items()}
         return Trajectory(self.cells[index].seeds, clocks, arrays, clock_of)
@@ -149,7 +139,7 @@ def device() -> str:
 
 
 @contextlib.contextmanager
-def precision(settings: Settings) -> Iterator[None]:
+def precision(settings: Settings) -> Generator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
     wanted = settings.training.precision
     with (
@@ -172,10 +162,7 @@ def new_model(settings: Settings, seed: Int[Array, ""], scale: Float[Array, ""] 
 def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, np.ndarray]]]) -> Member:
     """All seeds of all cells in a row."""
     pairs = [(cell.settings, seed) for cell in cells for seed in cell.seeds]
-    stacked = [
-        jnp.asarray(column)
-        for column in zip(*(jax.tree.leaves(numbers_of(s)) for s, _ in pairs), strict=True)
-    ]
+    stacked = [jnp.asarray(column) for column in zip(*(jax.tree.leaves(numbers_of(s)) for s, _ in pairs), strict=True)]
     numbers = jax.tree.unflatten(jax.tree.structure(numbers_of(pairs[0][0])), stacked)
     models = []
     for number, context in enumerate(cells[0].settings.references):
@@ -184,9 +171,7 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
             jnp.zeros(len(pairs), jnp.int32),
         )
         own = [cell_references[number] for cell_references in references]
-        models.append(
-            fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]})
-        )
+        models.append(fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]}))
     return Member(jnp.asarray([seed for _, seed in pairs], jnp.uint32), numbers, tuple(models))
 
 

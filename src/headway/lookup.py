@@ -24,9 +24,7 @@ def answer(cell: Cell, stores: Iterable[Store], *, loosely: bool = False) -> Rec
 
 
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:
-    if there.kind != wanted.kind or replace(there.settings, references=()) != replace(
-        wanted.settings, references=()
-    ):
+    if there.kind != wanted.kind or replace(there.settings, references=()) != replace(wanted.settings, references=()):
         return False
     return loosely or (there.seeds == wanted.seeds and not wanted.settings.references)
 

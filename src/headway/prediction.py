@@ -23,9 +23,7 @@ def predict(
     if key is None:
         readings = jax.vmap(lambda window: model.read(window, 1))(windows)
     else:
-        readings = jax.vmap(lambda window, k: model.read(window, 1, k))(
-            windows, jax.random.split(key, task.horizon)
-        )
+        readings = jax.vmap(lambda window, k: model.read(window, 1, k))(windows, jax.random.split(key, task.horizon))
     return Reading(readings.logits[:, 0], jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), readings.heads))
 
 

@@ -82,8 +82,6 @@ def full_quick() -> Settings:
         settings,
         task=replace(settings.task, tokens=20, blocks=BLOCKS_OF_TWO, horizon=12),
         model=replace(settings.model, width=48, mlp=48),
-        training=replace(
-            settings.training, batch=500, samples=6000, steps=600, test_samples=500, precision="float32"
-        ),
+        training=replace(settings.training, batch=500, samples=6000, steps=600, test_samples=500, precision="float32"),
         evaluation=EvaluationSettings(points=60, also=(60, 300), snapshots=40),
     )

@@ -18,9 +18,7 @@ def test_the_interval_of_a_mean_is_the_normal_one_for_many_seeds():
 
 def test_the_median_of_a_known_distribution_is_covered_as_often_as_promised():
     rng = np.random.default_rng(0)
-    covered = [
-        low <= 1 <= high for low, high in (interval_over_seeds(rng.lognormal(size=12)) for _ in range(60))
-    ]
+    covered = [low <= 1 <= high for low, high in (interval_over_seeds(rng.lognormal(size=12)) for _ in range(60))]
     assert 0.85 <= np.mean(covered) <= 1
 
 
@@ -52,9 +50,7 @@ def test_equal_values_and_two_values_are_their_own_interval(values, wanted):
     assert interval_over_seeds(values) == wanted
 
 
-@pytest.mark.parametrize(
-    "values", [[1.0, 2.0, 3.0], [1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5.0]]
-)
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3.0], [1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5.0]])
 def test_few_and_repeated_values_give_a_finite_interval_without_warnings(values):
     low, high = interval_over_seeds(values)
     assert min(values) <= low <= np.median(values) <= high <= max(values)

@@ -100,9 +100,7 @@ def test_values_at_every_step_and_at_few_steps_give_the_same_boundaries(rng):
 
 
 def test_a_noise_that_is_known_helps_where_values_are_few(rng):
-    made = made_staircase(
-        rng, drops=(2.4, 0.5), at=(12.0, 330.0), blur=0.3, times=evaluation_times(points=20)
-    )
+    made = made_staircase(rng, drops=(2.4, 0.5), at=(12.0, 330.0), blur=0.3, times=evaluation_times(points=20))
     assert stages_from_loss(made.times, made.loss).count == 1
     assert stages_from_loss(made.times, made.loss, noise=1e-4).count == 2
 

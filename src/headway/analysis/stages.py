@@ -102,9 +102,7 @@ def stages_from_ladder(
     """
     times, values = finite_part(times, kl_rungs)
     if values.ndim != 2:
-        raise ValueError(
-            f"got KL values of shape {values.shape}, but wanted (time, rung). Pass one seed at a time."
-        )
+        raise ValueError(f"got KL values of shape {values.shape}, but wanted (time, rung). Pass one seed at a time.")
     if len(times) == 0:
         return Stages()
     kl = distance_to_own_best(values, least_turn)
@@ -140,10 +138,10 @@ def stages_from_ladder(
 def distance_to_own_best(kl: Array, least_turn: float = 0.03) -> Array:
     """D_i(t) = KL_i(t) - min KL_i for the rungs that were met, infinite for the others: (time, rung).
 
-    The first one met is the nearest at the start. Rung j is met after rung i if, from the bottom of KL_i to the later bottom of KL_j, KL_j falls and KL_i
-    rises, each by more than the share `least_turn` of its whole descent. So a model that stays at a rung
-    meets no other one, whatever the noise does, and of several rungs that it still approaches at the end
-    only the lowest counts.
+    The first one met is the nearest at the start. Rung j is met after rung i if, from the bottom of KL_i to
+    the later bottom of KL_j, KL_j falls and KL_i rises, each by more than the share `least_turn` of its
+    whole descent. So a model that stays at a rung meets no other one, whatever the noise does, and of
+    several rungs that it still approaches at the end only the lowest counts.
     """
     smooth = _median_of_three(kl)  # one odd evaluation is no bottom
     bottom, lowest = np.argmin(smooth, axis=0), smooth.min(axis=0)

@@ -12,9 +12,7 @@ from headway.settings import Settings
 
 Run = tuple[Settings, Trajectory]
 
-STATEMENT = (
-    "Without embedding, norm, residual, MLP, key and output matrices the behaviour is the same in kind."
-)
+STATEMENT = "Without embedding, norm, residual, MLP, key and output matrices the behaviour is the same in kind."
 DEFINITION = (
     "With the same seed, both the full and the minimal model meet the rungs in order (A1) "
     "and their heads compete, then cooperate (A4)."
@@ -25,9 +23,7 @@ QUANTITY = "how many of the four hold"
 def same_in_kind(full: Run, minimal: Run | None, claim: str = "A6") -> Finding:
     """A1 and A4 hold for the full and for the minimal model of the same seed."""
     if minimal is None:
-        return not_run(
-            claim, STATEMENT, DEFINITION, QUANTITY, "The minimal model was not run beside the full one."
-        )
+        return not_run(claim, STATEMENT, DEFINITION, QUANTITY, "The minimal model was not run beside the full one.")
     shared = [seed for seed in full[1].seeds if seed in minimal[1].seeds]
     if not shared:
         return not_run(claim, STATEMENT, DEFINITION, QUANTITY, "The two models share no seed.")
@@ -39,9 +35,7 @@ def same_in_kind(full: Run, minimal: Run | None, claim: str = "A6") -> Finding:
             ("compete, then cooperate", compete_then_cooperate),
         ):
             held = test(settings, trajectory).holds
-            columns[f"{name}: {words}"] = np.asarray(
-                [held[row] for row in rows] if held else [False] * len(rows)
-            )
+            columns[f"{name}: {words}"] = np.asarray([held[row] for row in rows] if held else [False] * len(rows))
     table = np.stack(list(columns.values()), axis=1)
     trajectory = full[1] if len(shared) == len(full[1].seeds) else _only(full[1], shared)
     return finding(

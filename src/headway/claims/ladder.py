@@ -15,11 +15,11 @@ QUANTITY = "smallest ratio between the steps of successive bottoms (above 1: in 
 def meets_rungs_in_order(settings: Settings, trajectory: Trajectory, claim: str = "A1") -> Finding:
     """b_1 < b_2 < .. < b_h, with b_i the step at which KL(f_{1:i} || model) is lowest."""
     statement = "Training meets the rungs in order: KL to f_{1:1} bottoms first, then f_{1:2}, and so on to the truth."
-    definition = "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i."
+    definition = (
+        "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i."
+    )
     if len(settings.task.blocks) < 2:
-        return not_run(
-            claim, statement, definition, QUANTITY, "The chain has one block, so there is one rung only."
-        )
+        return not_run(claim, statement, definition, QUANTITY, "The chain has one block, so there is one rung only.")
     return _in_order(claim, statement, definition, trajectory, "kl_rungs", trajectory["kl_rungs"][:, :, 1:])
 
 

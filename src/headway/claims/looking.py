@@ -28,7 +28,9 @@ def masses(settings: Settings, trajectory: Trajectory) -> np.ndarray:
 def compete_then_cooperate(settings: Settings, trajectory: Trajectory, claim: str = "A4") -> Finding:
     """The chance that two heads look at the same block rises and then falls."""
     statement = "The heads first compete for the most important block and then share the blocks between them."
-    definition = f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}."
+    definition = (
+        f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}."
+    )
     quantity = "fall of the competition index from its peak to the end"
     if settings.model.heads < 2:
         return not_run(claim, statement, definition, quantity, "One head has nobody to compete with.")
@@ -57,21 +59,21 @@ def published_pictures(settings: Settings, trajectory: Trajectory, claim: str = 
         f"at {third} one head is on I(2) and two on I(1); at {last} there is one head a block."
     )
     definition = (
-        f"At step {first} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {second} every head has "
-        f"at least {MOSTLY:g} of its attention on I(1) and one at least {A_LITTLE:g} on I(2); at {third} the blocks with "
-        f"most of each head's attention are I(1) twice and I(2) once; at {last} they are all different. "
+        f"At step {first} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {second} every "
+        f"head has at least {MOSTLY:g} of its attention on I(1) and one at least {A_LITTLE:g} on I(2); at {third} the "
+        f"blocks with most of each head's attention are I(1) twice and I(2) once; at {last} they all differ. "
         "A shorter run is looked at when it ends instead. All four must hold."
     )
     quantity = "how many of the four pictures are as published"
     if len(settings.task.blocks) != 3 or settings.model.heads != 3:
-        why = f"The claim is about 3 heads and 3 blocks; here are {settings.model.heads} and {len(settings.task.blocks)}."
+        why = (
+            f"The claim is about 3 heads and 3 blocks; here are {settings.model.heads} and {len(settings.task.blocks)}."
+        )
         return not_run(claim, statement, definition, quantity, why)
     times = trajectory.times("attention_by_lag")
     at = [int(np.abs(times - min(step, times[-1])).argmin()) for step in PUBLISHED_SNAPSHOTS]
     pictures = _pictures(settings, trajectory)
-    shown = {
-        f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)
-    }
+    shown = {f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)}
     table = np.stack(list(shown.values()), axis=1)
     own = sum(_in_this_order([seen[row] for seen in pictures.values()]) for row in range(len(table)))
     detail = f"At steps of its own, all four appear in this order in {own} of {len(table)} seeds."
@@ -96,11 +98,11 @@ def _pictures(settings: Settings, trajectory: Trajectory) -> dict[str, np.ndarra
     spread = distance_from_uniform(by_lag, settings.task.start, settings.task.horizon)
     on_first, on_second = mass[..., 0], mass[..., 1]
     return {
-        "uniform": (spread <= NEAR_UNIFORM).all(axis=-1),
-        "all on I(1), one a little on I(2)": (on_first >= MOSTLY).all(axis=-1)
-        & (on_second >= A_LITTLE).any(axis=-1),
-        "two on I(1), one on I(2)": (favourite == (0, 0, 1)).all(axis=-1),
-        "one head a block": (favourite == (0, 1, 2)).all(axis=-1),
+        "uniform": np.all(spread <= NEAR_UNIFORM, axis=-1),
+        "all on I(1), one a little on I(2)": np.all(on_first >= MOSTLY, axis=-1)
+        & np.any(on_second >= A_LITTLE, axis=-1),
+        "two on I(1), one on I(2)": np.all(favourite == (0, 0, 1), axis=-1),
+        "one head a block": np.all(favourite == (0, 1, 2), axis=-1),
     }
 
 

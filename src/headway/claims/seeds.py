@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds
 from headway.records import Finding, Trajectory
@@ -17,14 +18,15 @@ def finding(
     definition: str,
     quantity: str,
     trajectory: Trajectory,
-    values: Sequence[float],
-    holds: Sequence[bool],
+    values: ArrayLike,
+    holds: ArrayLike,
     detail: str = "",
-    parts: Mapping[str, Sequence[bool]] | None = None,
+    parts: Mapping[str, ArrayLike] | None = None,
 ) -> Finding:
     """A Finding over all seeds; one that diverged shows nothing, so for it the claim does not hold."""
     sound = not_diverged(trajectory)
-    low, high = interval_over_seeds(np.where(sound, np.asarray(values, float), np.nan))
+    numbers, held = np.asarray(values, float), np.asarray(holds, bool) & sound
+    low, high = interval_over_seeds(np.where(sound, numbers, np.nan))
     lost = int(np.sum(~sound))
     if lost:
         detail = f"{detail} {lost} of {len(sound)} seeds diverged.".strip()
@@ -34,11 +36,11 @@ def finding(
         definition=definition,
         quantity=quantity,
         seeds=tuple(trajectory.seeds),
-        values=tuple(float(value) for value in values),
-        holds=tuple(bool(h and s) for h, s in zip(holds, sound, strict=True)),
+        values=tuple(numbers.tolist()),
+        holds=tuple(held.tolist()),
         interval=(low, high) if math.isfinite(low) else None,
         detail=detail,
-        parts={name: int(np.sum(np.asarray(column) & sound)) for name, column in (parts or {}).items()},
+        parts={name: int(np.sum(np.asarray(column, bool) & sound)) for name, column in (parts or {}).items()},
     )
 
 

@@ -68,9 +68,7 @@ def _dispatch(arguments: list[str]) -> None:
         print(f"headway {version('headway')}")
         return
     if command not in COMMANDS:
-        raise UserError(
-            f"there is no command {command!r}.{suggestion(command, COMMANDS)} See `headway --help`."
-        )
+        raise UserError(f"there is no command {command!r}.{suggestion(command, COMMANDS)} See `headway --help`.")
     importlib.import_module(f"headway.cli.{command}_command").main(rest)
 
 

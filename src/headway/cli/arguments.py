@@ -25,9 +25,7 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
 def experiment_from(name: str) -> Experiment:
     """The experiment of that name."""
     if name not in NAMES:
-        raise UserError(
-            f"there is no experiment {name!r}.{suggestion(name, NAMES)} There are {', '.join(NAMES)}."
-        )
+        raise UserError(f"there is no experiment {name!r}.{suggestion(name, NAMES)} There are {', '.join(NAMES)}.")
     return find(name)
 
 

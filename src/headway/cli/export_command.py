@@ -41,9 +41,7 @@ def main(arguments: Sequence[str]) -> None:
     from headway.store import load
 
     try:
-        path = export(
-            load(options.record), options.file, quantities=options.only or None, overwrite=options.overwrite
-        )
+        path = export(load(options.record), options.file, quantities=options.only or None, overwrite=options.overwrite)
     except ExportError as error:
         raise UserError(str(error)) from error
     print(path)

@@ -46,15 +46,11 @@ def main(arguments: Sequence[str]) -> None:
             cells = [Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in runs]
             done = sum(answer(cell, stores, loosely=True) is not None for cell in cells)
             first = number == 0
-            table.add_row(
-                name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else ""
-            )
+            table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else "")
     console = Console()
     console.print(table)
     unfinished = [entry for store in stores for entry in store.status() if entry.state != "done"]
     if unfinished:
         console.print("\nnot whole:")
         for entry in unfinished:
-            console.print(
-                f"  {entry.state:<10} {entry.identity}  {entry.summary}", highlight=False, markup=False
-            )
+            console.print(f"  {entry.state:<10} {entry.identity}  {entry.summary}", highlight=False, markup=False)

@@ -75,9 +75,7 @@ def measured(finding: Finding) -> str:
     """The quantity's median and interval, what it is, and what a reader needs to know about the outcome."""
     words = [finding.detail] if finding.detail else []
     if finding.values:
-        interval = (
-            "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
-        )
+        interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
         words.insert(0, f"{np.median(finding.values):.3g}{interval}: {finding.quantity}.")
     if finding.parts and finding.verdict in ("partly", "fails"):
         words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
@@ -110,11 +108,7 @@ def write_report(
                 run_view(label, record.cell.settings, record.trajectory, dict(record.provenance)),
             )
     experiments = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
-    heading = (
-        " and ".join([", ".join(experiments[:-1]), experiments[-1]])
-        if len(experiments) > 1
-        else experiments[0]
-    )
+    heading = " and ".join([", ".join(experiments[:-1]), experiments[-1]]) if len(experiments) > 1 else experiments[0]
     introduction = " ".join(title(experiment_from(name)) for name in experiments)
     write_page(
         page,
@@ -126,6 +120,4 @@ def has_desktop() -> bool:
     """Whether somebody sits in front of this machine and would see a browser open."""
     if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):
         return False
-    return sys.platform in ("darwin", "win32") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -49,9 +49,7 @@ def main(arguments: Sequence[str]) -> None:
     stores = [Store(folder) for folder in options.from_]
     for folder in options.from_:
         if not folder.is_dir():
-            raise UserError(
-                f"there is no folder {folder}. Run something first, or name another folder with --from."
-            )
+            raise UserError(f"there is no folder {folder}. Run something first, or name another folder with --from.")
     for grid in options.grid:
         if grid not in ALL_GRIDS:
             raise UserError(f"there is no grid {grid!r}. There are {', '.join(ALL_GRIDS)}.")
@@ -61,9 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     for name in options.experiments or NAMES:
         experiment = experiment_from(name)
         for grid in options.grid:
-            cells = [
-                Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in experiment.GRIDS[grid]
-            ]
+            cells = [Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in experiment.GRIDS[grid]]
             records = [answer(cell, stores, loosely=True) for cell in cells]
             found = tuple(record for record in records if record is not None)
             if len(found) == len(cells):

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import tyro
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _parse(name: str, arguments: list[str], settings: Settings, experiment: Experiment, grid: str) -> Options:
     """The same arguments once for every run of the grid, so that what is not given keeps that run's value."""
-    default = Options(grid=grid, settings=settings)
+    default = Options(grid=cast(GRIDS, grid), settings=settings)
     summary = (experiment.__doc__ or "").strip()
     options: Any = tyro.cli(
         Options,

@@ -77,11 +77,7 @@ class Screen:
         shown = self._members[:24]
         for row, (cell, seed) in enumerate(shown):
             top = len(cell.settings.task.blocks)
-            rung = (
-                ""
-                if self._rungs is None
-                else "●" * int(self._rungs[row]) + "○" * (top - int(self._rungs[row]))
-            )
+            rung = "" if self._rungs is None else "●" * int(self._rungs[row]) + "○" * (top - int(self._rungs[row]))
             table.add_row(name(cell), str(seed), f"{self._losses[row]:.3f}", rung)
         if len(self._members) > len(shown):
             table.add_row("", "…", "", f"and {len(self._members) - len(shown)} more")

@@ -36,18 +36,14 @@ def _blocks(arguments: list[str]) -> Blocks:
     try:
         return tuple(lags(text) for text in arguments)
     except ValueError:
-        raise ValueError(
-            f"got {' '.join(arguments)}; write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4"
-        ) from None
+        raise ValueError(f"got {' '.join(arguments)}; write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4") from None
 
 
 def _weights(arguments: list[str]) -> Weights:
     try:
         return tuple(tuple(float(number) for number in text.split(",")) for text in arguments)
     except ValueError:
-        raise ValueError(
-            f"got {' '.join(arguments)}; write the weights block by block as in 0.7,0.3 0.5,0.5"
-        ) from None
+        raise ValueError(f"got {' '.join(arguments)}; write the weights block by block as in 0.7,0.3 0.5,0.5") from None
 
 
 @REGISTRY.primitive_rule

@@ -30,8 +30,14 @@ def read(results: Results) -> list[Finding]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Figure 1, its lower half; the excess loss; the heads' indices."""
-    from headway.report.figures import draw_competition, draw_excess, figure_stages, new_figure
+    """All in one picture; Figure 1, its lower half; the excess loss; the heads' indices."""
+    from headway.report.figures import (
+        draw_competition,
+        draw_excess,
+        figure_overview,
+        figure_stages,
+        new_figure,
+    )
     from headway.report.stages import boundary_table
 
     ((settings, trajectory),) = results
@@ -40,6 +46,7 @@ def draw(results: Results) -> dict[str, Figure]:
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
     draw_competition(indices.subplots(), trajectory, settings.task.blocks, boundaries, log_steps=True)
     return {
+        "overview": figure_overview(trajectory, settings, boundaries=boundaries),
         "figure-1": figure_stages(trajectory, settings.task.blocks, boundaries=boundaries),
         "excess-loss": staircase,
         "competition": indices,

@@ -37,9 +37,7 @@ class Attention(eqx.Module):
         if self._merging_pays(queries, len(x)):
             # The same sums in other brackets: mix the inputs first, then one product with the merged matrices.
             mixed = jnp.einsum("hqk,ke->hqe", pattern, x)
-            merged = (
-                self.value if self.output is None else jnp.einsum("hei,hio->heo", self.value, self.output)
-            )
+            merged = self.value if self.output is None else jnp.einsum("hei,hio->heo", self.value, self.output)
             last = merged[:, :, :coordinates]
         else:
             last = (self.value if self.output is None else self.output)[:, :, :coordinates]

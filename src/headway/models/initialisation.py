@@ -42,9 +42,7 @@ def _keys(key: PRNGKeyArray) -> Iterator[PRNGKeyArray]:
         yield fresh
 
 
-def _xavier(
-    key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
-) -> Float[Array, "..."]:
+def _xavier(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale) -> Float[Array, "..."]:
     """Uniform on [-a, a] with a = scale * sqrt(6 / (fan_in + fan_out))."""
     return scale * math.sqrt(6 / (fan_in + fan_out)) * jax.random.uniform(key, shape, minval=-1, maxval=1)
 
@@ -64,9 +62,7 @@ def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], sc
             jnp.zeros(width),
         )
     branches = 1 if mlp is None else 2
-    return Block(
-        attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches))
-    )
+    return Block(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
 def _attention(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Attention:

@@ -32,10 +32,7 @@ class Norm(eqx.Module):
 
     def __call__(self, x: Float[Array, "*time width"]) -> Float[Array, "*time width"]:
         centred = x - jnp.mean(x, axis=-1, keepdims=True)
-        return (
-            centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale
-            + self.shift
-        )
+        return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
 
 
 class MLP(eqx.Module):
@@ -84,9 +81,7 @@ class Transformer(eqx.Module):
                 "It is written for one sequence: use jax.vmap for more."
             )
         keys = iter(
-            [None] * (2 * len(self.blocks) + 1)
-            if key is None
-            else jax.random.split(key, 2 * len(self.blocks) + 1)
+            [None] * (2 * len(self.blocks) + 1) if key is None else jax.random.split(key, 2 * len(self.blocks) + 1)
         )
         x = dropout(self.embed(tokens), self.settings.dropout, next(keys))
         readings = []

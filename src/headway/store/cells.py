@@ -25,9 +25,7 @@ class Store:
         self.root = Path(root)
 
     @contextmanager
-    def open(
-        self, cell: Cell, *, wait: bool = True, on_wait: Callable[[], None] | None = None
-    ) -> Generator[Work]:
+    def open(self, cell: Cell, *, wait: bool = True, on_wait: Callable[[], None] | None = None) -> Generator[Work]:
         """The right to work on `cell`, which one process has at a time.
 
         While another process has it, this one calls `on_wait` once and waits, and then usually finds the cell

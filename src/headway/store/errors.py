@@ -35,9 +35,7 @@ def explained(path: Path, doing: str) -> Generator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            remedy = (
-                "Free some space and start again: what was saved before is whole and the run goes on there."
-            )
+            remedy = "Free some space and start again: what was saved before is whole and the run goes on there."
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             remedy = "Choose another folder for the runs, or make this one writable."
         else:

@@ -96,9 +96,7 @@ def append(
     return after
 
 
-def read_progress(
-    folder: Path, cell: Cell
-) -> tuple[Progress, list[Trajectory], dict[str, np.ndarray] | None]:
+def read_progress(folder: Path, cell: Cell) -> tuple[Progress, list[Trajectory], dict[str, np.ndarray] | None]:
     """The last complete checkpoint of `cell`; a ValueError if it cannot be trusted."""
     if not folder.is_dir() or folder.is_symlink():
         raise ValueError("it is not a folder")

@@ -81,9 +81,7 @@ def load(path: str | os.PathLike[str]) -> Record:
     folder = Path(path)
     if folder.is_dir() and not (folder / RECORD).exists():
         if folder.suffix == ".partial":
-            raise StoreError(
-                folder, "this cell is unfinished", "Start its run again to finish it.", "missing"
-            )
+            raise StoreError(folder, "this cell is unfinished", "Start its run again to finish it.", "missing")
         if any(folder.glob(f"*/{RECORD}")):
             raise StoreError(folder, "this is a folder of records", "Name one of those in it.", "foreign")
     return read_record(folder)

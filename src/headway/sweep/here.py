@@ -34,9 +34,7 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -
 
 def reference_cells(cell: Cell) -> tuple[Cell, ...]:
     """The n-gram models that a cell compares itself with."""
-    return tuple(
-        Cell(cell.settings.ngram(context), cell.seeds, cell.kind) for context in cell.settings.references
-    )
+    return tuple(Cell(cell.settings.ngram(context), cell.seeds, cell.kind) for context in cell.settings.references)
 
 
 def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -61,9 +59,7 @@ def _run_group(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
                     watch.note(resumed.warning)
                 at[resumed.position].append((work, resumed.checkpoint))
         for position, works in at.items():
-            _train(
-                [work for work, _ in works], position, [checkpoint for _, checkpoint in works], store, watch
-            )
+            _train([work for work, _ in works], position, [checkpoint for _, checkpoint in works], store, watch)
 
 
 def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: Store, watch: Watch) -> None:

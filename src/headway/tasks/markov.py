@@ -50,9 +50,7 @@ class MarkovChain(eqx.Module):
 
     def rungs(self, sequence: Int[Array, " time"]) -> Float[Array, "predicted rung token"]:
         """Log-probabilities of every rung at every predicted position of a whole sequence."""
-        lagged = jax.nn.one_hot(
-            self.windows(sequence, self.start)[:, ::-1], self.tokens, dtype=self.features.dtype
-        )
+        lagged = jax.nn.one_hot(self.windows(sequence, self.start)[:, ::-1], self.tokens, dtype=self.features.dtype)
         mixed = jnp.einsum("kl,tlx->tkx", self.weights, lagged)
         blocks = jnp.einsum("kyx,tkx->tky", self.features, mixed)
         logits = jnp.concatenate([jnp.zeros_like(blocks[:, :1]), jnp.cumsum(blocks, axis=1)], axis=1)
@@ -108,9 +106,7 @@ def lag_weights(settings: TaskSettings) -> np.ndarray:
     return table
 
 
-def strengths(
-    settings: TaskSettings, ratio: Float[Array, ""] | float | None = None
-) -> Float[Array, " block"]:
+def strengths(settings: TaskSettings, ratio: Float[Array, ""] | float | None = None) -> Float[Array, " block"]:
     """m_k = m^(h-k) b0: the first block is the strongest; `ratio` may be traced to differ between runs."""
     ratio = settings.ratio if ratio is None else ratio
     return jnp.asarray(ratio) ** jnp.arange(len(settings.blocks) - 1, -1, -1) * settings.base

@@ -43,9 +43,7 @@ def batch_gradient(
         if key is None:
             losses = jax.vmap(lambda example: loss(model, example, None))(examples)
         else:
-            losses = jax.vmap(lambda example, i: loss(model, example, jax.random.fold_in(key, i)))(
-                examples, places
-            )
+            losses = jax.vmap(lambda example, i: loss(model, example, jax.random.fold_in(key, i)))(examples, places)
         return jnp.sum(weights * losses) / total
 
     def add(carry, piece):

@@ -1,6 +1,6 @@
 """Optimisers and schedules from optax, with PyTorch's conventions and rates that may differ between members."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import optax
@@ -26,9 +26,7 @@ def optimiser(
     """Clip, optimise, schedule; its `update` wants the loss as `value` for the plateau schedule."""
     clip = optax.stateless(lambda grads, _: clipped(grads, rates.clip))
     if settings.optimiser == "adamw":
-        method = optax.chain(
-            optax.scale_by_adam(0.9, 0.999, 1e-8), optax.add_decayed_weights(rates.weight_decay)
-        )
+        method = optax.chain(optax.scale_by_adam(0.9, 0.999, 1e-8), optax.add_decayed_weights(rates.weight_decay))
     else:  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
         method = optax.chain(optax.add_decayed_weights(rates.weight_decay), optax.trace(rates.momentum))
     return optax.with_extra_args_support(
@@ -57,17 +55,22 @@ def _schedule(settings: TrainingSettings, steps_per_epoch: Number) -> optax.Grad
         )
     if settings.schedule == "cosine":
         return optax.with_extra_args_support(
-            optax.scale_by_schedule(lambda step: 0.5 * (1 + jnp.cos(jnp.pi * step / settings.steps)))
+            optax.scale_by_schedule(lambda step: _cosine(jnp.asarray(step), settings.steps))
         )
     return optax.with_extra_args_support(optax.identity())
 
 
-def current_rate(settings: TrainingSettings, rates: Rates, state: optax.OptState) -> Float[Array, ""]:
-    """The learning rate that the next step will use."""
-    schedule = state[2]
+def current_rate(settings: TrainingSettings, rates: Rates, state: Any) -> Float[Array, ""]:
+    """The learning rate that the next step will use; `state` is that of `optimiser`."""
+    _, _, schedule, _ = state
     factor = jnp.ones(())
     if settings.schedule == "plateau":
         factor = schedule.scale
     elif settings.schedule == "cosine":
-        factor = 0.5 * (1 + jnp.cos(jnp.pi * schedule.count / settings.steps))
+        factor = _cosine(schedule.count, settings.steps)
     return rates.learning_rate * factor
+
+
+def _cosine(step: Array, steps: int) -> Array:
+    """From 1 to 0 in half a wave."""
+    return 0.5 * (1 + jnp.cos(jnp.pi * step / steps))

@@ -79,9 +79,7 @@ class Program:
         self._over = _in_turn if one_by_one else jax.vmap
         self._begin = jax.jit(lambda members: self._over(self._begin_member)(members))
         self._advance = jax.jit(self._advance_all, static_argnames="room")
-        self._probe = jax.jit(
-            lambda states, members, data: self._over(self._probe_member)((states, members, data))
-        )
+        self._probe = jax.jit(lambda states, members, data: self._over(self._probe_member)((states, members, data)))
         self.facts = jax.jit(lambda data: self._over(problem.facts)(data))
 
     def begin(self) -> tuple[State, PyTree]:
@@ -93,9 +91,7 @@ class Program:
     ) -> Iterator[Segment]:
         """Go from step `start` through the evaluations, yielding at least every `room` steps."""
         if start == 0 and evaluations and evaluations[0] == 0:
-            yield Segment(
-                0, np.zeros((len(self.members.seed), 0), np.float32), self._measure(state, data), state
-            )
+            yield Segment(0, np.zeros((len(self.members.seed), 0), np.float32), self._measure(state, data), state)
         step = start
         for goal in (goal for goal in evaluations if goal > start):
             while step < goal:
@@ -136,23 +132,17 @@ class Program:
         updates, inner = optimiser.update(grads, state.optimiser, state.model, value=value)
         model = optax.apply_updates(state.model, updates)
         sound = jnp.isfinite(value) & (value < EXPLODED) & jnp.isfinite(optax.tree.norm(grads))
-        diverged_at = jnp.where((state.diverged_at < 0) & ~sound, step + 1, state.diverged_at).astype(
-            jnp.int32
-        )
+        diverged_at = jnp.where((state.diverged_at < 0) & ~sound, step + 1, state.diverged_at).astype(jnp.int32)
         # A diverged member stands still on its last sound model; the others do not notice.
         alive = diverged_at < 0
         keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
-        new = State(
-            jax.tree.map(keep, model, state.model), jax.tree.map(keep, inner, state.optimiser), diverged_at
-        )
+        new = State(jax.tree.map(keep, model, state.model), jax.tree.map(keep, inner, state.optimiser), diverged_at)
         return new, value.astype(jnp.float32)
 
     def _gradient(self, step, model, member, examples, real):
         def gradient(key):
             dtype = jax.tree.leaves(model)[0].dtype
-            return batch_gradient(
-                self.problem.loss, model, examples, real.astype(dtype), key, self.problem.chunk
-            )
+            return batch_gradient(self.problem.loss, model, examples, real.astype(dtype), key, self.problem.chunk)
 
         every = self.problem.noisy_every
         if every == 0:

@@ -111,9 +111,7 @@ def _draw_matrix(axes: Axes, pixels: np.ndarray) -> None:
     """Pixels (query, key, 3) on input positions, counted from 1, and the causal edge as a line."""
     queries, keys, _ = pixels.shape
     start = keys - queries + 1
-    axes.imshow(
-        pixels, interpolation="nearest", aspect="equal", extent=(0.5, keys + 0.5, keys + 0.5, start - 0.5)
-    )
+    axes.imshow(pixels, interpolation="nearest", aspect="equal", extent=(0.5, keys + 0.5, keys + 0.5, start - 0.5))
     # The newest key of each row; what lies to its right is the future.
     edge = np.repeat(np.arange(start, keys + 1) + 0.5, 2)
     rows = np.repeat(np.arange(start, keys + 2) - 0.5, 2)[1:-1]
@@ -175,19 +173,14 @@ def _span(block: tuple[int, ...]) -> set[int]:
     return set(range(min(block), max(block) + 1))
 
 
-def draw_legend(
-    figure: Figure | SubFigure, heads: int, blocks: Blocks | None, place: LegendPlace = "below"
-) -> None:
+def draw_legend(figure: Figure | SubFigure, heads: int, blocks: Blocks | None, place: LegendPlace = "below") -> None:
     """The heads' colours, what they mix to where all of them look, and the bars of the blocks."""
     colours = head_colours(heads)
     entries: list[tuple[str, Artist]] = [
-        (f"head {head}", Rectangle((0, 0), 1, 1, facecolor=colour))
-        for head, colour in enumerate(colours, start=1)
+        (f"head {head}", Rectangle((0, 0), 1, 1, facecolor=colour)) for head, colour in enumerate(colours, start=1)
     ]
     if heads > 1:
-        entries.append(
-            ("all heads", Rectangle((0, 0), 1, 1, facecolor=to_hex(blend(np.ones(heads), colours))))
-        )
+        entries.append(("all heads", Rectangle((0, 0), 1, 1, facecolor=to_hex(blend(np.ones(heads), colours)))))
     for number, colour in enumerate(rung_colours(len(blocks or ())), start=1):
         entries.append((f"$I({number})$", Line2D([], [], color=colour, linewidth=2.2, solid_capstyle="butt")))
     lines = -(-len(entries) // 8)

@@ -57,9 +57,7 @@ def figure_stages(
     figure = new_figure(PAGE_WIDTH, 2.35)
     left, right = figure.subfigures(1, 2, width_ratios=(1.2, 1), squeeze=False).ravel()
     draw_kl(left.subplots(), trajectory, names, boundaries=boundaries, log_steps=log_steps)
-    draw_attention(
-        right, trajectory, seed, steps, blocks, columns=2 if len(steps) in (3, 4) else None, legend=None
-    )
+    draw_attention(right, trajectory, seed, steps, blocks, columns=2 if len(steps) in (3, 4) else None, legend=None)
     draw_legend(figure, trajectory["attention"].shape[3], blocks)
     return figure
 

@@ -109,7 +109,5 @@ def _draw_levels(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_ylim(top=max(axes.get_ylim()[1], 1.05 * np.fmax.reduce(heights, initial=0.0)))
     for height, colour in zip(heights, colours, strict=True):
         if np.isfinite(height):
-            axes.axhline(
-                height, color=colour, linewidth=0.9, linestyle=(0, (1, 1.6)), zorder=1, clip_on=False
-            )
+            axes.axhline(height, color=colour, linewidth=0.9, linestyle=(0, (1, 1.6)), zorder=1, clip_on=False)
     name_on_the_right(axes, heights, names, colours)

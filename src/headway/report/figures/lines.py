@@ -37,16 +37,12 @@ def median_over_seeds(values: np.ndarray) -> np.ndarray:
     return median
 
 
-def draw_seeds(
-    axes: Axes, times: np.ndarray, values: np.ndarray, colour: str, label: str, **look: Any
-) -> Line2D:
+def draw_seeds(axes: Axes, times: np.ndarray, values: np.ndarray, colour: str, label: str, **look: Any) -> Line2D:
     """Thin lines for the rows of `values` (seed, time), and a thick one, returned, for their median."""
     if len(values) > 1:
         for row in values:
             axes.plot(times, row, color=colour, linewidth=0.5, alpha=0.35, zorder=2, **look)
-    (thick,) = axes.plot(
-        times, median_over_seeds(values), color=colour, linewidth=1.5, label=label, zorder=3, **look
-    )
+    (thick,) = axes.plot(times, median_over_seeds(values), color=colour, linewidth=1.5, label=label, zorder=3, **look)
     return thick
 
 
@@ -87,9 +83,7 @@ def time_axis(axes: Axes, times: np.ndarray, log: bool) -> None:
         axes.set_xscale("symlog", linthresh=1, linscale=0.4)
         decades = [10.0**power for power in range(int(np.log10(last)) + 1)]
         axes.xaxis.set_major_locator(FixedLocator([0, *decades]))
-        axes.xaxis.set_minor_locator(
-            FixedLocator([part * decade for decade in decades for part in range(2, 10)])
-        )
+        axes.xaxis.set_minor_locator(FixedLocator([part * decade for decade in decades for part in range(2, 10)]))
         axes.xaxis.set_major_formatter("{x:.0f}")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
@@ -113,9 +107,7 @@ def mark_boundaries(axes: Axes, boundaries: Boundaries | None) -> None:
         if not np.isfinite(median):
             continue
         if len(steps) > 1:
-            axes.axvspan(
-                np.nanmin(boundary), np.nanmax(boundary), color=MUTED, alpha=0.10, linewidth=0, zorder=0
-            )
+            axes.axvspan(np.nanmin(boundary), np.nanmax(boundary), color=MUTED, alpha=0.10, linewidth=0, zorder=0)
         axes.axvline(median, color=MUTED, linewidth=0.7, linestyle=(0, (4, 2.5)), zorder=1)
     _name_stages(axes, np.sort(medians[np.isfinite(medians)]))
 
@@ -123,9 +115,7 @@ def mark_boundaries(axes: Axes, boundaries: Boundaries | None) -> None:
 def _name_stages(axes: Axes, boundaries: np.ndarray) -> None:
     """Above each stage its number, with the word where there is room for it."""
     # Places as seen: on a logarithmic axis the middle of a stage is not the middle in steps.
-    scale = axes.transScale.transform(
-        np.stack([[*axes.get_xlim(), *boundaries], np.ones(len(boundaries) + 2)], -1)
-    )
+    scale = axes.transScale.transform(np.stack([[*axes.get_xlim(), *boundaries], np.ones(len(boundaries) + 2)], -1))
     seen = (scale[:, 0] - scale[0, 0]) / (scale[1, 0] - scale[0, 0])
     edges = [0.0, *seen[2:], 1.0]
     for stage, (left, right) in enumerate(pairwise(edges), start=1):

@@ -75,9 +75,7 @@ def draw_mass(
     axes.set_ylabel("attention on a block")
     mark_boundaries(axes, boundaries)
     handles = [Line2D([], [], color=colour, linewidth=1.5) for colour in colours]
-    handles += [
-        Line2D([], [], color=MUTED, linewidth=1.2, linestyle=_dash(block)) for block in range(len(blocks))
-    ]
+    handles += [Line2D([], [], color=MUTED, linewidth=1.2, linestyle=_dash(block)) for block in range(len(blocks))]
     axes.legend(
         handles,
         [*names[:heads], *(f"$I({block + 1})$" for block in range(len(blocks)))],
@@ -101,9 +99,7 @@ def draw_competition(
     dress(axes)
     times = trajectory.times("attention_by_lag")
     competing = _measure(trajectory, layer, lambda attention: competition(mass_per_block(attention, blocks)))
-    cooperating = _measure(
-        trajectory, layer, lambda attention: cooperation(mass_per_block(attention, blocks))
-    )
+    cooperating = _measure(trajectory, layer, lambda attention: cooperation(mass_per_block(attention, blocks)))
     lines = [
         draw_seeds(axes, times, competing, COMPETITION_COLOUR, "competition"),
         draw_seeds(axes, times, cooperating, COOPERATION_COLOUR, "cooperation"),
