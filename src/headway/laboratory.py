@@ -12,7 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from headway.measurement import Experience, measure, test_facts
 from headway.models.initialisation import transformer
@@ -26,7 +26,7 @@ from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
 from headway.training.optimisers import Number, Rates, current_rate, optimiser
 from headway.training.schedule import evaluation_steps, snapshot_steps
-from headway.training.train import Member, Problem, Program, Segment
+from headway.training.train import Member, Problem, Program, Segment, Stretch
 
 FEATURES, TRAINING_SET, TEST_SET, WEIGHTS, ORDER, NOISE = range(6)
 """What a seed's key is split into: changing one use of randomness leaves the others alone."""
@@ -64,14 +64,25 @@ def shape_of(settings: Settings) -> Settings:
 class Group:
     """Cells of one shape with the same number of finished steps, trained together."""
 
-    def __init__(self, cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, np.ndarray]]] = ()):
-        """`references[i]` are the saved weights of cell i's reference models, in the order of its settings."""
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        references: Sequence[Sequence[Mapping[str, np.ndarray]]] = (),
+        capacity: int | None = None,
+    ):
+        """`references[i]` are the saved weights of cell i's reference models, in the order of its settings.
+
+        `capacity` rows hold every training set; those of the largest if not given.
+        """
         shapes = {shape_of(cell.settings) for cell in cells}
         if len(shapes) != 1:
             raise ValueError(f"these cells have {len(shapes)} shapes; a program has one. Group them by `shape_of`.")
         self.cells = tuple(cells)
         self.settings: Settings = cells[0].settings
-        self.capacity = max(cell.settings.training.samples for cell in cells)
+        largest = max(cell.settings.training.samples for cell in cells)
+        self.capacity = largest if capacity is None else capacity
+        if self.capacity < largest:
+            raise ValueError(f"{self.capacity} rows cannot hold a training set of {largest}. Use capacity >= {largest}.")
         self._ends = np.cumsum([len(cell.seeds) for cell in cells])
         with precision(self.settings):
             members = _members(cells, references)
@@ -86,15 +97,26 @@ class Group:
             if checkpoints is not None:
                 joined = {name: np.concatenate([c[name] for c in checkpoints]) for name in checkpoints[0]}
                 state = fill(state, joined)
-            yield from self.program.train(
-                state, self.data, position, evaluation_steps(self.settings.evaluation, training.steps)
-            )
+        evaluations = evaluation_steps(self.settings.evaluation, training.steps)
+        segments = self.program.train(state, self.data, position, evaluations)
+        while True:
+            # Only while it computes: whoever looks at a segment has a precision of their own.
+            with precision(self.settings):
+                segment = next(segments, None)
+            if segment is None:
+                return
+            yield segment
 
     def _rows(self, index: int) -> slice:
         """The members that belong to a cell."""
         return slice(int(self._ends[index]) - len(self.cells[index].seeds), int(self._ends[index]))
 
-    def part(self, segments: Sequence[Segment], index: int) -> Trajectory:
+    def _own(self, tree: PyTree, index: int) -> dict[str, np.ndarray]:
+        """A cell's rows of every leaf."""
+        with precision(self.settings):
+            return flatten(jax.tree.map(lambda leaf: leaf[self._rows(index)], tree))
+
+    def part(self, segments: Sequence[Stretch], index: int) -> Trajectory:
         """What consecutive segments add to a cell's trajectory; at least one of them has a probe."""
         rows = self._rows(index)
         losses = np.concatenate([segment.losses[rows] for segment in segments], axis=1)
@@ -118,11 +140,11 @@ class Group:
 
     def checkpoint(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
         """All that is needed to go on from a segment, for one cell."""
-        return flatten(jax.tree.map(lambda leaf: leaf[self._rows(index)], segment.state))
+        return self._own(segment.state, index)
 
     def weights(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
         """A cell's models after a segment."""
-        return flatten(jax.tree.map(lambda leaf: leaf[self._rows(index)], segment.state.model))
+        return self._own(segment.state.model, index)
 
     def facts(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
         """What does not change along the run, and which seeds diverged when."""
@@ -204,15 +226,16 @@ def problem(settings: Settings, capacity: int, members: int) -> Problem:
         targets = sequence[task.start :]
         return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), targets[:, None], axis=1))
 
-    def epochs(member: Member):
-        return epoch if training.data == "fresh" else -(-member.numbers.samples // training.batch)
+    def own_epoch(member: Member):
+        """Steps of a member's own epoch, whatever its neighbours have; fresh data counts as many."""
+        return -(-member.numbers.samples // training.batch)
 
     noisy = {"always": 1, "first-of-epoch": epoch}[training.dropout] if settings.model.dropout else 0
     return Problem(
         begin=begin,
         draw=draw,
         loss=loss,
-        optimiser=lambda member: optimiser(training, member.numbers.rates, epochs(member)),
+        optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
         probe=lambda model, data: measure(
             model, task, data, chunk_size(training.test_samples, _bytes(settings), members)

@@ -30,6 +30,9 @@ BLOCKS_OF_FOUR = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
 PUBLISHED_SNAPSHOTS = (0, 60, 300, 1000)
 """Steps that Figure 2 shows."""
 
+PUBLISHED_BOUNDARIES = {"full": (65, 450), "minimal": (110, 400)}
+"""Where the authors put the ends of stages 1 and 2, by eye and for one seed, in their as-run figures."""
+
 EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS)
 
 

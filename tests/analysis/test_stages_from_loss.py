@@ -166,6 +166,22 @@ def test_a_handful_of_values_does_not_crash_and_shows_no_boundary(points):
     assert stages_from_loss(times, np.full(points, np.nan)).count == 0
 
 
+def test_whatever_the_curve_is_the_stages_are_consistent(rng):
+    """Random walks, coarse levels, heavy tails, holes, extreme units: n - 1 boundaries, in order, each left first."""
+    for _ in range(30):
+        times = np.unique(rng.integers(0, rng.integers(2, 3000), rng.integers(1, 80))).astype(float)
+        n = len(times)
+        walk, levels, tails = rng.normal(size=n).cumsum(), rng.integers(0, 3, n), rng.standard_cauchy(n)
+        holes = np.where(rng.random(n) < 0.3, np.nan, rng.exponential(size=n))
+        for loss in (walk, levels.astype(float), -np.abs(tails).cumsum() * 1e-20, holes * 1e15, np.zeros(n)):
+            found = stages_from_loss(times, loss)
+            assert len(found.boundaries) == len(found.leavings) == max(found.count - 1, 0)
+            assert len(found.levels) == found.count
+            assert np.all(np.diff(found.boundaries) > 0)
+            assert np.all(np.array(found.leavings) <= np.array(found.boundaries))
+            assert np.all(np.diff(found.levels) < 0)
+
+
 def test_change_points_alone_cut_a_smooth_decay_into_levels_and_this_detector_does_not(rng):
     """Why no change-point search: with the usual penalty it needs many levels for one exponential."""
     ruptures = pytest.importorskip("ruptures")

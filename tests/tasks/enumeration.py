@@ -10,9 +10,7 @@ from headway.tasks.markov import MarkovChain
 TINY = {
     "singletons": TaskSettings(tokens=3, blocks=((1,), (2,)), horizon=2, base=1.2, ratio=1.5),
     "unequal, mean": TaskSettings(tokens=3, blocks=((1, 2), (3,)), horizon=2, base=1.2, ratio=1.5),
-    "reversed, sum": TaskSettings(
-        tokens=3, blocks=((3,), (1, 2)), weighting="sum", horizon=2, base=0.8, ratio=1.5
-    ),
+    "reversed, sum": TaskSettings(tokens=3, blocks=((3,), (1, 2)), weighting="sum", horizon=2, base=0.8, ratio=1.5),
     "overlapping": TaskSettings(tokens=3, blocks=((2, 3), (1, 2)), horizon=2, base=1.2, ratio=0.9),
     "overlapping, sum": TaskSettings(
         tokens=3, blocks=((1, 2, 3), (2, 3), (3,)), weighting="sum", horizon=2, base=0.5, ratio=1.2
@@ -43,7 +41,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def rung(settings: TaskSettings, chain: MarkovChain, known: int, past: tuple[int, ...]) -> np.ndarray:
-    """f_{1:known}(past) = softmax( sum_{k <= known} A_k sum_{i in I(k)} alpha_i x_{t-i} ), the newest token last."""
+    """f_{1:known}(past) = softmax( sum_{k <= known} A_k sum_{i in I(k)} alpha_i x_{t-i} ), the newest last."""
     logits = np.zeros(settings.tokens)
     for k, block in enumerate(settings.blocks[:known]):
         for lag in block:

@@ -85,7 +85,8 @@ def _straighten(x: Array, y: Array, variances: Array, certainty: float) -> tuple
     while bent.any():
         bend = sum(contrast[a] * f[j + a] for a in range(3))
         variance = sum(contrast[a] * contrast[b] * P[j + a, j + b] for a in range(3) for b in range(3))
-        score = np.where(bent, bend**2 / np.maximum(variance, 1e-300), np.inf)
+        score = np.full(len(j), np.inf)  # without any noise every bend is certain
+        np.divide(bend**2, variance, out=score, where=bent & (variance > 0))
         k = int(np.argmin(score))
         if score[k] >= certainty**2:
             break

@@ -88,14 +88,14 @@ class _Descent:
         """First and last index, and between them the middle of each slowdown that noise cannot explain."""
         turns = unavoidable_turns(self.x, self.lowest, self.margin)
         peaks = [a + int(np.argmax(self.rate[a:b])) for a, b in pairwise([0, *turns, len(self.rate)])]
-        edges = [0]
+        edges = {0, len(self.x) - 1}
         for left, right in pairwise(peaks):
             stretch = self.rate[left : right + 1]
             slow = left + np.flatnonzero(stretch <= stretch.min() + 1e-9 * self.rate.max())
             points = np.arange(slow[0], slow[-1] + 2)
             middle = (self.x[points[0]] + self.x[points[-1]]) / 2
-            edges.append(int(points[np.argmin(np.abs(self.x[points] - middle))]))
-        return [*edges, len(self.x) - 1]
+            edges.add(int(points[np.argmin(np.abs(self.x[points] - middle))]))
+        return sorted(edges)
 
     def when(self, drop: tuple[int, int], share: float) -> float:
         """The time at which this share of a drop is done."""

@@ -116,6 +116,19 @@ def write_report(
     )
 
 
+def write_markdown(outcomes: Sequence[Outcome], path: Path, command: str) -> None:
+    """The verdicts and the stage boundaries of every run as a document."""
+    from headway.report.document import write_document
+
+    findings = [(outcome.grid, finding) for outcome in outcomes for finding in outcome.findings()]
+    runs = {
+        record.identity: (cell_name(record.cell), outcome.grid, record.cell.settings, record.trajectory)
+        for outcome in outcomes
+        for record in outcome.records
+    }
+    write_document(path, findings, list(runs.values()), command)
+
+
 def has_desktop() -> bool:
     """Whether somebody sits in front of this machine and would see a browser open."""
     if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):

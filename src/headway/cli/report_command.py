@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ examples:
   headway report                                 everything that was run here
   headway report --from results --into reports   what a GPU found at paper scale
   headway report stages ladder --grid as-run     two experiments, one grid
+  headway report --from results --no-page --document docs/reproduction.md
 """
 
 ALL_GRIDS = ("quick", "printed", "as-run")
@@ -42,6 +44,8 @@ class Options:
     """Folder for the page and the figures."""
     page: bool = True
     """Write the page and the figures, not only the table."""
+    document: Path | None = None
+    """Also write the verdicts and stage boundaries as Markdown to this file."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -53,7 +57,7 @@ def main(arguments: Sequence[str]) -> None:
     for grid in options.grid:
         if grid not in ALL_GRIDS:
             raise UserError(f"there is no grid {grid!r}. There are {', '.join(ALL_GRIDS)}.")
-    from headway.cli.outcome import Outcome, show
+    from headway.cli.outcome import Outcome, show, write_markdown
 
     outcomes = []
     for name in options.experiments or NAMES:
@@ -69,5 +73,7 @@ def main(arguments: Sequence[str]) -> None:
             f"none of these experiments has all its runs in {', '.join(map(str, options.from_))}. "
             "`headway list` shows what is there and what is missing."
         )
-    command = "headway report " + " ".join(arguments)
-    show(outcomes, options.into, options.into / "report.html" if options.page else None, [command.strip()])
+    command = f"headway report {shlex.join(arguments)}".strip()
+    show(outcomes, options.into, options.into / "report.html" if options.page else None, [command])
+    if options.document is not None:
+        write_markdown(outcomes, options.document, command)

@@ -45,12 +45,13 @@ class Screen:
         self._members = [(cell, seed) for cell in cells for seed in cell.seeds]
         self._losses = np.full(len(self._members), np.nan)
         self._rungs: np.ndarray | None = None
-        self._began = self._printed = time.monotonic()
+        self._began = self._since = self._printed = time.monotonic()
+        self._compiled = False
         self.note(f"training {describe(cells)} for {steps} steps (compiling takes a moment)")
 
     def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None) -> None:
-        if self._step == self._start:  # The first steps include compiling, which says nothing about the rest.
-            self._began, self._start = time.monotonic(), step
+        if not self._compiled:  # The first steps include compiling, which says nothing about the rest.
+            self._compiled, self._since, self._start = True, time.monotonic(), step
         self._step, self._losses = step, losses
         self._rungs = self._rungs if rungs is None else rungs
         if self.console.is_terminal:
@@ -68,7 +69,7 @@ class Screen:
         done = self._step - self._start
         if not done:
             return "estimating the time left"
-        return f"{clock((time.monotonic() - self._began) * (self._steps - self._step) / done)} left"
+        return f"{clock((time.monotonic() - self._since) * (self._steps - self._step) / done)} left"
 
     def _table(self) -> Group:
         table = Table(box=None, padding=(0, 2))

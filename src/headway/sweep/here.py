@@ -12,7 +12,7 @@ from headway.records import Cell
 from headway.store import Store, Work, provenance
 from headway.sweep.rungs import Rungs
 from headway.sweep.watch import Silence, Watch
-from headway.training.train import Segment
+from headway.training.train import Segment, Stretch
 
 SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
@@ -24,12 +24,14 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -
     """Compute every cell that the store lacks, and whatever they compare themselves with."""
     watch = watch or Silence()
     for wave in _waves(cells):
-        groups = defaultdict(list)
+        alike, left = defaultdict(list), defaultdict(list)
         for cell in wave:
+            alike[shape_of(cell.settings)].append(cell)
             if not store.has(cell):
-                groups[shape_of(cell.settings)].append(cell)
-        for group in groups.values():
-            _run_group(group, store, watch)
+                left[shape_of(cell.settings)].append(cell)
+        for shape, group in left.items():
+            # Room for the largest of them all: a cell's bits must not depend on which others are done.
+            _run_group(group, max(cell.settings.training.samples for cell in alike[shape]), store, watch)
 
 
 def reference_cells(cell: Cell) -> tuple[Cell, ...]:
@@ -45,7 +47,7 @@ def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
     return list(first), [cell for cell in wanted if cell.settings.references]
 
 
-def _run_group(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
+def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> None:
     """Cells of one shape; those that were interrupted at the same step go on together."""
     with ExitStack() as held:
         at: dict[int, list[tuple[Work, dict[str, np.ndarray] | None]]] = defaultdict(list)
@@ -59,10 +61,13 @@ def _run_group(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
                     watch.note(resumed.warning)
                 at[resumed.position].append((work, resumed.checkpoint))
         for position, works in at.items():
-            _train([work for work, _ in works], position, [checkpoint for _, checkpoint in works], store, watch)
+            checkpoints = [checkpoint for _, checkpoint in works]
+            _train([work for work, _ in works], position, checkpoints, capacity, store, watch)
 
 
-def _train(works: Sequence[Work], position: int, checkpoints: Sequence, store: Store, watch: Watch) -> None:
+def _train(
+    works: Sequence[Work], position: int, checkpoints: Sequence, capacity: int, store: Store, watch: Watch
+) -> None:
     cells = [work.cell for work in works]
     steps = cells[0].settings.training.steps
     references = [[store.load(needed).weights() for needed in reference_cells(cell)] for cell in cells]

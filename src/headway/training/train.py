@@ -60,13 +60,24 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Segment:
-    """What happened up to `step`: the loss of every step since the last segment and, at an evaluation, the probe."""
+class Stretch:
+    """What happened up to `step`: the loss of every step since the last stretch and, at an evaluation, the probe."""
 
     step: int
     losses: Float[np.ndarray, "member steps"]
     probe: dict[str, np.ndarray] | None
+
+
+@dataclass(frozen=True)
+class Segment(Stretch):
+    """A stretch and the states at its end, which are large and lie on the device."""
+
     state: State
+
+    @property
+    def stretch(self) -> Stretch:
+        """Only what is small, so that many can be kept."""
+        return Stretch(self.step, self.losses, self.probe)
 
 
 class Program:
@@ -89,11 +100,15 @@ class Program:
     def train(
         self, state: State, data: PyTree, start: int, evaluations: Sequence[int], room: int = 64
     ) -> Iterator[Segment]:
-        """Go from step `start` through the evaluations, yielding at least every `room` steps."""
+        """Go from step `start` through the evaluations, yielding at least every `room` steps and at least once."""
+        nothing = np.zeros((len(self.members.seed), 0), np.float32)
+        ahead = [goal for goal in evaluations if goal > start]
         if start == 0 and evaluations and evaluations[0] == 0:
-            yield Segment(0, np.zeros((len(self.members.seed), 0), np.float32), self._measure(state, data), state)
+            yield Segment(0, nothing, self._measure(state, data), state)
+        elif not ahead:  # Stopped behind the last evaluation, which was kept: only the state is wanted.
+            yield Segment(start, nothing, None, state)
         step = start
-        for goal in (goal for goal in evaluations if goal > start):
+        for goal in ahead:
             while step < goal:
                 stop = min(goal, step + room)
                 state, losses = self._advance(state, self.members, data, step, stop, room=room)
@@ -131,9 +146,9 @@ class Program:
         optimiser = self.problem.optimiser(member)
         updates, inner = optimiser.update(grads, state.optimiser, state.model, value=value)
         model = optax.apply_updates(state.model, updates)
-        sound = jnp.isfinite(value) & (value < EXPLODED) & jnp.isfinite(optax.tree.norm(grads))
+        sound = jnp.isfinite(value) & (value < EXPLODED) & jnp.isfinite(optax.tree.norm(grads)) & _all_finite(model)
         diverged_at = jnp.where((state.diverged_at < 0) & ~sound, step + 1, state.diverged_at).astype(jnp.int32)
-        # A diverged member stands still on its last sound model; the others do not notice.
+        # A diverged member stands still before the step, with finite weights; the others do not notice.
         alive = diverged_at < 0
         keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
         new = State(jax.tree.map(keep, model, state.model), jax.tree.map(keep, inner, state.optimiser), diverged_at)
@@ -151,6 +166,10 @@ class Program:
         if every == 1:
             return gradient(key)
         return jax.lax.cond(step % every == 0, gradient, lambda _: gradient(None), key)
+
+
+def _all_finite(tree: PyTree) -> Bool[Array, ""]:
+    return jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(tree)]))
 
 
 def _in_turn(function: Callable) -> Callable:
