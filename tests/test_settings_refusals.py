@@ -176,8 +176,7 @@ GIVEN = {"weighting": "given", "blocks": ((1, 2), (3,))}
         ),
         (
             GIVEN,
-            "task.weights have no numbers per block, but the blocks have (2, 1) lags. "
-            "Give one number for each lag.",
+            "task.weights have no numbers per block, but the blocks have (2, 1) lags. Give one number for each lag.",
         ),
         (
             {**GIVEN, "weights": ((0.5, 0.5), (0.5, 0.5))},
@@ -198,10 +197,7 @@ def test_a_chain_that_cannot_be_made_is_refused(unchecked, arguments, text):
     refused(unchecked, "TaskSettings", arguments, text)
 
 
-ADVICE = (
-    "One-hot embeddings set that width: use another number of heads, "
-    "or model.keys False and model.output False."
-)
+ADVICE = "One-hot embeddings set that width: use another number of heads, or model.keys False and model.output False."
 
 
 @pytest.mark.parametrize(
@@ -302,12 +298,8 @@ def test_settings_check_the_model_against_the_windows_of_its_references(unchecke
 
 
 def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
-    listed = unchecked.TaskSettings(
-        blocks=[range(1, 3), [3]], weighting="given", weights=[[1, 0.5], [2]], order=4
-    )
-    tupled = unchecked.TaskSettings(
-        blocks=((1, 2), (3,)), weighting="given", weights=((1.0, 0.5), (2.0,)), order=4
-    )
+    listed = unchecked.TaskSettings(blocks=[range(1, 3), [3]], weighting="given", weights=[[1, 0.5], [2]], order=4)
+    tupled = unchecked.TaskSettings(blocks=((1, 2), (3,)), weighting="given", weights=((1.0, 0.5), (2.0,)), order=4)
     assert listed == tupled
     assert hash(listed) == hash(tupled)
     assert unchecked.EvaluationSettings(also=[1, 2]) == unchecked.EvaluationSettings(also=(1, 2))

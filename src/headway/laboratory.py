@@ -82,7 +82,9 @@ class Group:
         largest = max(cell.settings.training.samples for cell in cells)
         self.capacity = largest if capacity is None else capacity
         if self.capacity < largest:
-            raise ValueError(f"{self.capacity} rows cannot hold a training set of {largest}. Use capacity >= {largest}.")
+            raise ValueError(
+                f"{self.capacity} rows cannot hold a training set of {largest}. Use capacity >= {largest}."
+            )
         self._ends = np.cumsum([len(cell.seeds) for cell in cells])
         with precision(self.settings):
             members = _members(cells, references)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from headway.records import Cell
@@ -21,6 +21,12 @@ def answer(cell: Cell, stores: Iterable[Store], *, loosely: bool = False) -> Rec
             return store.load(cell)
     found = [record for store in stores for record in _readable(store) if _serves(record.cell, cell, loosely)]
     return max(found, key=lambda record: _fitness(record.cell, cell), default=None)
+
+
+def needed(cells: Iterable[Cell], stores: Sequence[Store]) -> list[Cell]:
+    """The cells to compute so that every one has an answer: no run twice, once with and once without comparisons."""
+    missing = list(dict.fromkeys(cell for cell in cells if answer(cell, stores) is None))
+    return [cell for cell in missing if not any(_serves(other, cell, False) for other in missing if other != cell)]
 
 
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:

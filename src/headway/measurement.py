@@ -74,6 +74,7 @@ def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layer
 
 def mean_over(function, sequences: Int[Array, "sample time"], chunk: int):
     """Mean of `function` over the sequences, a chunk at a time."""
+    chunk = min(chunk, len(sequences))
     chunks = -(-len(sequences) // chunk)
     missing = chunks * chunk - len(sequences)
     padded = jnp.concatenate([sequences, sequences[:missing]]) if missing else sequences

@@ -18,6 +18,11 @@ def predict(
     """
     if model.length == task.length:
         return model.read(sequence[:-1], task.horizon, key)
+    if model.length > task.start:
+        raise ValueError(
+            f"this model reads {model.length} tokens at once, but the task shows it {task.length} of a whole "
+            f"sequence, or windows of at most {task.start}. Make the model for a length that the task has."
+        )
     first = task.start - model.length
     windows = sequence[first + jnp.arange(task.horizon)[:, None] + jnp.arange(model.length)]
     if key is None:

@@ -44,6 +44,11 @@ class Cell:
         text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
+    def references(self) -> tuple[Cell, ...]:
+        """The cells that this one compares itself with, and that must be done before it."""
+        contexts = getattr(self.settings, "references", ())
+        return tuple(Cell(self.settings.ngram(context), self.seeds, self.kind) for context in contexts)
+
 
 @dataclass(frozen=True)
 class Trajectory:

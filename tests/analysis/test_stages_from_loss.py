@@ -184,7 +184,8 @@ def test_whatever_the_curve_is_the_stages_are_consistent(rng):
 
 def test_change_points_alone_cut_a_smooth_decay_into_levels_and_this_detector_does_not(rng):
     """Why no change-point search: with the usual penalty it needs many levels for one exponential."""
-    ruptures = pytest.importorskip("ruptures")
+    import ruptures  # late: it takes two seconds
+
     times = evaluation_times()
     loss = 3 * np.exp(-times / 100) + 0.01 * rng.normal(size=len(times))
     search = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(loss)

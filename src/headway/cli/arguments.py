@@ -17,6 +17,7 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
         print("experiments:")
         for name in NAMES:
             print(f"  {name:<12} {title(find(name))}")
+        print(f"  {'all':<12} all of them")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
     return arguments[0], arguments[1:]

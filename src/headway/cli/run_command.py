@@ -6,20 +6,20 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_args
 
 import tyro
 
 from headway.cli.arguments import GRIDS, experiment_from, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
-from headway.experiments import Experiment
-from headway.lookup import answer
+from headway.experiments import NAMES
+from headway.lookup import answer, needed
 from headway.records import Cell
 from headway.settings import Settings
 from headway.store import Record, Store
 
 USAGE = """\
-Train what an experiment needs and end with its claims, figures and page.
+Train what an experiment needs and end with its claims, figures and page; `all` stands for every experiment.
 
 What is already in the folder is not computed again; an interrupted run goes on where it stopped.
 Any setting can be changed; the change applies to every run of the grid.
@@ -27,8 +27,8 @@ Any setting can be changed; the change applies to every run of the grid.
 examples:
   headway run stages                                  quick grid, a few minutes on a laptop
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
-  headway run ladder --grid as-run --into results     paper scale, on a GPU
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
+  headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
 """
 
 
@@ -42,6 +42,8 @@ class Options:
     """How many seeds, from 0 on; 4 in quick grids and 8 at paper scale if not given."""
     into: Path = Path("runs")
     """Folder for records, figures and the page; nothing is written elsewhere."""
+    keep: Path | None = None
+    """Also keep small copies of the records here, to commit or to send: no weights, attention in half precision."""
     page: bool = True
     """Write the page and the figures, and open the page where there is a desktop."""
     settings: Annotated[Settings, tyro.conf.arg(name="")] = field(default_factory=Settings)
@@ -49,27 +51,29 @@ class Options:
 
 def main(arguments: Sequence[str]) -> None:
     name, rest = take_experiment("run", list(arguments), USAGE)
-    experiment = experiment_from(name)
+    experiments = {each: experiment_from(each) for each in (NAMES if name == "all" else (name,))}
     grid = take_option(rest, "--grid", "quick")
-    if grid not in experiment.GRIDS:
-        grid = "quick"  # tyro will say which words there are.
-    options = [_parse(name, rest, settings, experiment, grid) for settings in experiment.GRIDS[grid]]
-    count = options[0].seeds or experiment.SEEDS[grid]
-    cells = [Cell(each.settings, tuple(range(count))) for each in options]
-    records = _computed(cells, Store(options[0].into))
+    grid = grid if grid in get_args(GRIDS) else "quick"  # tyro will say which words there are.
+    summary = "Every experiment." if name == "all" else (experiments[name].__doc__ or "").strip()
+    cells: dict[str, list[Cell]] = {}
+    for each, experiment in experiments.items():
+        parsed = [_parse(name, rest, settings, summary, grid) for settings in experiment.GRIDS[grid]]
+        options = parsed[0]
+        seeds = tuple(range(options.seeds or experiment.SEEDS[grid]))
+        cells[each] = [Cell(one.settings, seeds) for one in parsed]
+    stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
+    _compute([cell for group in cells.values() for cell in group], stores)
     # Late, because the page's and the figures' libraries take a second to load.
     from headway.cli.outcome import Outcome, show
 
-    into = options[0].into
-    page = into / f"{name}-{grid}.html" if options[0].page else None
-    command = f"headway run {shlex.join([name, *rest])}"
-    show([Outcome(name, grid, tuple(records))], into, page, [command])
+    outcomes = [Outcome(each, grid, tuple(_records(group, stores))) for each, group in cells.items()]
+    page = options.into / f"{name}-{grid}.html" if options.page else None
+    show(outcomes, options.into, page, [f"headway run {shlex.join([name, *rest])}"])
 
 
-def _parse(name: str, arguments: list[str], settings: Settings, experiment: Experiment, grid: str) -> Options:
+def _parse(name: str, arguments: list[str], settings: Settings, summary: str, grid: str) -> Options:
     """The same arguments once for every run of the grid, so that what is not given keeps that run's value."""
     default = Options(grid=cast(GRIDS, grid), settings=settings)
-    summary = (experiment.__doc__ or "").strip()
     options: Any = tyro.cli(
         Options,
         args=arguments,
@@ -85,13 +89,21 @@ def _parse(name: str, arguments: list[str], settings: Settings, experiment: Expe
     return options
 
 
-def _computed(cells: Sequence[Cell], store: Store) -> list[Record]:
-    """Train what the store lacks; then every cell has an answer."""
-    missing = [cell for cell in cells if answer(cell, [store]) is None]
+def _compute(cells: Sequence[Cell], stores: Sequence[Store]) -> None:
+    """Train what no store has into the first one; the second, if there is one, keeps small copies."""
+    missing = needed(cells, stores)
     if missing:
         from headway.cli.screen import Screen
         from headway.sweep.here import run_cells
 
         with Screen() as screen:
-            run_cells(missing, store, screen)
-    return [record for cell in cells if (record := answer(cell, [store])) is not None]
+            run_cells(missing, stores[0], screen)
+    everything = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
+    for keep in stores[1:]:
+        for cell in everything:
+            if stores[0].has(cell):
+                stores[0].copy_small(cell, keep)
+
+
+def _records(cells: Sequence[Cell], stores: Sequence[Store]) -> list[Record]:
+    return [record for cell in cells if (record := answer(cell, stores)) is not None]

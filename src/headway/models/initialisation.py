@@ -20,18 +20,19 @@ def transformer(
     """A fresh model for `tokens` symbols and contexts of `length`; `scale` may be traced to differ between runs."""
     settings.check(tokens, length)
     scale = settings.scale if scale is None else scale
+    factor = _factor(settings, scale)
     width = settings.stream(tokens, length)
     keys = _keys(key)
     one_hot_positions = length if settings.positions == "one-hot" else 0
     embedding = positions = readout = None
     if settings.embedding == "learned":
-        embedding = scale * jax.nn.initializers.orthogonal()(next(keys), (tokens, width - one_hot_positions))
+        embedding = factor * jax.nn.initializers.orthogonal()(next(keys), (tokens, width - one_hot_positions))
     if settings.positions == "learned":
-        positions = _xavier(next(keys), (length, width), length, width, scale)
+        positions = _xavier(next(keys), (length, width), length, width, factor)
     blocks = tuple(_block(settings, width, keys, scale) for _ in range(settings.blocks))
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
-        readout = _xavier(next(keys), (width, tokens), width, tokens, scale)
+        readout = _xavier(next(keys), (width, tokens), width, tokens, factor)
     return Transformer(embedding, positions, blocks, final_norm, readout, settings, tokens, length)
 
 
@@ -42,9 +43,17 @@ def _keys(key: PRNGKeyArray) -> Iterator[PRNGKeyArray]:
         yield fresh
 
 
-def _xavier(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale) -> Float[Array, "..."]:
-    """Uniform on [-a, a] with a = scale * sqrt(6 / (fan_in + fan_out))."""
-    return scale * math.sqrt(6 / (fan_in + fan_out)) * jax.random.uniform(key, shape, minval=-1, maxval=1)
+def _factor(settings: ModelSettings, scale: Scale) -> Scale:
+    """What Xavier's limits are multiplied by: `scale`, unless that is u, which is the scores' alone.
+
+    A model with u = 1e-9 everywhere would not learn later but never: no gradient could pass.
+    """
+    return 1.0 if settings.initialisation == "uniform" else scale
+
+
+def _xavier(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, factor: Scale) -> Float[Array, "..."]:
+    """Uniform on [-a, a] with a = factor * sqrt(6 / (fan_in + fan_out))."""
+    return factor * math.sqrt(6 / (fan_in + fan_out)) * jax.random.uniform(key, shape, minval=-1, maxval=1)
 
 
 def _norm(width: int) -> Norm:
@@ -53,12 +62,13 @@ def _norm(width: int) -> Norm:
 
 def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Block:
     mlp = None
+    factor = _factor(settings, scale)
     attention = _attention(settings, width, keys, scale)
     if settings.mlp:
         mlp = MLP(
-            _xavier(next(keys), (width, settings.mlp), width, settings.mlp, scale),
+            _xavier(next(keys), (width, settings.mlp), width, settings.mlp, factor),
             jnp.zeros(settings.mlp),
-            _xavier(next(keys), (settings.mlp, width), settings.mlp, width, scale),
+            _xavier(next(keys), (settings.mlp, width), settings.mlp, width, factor),
             jnp.zeros(width),
         )
     branches = 1 if mlp is None else 2
@@ -68,18 +78,19 @@ def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], sc
 def _attention(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Attention:
     """Matrices of all heads; those that belong to one width x width map share its fan, as one matrix would."""
     heads = settings.heads
+    factor = _factor(settings, scale)
     part = width // heads
     score = part if settings.keys else width
     inner = part if settings.output else width
-    query = _xavier(next(keys), (heads, width, score), width, width, scale)
-    value = _xavier(next(keys), (heads, width, inner), width, width, scale)
+    query = _xavier(next(keys), (heads, width, score), width, width, factor)
+    value = _xavier(next(keys), (heads, width, inner), width, width, factor)
     key = output = None
     if settings.keys:
-        key = _xavier(next(keys), (heads, width, part), width, width, scale)
+        key = _xavier(next(keys), (heads, width, part), width, width, factor)
     if settings.output:
-        output = _xavier(next(keys), (heads, part, width), width, width, scale)
+        output = _xavier(next(keys), (heads, part, width), width, width, factor)
     if settings.initialisation == "uniform":
         # Paper A, 2.4: the scores start in [-u, u] and the values at zero.
-        query = query / math.sqrt(6 / (2 * width))
+        query = scale * query / math.sqrt(6 / (2 * width))
         value = jnp.zeros_like(value)
     return Attention(query, key, value, output, settings.scaled_scores)

@@ -29,10 +29,10 @@ def write_document(path: Path, findings: Sequence[tuple[str, Finding]], runs: Se
         *_claims(findings),
         "## Stage boundaries beside the published ones",
         "The authors placed their boundaries by eye, for one seed, in figures of the as-run settings. Ours are found "
-        "in every seed: *leaving* is the step at which KL to the rung is lowest, *boundary* the step at which the model "
-        "is as far from its best approach to one rung as to the next, *from the loss alone* the step at which the "
-        "excess loss has gone half-way from one plateau to the next, counted from the last plateau back, in the seeds that "
-        "show enough of them (docs/measures.md).",
+        "in every seed: *leaving* is the step at which KL to the rung is lowest, *boundary* the step at which the "
+        "model is as far from its best approach to one rung as to the next, *from the loss alone* the step at which "
+        "the excess loss has gone half-way from one plateau to the next, counted from the last plateau back, in the "
+        "seeds that show enough of them ([measures](measures.md)).",
         _boundaries(runs),
         "## Plateaus of the excess loss",
         "Found from the excess-loss curve alone, in nats, counted from the last one back.",

@@ -34,15 +34,10 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -
             _run_group(group, max(cell.settings.training.samples for cell in alike[shape]), store, watch)
 
 
-def reference_cells(cell: Cell) -> tuple[Cell, ...]:
-    """The n-gram models that a cell compares itself with."""
-    return tuple(Cell(cell.settings.ngram(context), cell.seeds, cell.kind) for context in cell.settings.references)
-
-
 def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
     """What needs nothing, then what needs it; each cell once."""
     wanted = list(dict.fromkeys(cells))
-    needed = [reference for cell in wanted for reference in reference_cells(cell)]
+    needed = [reference for cell in wanted for reference in cell.references()]
     first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.settings.references)])
     return list(first), [cell for cell in wanted if cell.settings.references]
 
@@ -70,33 +65,37 @@ def _train(
 ) -> None:
     cells = [work.cell for work in works]
     steps = cells[0].settings.training.steps
-    references = [[store.load(needed).weights() for needed in reference_cells(cell)] for cell in cells]
+    references = [[store.load(needed).weights() for needed in cell.references()] for cell in cells]
     fresh = checkpoints[0] is None
     before = 0.0 if fresh else float(checkpoints[0][SECONDS][0])
     watch.begin(cells, position, steps)
     if position:
         watch.note(f"going on at step {position} of {steps}")
     began = saved = time.monotonic()
-    group = Group(cells, references)
-    pending: list[Segment] = []
+    group = Group(cells, references, capacity)
+    pending: list[Stretch] = []
+    measured: Segment | None = None  # The last evaluation: the one state that is kept between saves.
     rungs = Rungs()
 
     def save() -> None:
-        """Keep everything up to the last evaluation."""
-        nonlocal saved
-        measured = [number for number, segment in enumerate(pending) if segment.probe is not None]
-        if not measured:
+        """Keep everything up to the last evaluation; step 0 alone is a function of the seeds and not worth it."""
+        nonlocal saved, measured
+        if measured is None or measured.step == 0:
             return
-        kept, pending[:] = pending[: measured[-1] + 1], pending[measured[-1] + 1 :]
+        last, measured = measured, None
+        kept = [stretch for stretch in pending if stretch.step <= last.step]
+        pending[:] = pending[len(kept) :]
         for index, work in enumerate(works):
-            state = group.checkpoint(kept[-1], index)
+            state = group.checkpoint(last, index)
             state[SECONDS] = np.asarray([before + time.monotonic() - began])
-            work.save(group.part(kept, index), state, kept[-1].step)
+            work.save(group.part(kept, index), state, last.step)
         saved = time.monotonic()
 
     try:
         for segment in group.segments(position, None if fresh else checkpoints):
-            pending.append(segment)
+            pending.append(segment.stretch)
+            if segment.probe is not None:
+                measured = segment
             _tell(segment, rungs, watch)
             if segment.probe is not None and (time.monotonic() - saved > SAVE_EVERY or segment.step == steps):
                 save()
@@ -109,7 +108,7 @@ def _train(
     watch.end(cells)
 
 
-def _tell(segment: Segment, rungs: Rungs, watch: Watch) -> None:
+def _tell(segment: Stretch, rungs: Rungs, watch: Watch) -> None:
     at = None if segment.probe is None else rungs.update(segment.probe["kl_rungs"])
     if segment.losses.shape[1]:
         watch.advance(segment.step, segment.losses[:, -1], at)

@@ -24,7 +24,7 @@ function rungWords({ blocks }) {
     "With only the first block, the first two, and so on, the chain would predict ",
     names,
     ": the rungs of a ladder, the last of which is the truth. At every step we ask how far the model is ",
-    "from each rung (in KL). A stage is the time that it spends nearest to one of them.",
+    "from each rung (in KL). A stage is the time that it spends at one of them.",
   ];
 }
 
