@@ -6,17 +6,18 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import tyro
 
 from headway.cli.arguments import GRIDS, experiment_from, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
 from headway.experiments import NAMES
-from headway.lookup import answer, needed
-from headway.records import Cell
 from headway.settings import Settings
-from headway.store import Record, Store
+
+if TYPE_CHECKING:
+    from headway.records import Cell
+    from headway.store import Record, Store
 
 USAGE = """\
 Train what an experiment needs and end with its claims, figures and page; `all` stands for every experiment.
@@ -55,17 +56,22 @@ def main(arguments: Sequence[str]) -> None:
     grid = take_option(rest, "--grid", "quick")
     grid = grid if grid in get_args(GRIDS) else "quick"  # tyro will say which words there are.
     summary = "Every experiment." if name == "all" else (experiments[name].__doc__ or "").strip()
+    parsed = {
+        each: [_parse(name, rest, settings, summary, grid) for settings in experiment.GRIDS[grid]]
+        for each, experiment in experiments.items()
+    }
+    # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
+    from headway.cli.outcome import Outcome, show
+    from headway.records import Cell
+    from headway.store import Store
+
     cells: dict[str, list[Cell]] = {}
     for each, experiment in experiments.items():
-        parsed = [_parse(name, rest, settings, summary, grid) for settings in experiment.GRIDS[grid]]
-        options = parsed[0]
+        options = parsed[each][0]
         seeds = tuple(range(options.seeds or experiment.SEEDS[grid]))
-        cells[each] = [Cell(one.settings, seeds) for one in parsed]
+        cells[each] = [Cell(one.settings, seeds) for one in parsed[each]]
     stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
     _compute([cell for group in cells.values() for cell in group], stores)
-    # Late, because the page's and the figures' libraries take a second to load.
-    from headway.cli.outcome import Outcome, show
-
     outcomes = [Outcome(each, grid, tuple(_records(group, stores))) for each, group in cells.items()]
     page = options.into / f"{name}-{grid}.html" if options.page else None
     show(outcomes, options.into, page, [f"headway run {shlex.join([name, *rest])}"])
@@ -91,6 +97,8 @@ def _parse(name: str, arguments: list[str], settings: Settings, summary: str, gr
 
 def _compute(cells: Sequence[Cell], stores: Sequence[Store]) -> None:
     """Train what no store has into the first one; the second, if there is one, keeps small copies."""
+    from headway.lookup import needed
+
     missing = needed(cells, stores)
     if missing:
         from headway.cli.screen import Screen
@@ -106,4 +114,6 @@ def _compute(cells: Sequence[Cell], stores: Sequence[Store]) -> None:
 
 
 def _records(cells: Sequence[Cell], stores: Sequence[Store]) -> list[Record]:
+    from headway.lookup import answer
+
     return [record for cell in cells if (record := answer(cell, stores)) is not None]

@@ -9,14 +9,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Protocol
 
-from headway.records import Finding, Trajectory
 from headway.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Results = list[tuple[Settings, Trajectory]]
-"""What the runs of a grid measured, in the grid's order."""
+    from headway.records import Finding, Trajectory
+
+    # Help must not wait for NumPy, which these need.
+    Results = list[tuple[Settings, Trajectory]]
+    """What the runs of a grid measured, in the grid's order."""
 
 NAMES = ("stages", "attention", "ladder")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.experiments import Results
 from headway.presets import (
     PUBLISHED_SNAPSHOTS,
     full_as_run,
@@ -14,10 +13,12 @@ from headway.presets import (
     minimal_printed,
     minimal_quick,
 )
-from headway.records import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from headway.experiments import Results
+    from headway.records import Finding
 
 # The minimal model has no residual path: beside it the full model's neglect of lag 1 (A5) means something.
 GRIDS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headway.experiments import Results
 from headway.presets import (
     full_as_run,
     full_printed,
@@ -14,11 +13,13 @@ from headway.presets import (
     minimal_printed,
     minimal_quick,
 )
-from headway.records import Finding
 from headway.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from headway.experiments import Results
+    from headway.records import Finding
 
 
 def beside_ngrams(settings: Settings) -> Settings:

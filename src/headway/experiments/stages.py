@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.experiments import Results
 from headway.presets import minimal_as_run, minimal_printed, minimal_quick
-from headway.records import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from headway.experiments import Results
+    from headway.records import Finding
 
 GRIDS = {"quick": [minimal_quick()], "printed": [minimal_printed()], "as-run": [minimal_as_run()]}
 SEEDS = {"quick": 4, "printed": 8, "as-run": 8}
