@@ -12,7 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray, PyTree
 
 from headway.measurement import Experience, measure, test_facts
 from headway.models.initialisation import transformer
@@ -173,12 +173,12 @@ def precision(settings: Settings) -> Generator[None]:
         yield
 
 
-def key_of(seed: Int[Array, ""], use: int) -> PRNGKeyArray:
+def key_of(seed: Integer[Array, ""], use: int) -> PRNGKeyArray:
     """The key of one use of a seed's randomness."""
     return jax.random.fold_in(jax.random.key(seed), use)
 
 
-def new_model(settings: Settings, seed: Int[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
+def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
     """The model a seed starts from."""
     return transformer(settings.model, settings.task.tokens, settings.length, key_of(seed, WEIGHTS), scale)
 

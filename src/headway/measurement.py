@@ -21,7 +21,7 @@ class Experience(NamedTuple):
     references: tuple[Transformer, ...]
 
 
-def divergence(reference: Float[Array, "*more token"], model: Float[Array, "*more token"]) -> Float[Array, "*more"]:
+def divergence(reference: Float[Array, "*more token"], model: Float[Array, "*#more token"]) -> Float[Array, "*more"]:
     """KL(reference || model) of log-probabilities, in nats."""
     return jnp.sum(jnp.exp(reference) * (reference - model), axis=-1)
 

@@ -4,7 +4,10 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from headway.models.initialisation import transformer
 from headway.models.transformer import Transformer
@@ -23,7 +26,7 @@ SWITCHES: dict[str, tuple[Any, ...]] = {
     "embedding": ("learned", "one-hot"),
     "positions": ("learned", "one-hot", "sinusoidal", "none"),
     "blocks": (1, 2, 3),
-    "heads": (1, 2, 4),
+    "heads": (1, 2),
 }
 
 
@@ -52,10 +55,12 @@ def name(settings: ModelSettings) -> str:
     return "-".join(str(getattr(settings, switch)) for switch in SWITCHES)
 
 
-def stirred(settings: ModelSettings, seed: int = 0) -> Transformer:
-    """A model with every number away from its start, so that no zero hides a mistake."""
-    model = transformer(settings, TOKENS, LENGTH, jax.random.key(seed))
-    leaves, structure = jax.tree.flatten(model)
-    keys = jax.random.split(jax.random.key(seed + 1), len(leaves))
-    moved = [leaf + 0.5 * jax.random.normal(k, leaf.shape, leaf.dtype) for leaf, k in zip(leaves, keys, strict=True)]
-    return jax.tree.unflatten(structure, moved)
+def stirred(settings: ModelSettings, seed: int = 0, tokens: int = TOKENS, length: int = LENGTH) -> Transformer:
+    """A model with random numbers everywhere, so that no zero and no one of the start hides a mistake."""
+    shapes = jax.eval_shape(lambda key: transformer(settings, tokens, length, key), jax.random.key(0))
+    rng = np.random.default_rng(seed)
+    model = jax.tree.map(lambda leaf: jnp.asarray(rng.normal(scale=0.5, size=leaf.shape)), shapes)
+    if settings.norm == "none":
+        return model
+    # Around one as in life, or the signal would fade from block to block.
+    return eqx.tree_at(lambda m: [n.scale for b in m.blocks for n in b.norms], model, replace_fn=lambda x: x + 1)

@@ -1,5 +1,6 @@
 """The transformer, whatever its switches, against the same mathematics written out in NumPy."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import equinox as eqx
@@ -7,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import Array
 from tests.models import plain_transformer as plain
 from tests.models.switches import LENGTH, TOKENS, chosen_settings, name, stirred
 
@@ -17,6 +19,11 @@ from headway.settings import ModelSettings
 pytestmark = pytest.mark.usefixtures("double")
 
 SENTENCE = [2, 0, 3, 2]
+
+
+def along(loss: Callable[[Transformer], Array], model: Transformer, direction: Transformer, step: float) -> float:
+    """The loss a step away."""
+    return float(loss(jax.tree.map(lambda p, v: p + step * v, model, direction)))
 
 
 @pytest.fixture(scope="module", params=chosen_settings(), ids=name)
@@ -64,39 +71,39 @@ def test_predicting_fewer_positions_gives_the_end_of_predicting_all(model, readi
     np.testing.assert_allclose(last.written, wanted.written[:, -predicted:], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("predicted", [1, LENGTH])
-def test_the_gradient_is_the_slope_of_the_loss(model, predicted):
-    """(L(p + e v) - L(p - e v)) / 2e = <grad L(p), v> for a random direction v through all parameters at once."""
-    targets = jnp.asarray([1, 2, 0, 3])[-predicted:]
+def test_the_gradient_is_the_slope_of_the_loss(model):
+    """(L(p + e v) - L(p - e v)) / 2e = <grad L(p), v> for random directions v: all parameters, only the scores."""
 
     def loss(model):
-        logits = jax.nn.log_softmax(model(jnp.asarray(SENTENCE), predicted))
-        return -jnp.mean(logits[jnp.arange(predicted), targets])
+        guess = jax.nn.log_softmax(model(jnp.asarray(SENTENCE), LENGTH))
+        return -jnp.mean(guess[jnp.arange(LENGTH), jnp.asarray([1, 2, 0, 3])])
 
-    leaves, structure = jax.tree.flatten(model)
-    rng = np.random.default_rng(0)
-    direction = jax.tree.unflatten(structure, [rng.normal(size=leaf.shape) for leaf in leaves])
-    slope = sum(map(np.vdot, jax.tree.leaves(jax.grad(loss)(model)), jax.tree.leaves(direction)))
-    step = 1e-5
-    ahead, behind = (loss(jax.tree.map(lambda p, v, s=s: p + s * v, model, direction)) for s in (step, -step))
-    assert abs(slope) > 1e-3
-    assert slope == pytest.approx((ahead - behind) / (2 * step), rel=1e-6)
-
-
-def test_every_parameter_that_can_matter_gets_a_gradient(model):
-    gradient = jax.grad(lambda m: jnp.sum(m(jnp.asarray(SENTENCE), LENGTH)[:, 0] ** 3))(model)
-    for leaf in jax.tree.leaves(gradient):
-        assert np.abs(leaf).max() > 0
+    gradient = jax.tree.map(np.asarray, jax.grad(loss)(model))
+    assert all(np.abs(leaf).max() > 1e-6 for leaf in jax.tree.leaves(gradient))
+    rng, step = np.random.default_rng(0), 1e-5
+    everywhere = jax.tree.map(lambda leaf: rng.normal(size=leaf.shape), model)
+    in_scores = jax.tree_util.tree_map_with_path(
+        lambda path, v: v * any(getattr(part, "name", "") in ("query", "key") for part in path), everywhere
+    )
+    for direction in (everywhere, in_scores):
+        slope = sum(map(np.vdot, jax.tree.leaves(gradient), jax.tree.leaves(direction)))
+        rise = along(loss, model, direction, step) - along(loss, model, direction, -step)
+        assert slope == pytest.approx(rise / (2 * step), rel=1e-5, abs=1e-9)
+        assert abs(slope) > 1e-5
 
 
 def test_a_model_reads_one_sequence_of_its_own_length():
     model = stirred(replace(MINIMAL, heads=2))
-    for wrong in ((LENGTH + 1,), (LENGTH - 1,), (2, LENGTH)):
-        with pytest.raises(ValueError, match=r"reads 4 tokens at once.*use jax.vmap"):
+    for wrong in (LENGTH - 1, LENGTH + 1):
+        with pytest.raises(ValueError) as caught:
             model.read(jnp.zeros(wrong, int), 1)
+        assert str(caught.value) == (
+            f"got tokens of shape ({wrong},), but this model reads 4 tokens at once. "
+            "It is written for one sequence: use jax.vmap for more."
+        )
 
 
-@pytest.mark.parametrize("heads", range(1, 9))
+@pytest.mark.parametrize("heads", [1, 2, 3, 8])
 def test_the_minimal_model_is_a_sum_over_heads_of_dense_products_with_one_hot_vectors(heads):
     """logits = first d coordinates of sum_k softmax(X A_k X^T, causal) X V_k, the rows of X (one-hot, one-hot)."""
     model = stirred(replace(MINIMAL, heads=heads))
@@ -109,7 +116,7 @@ def test_the_minimal_model_is_a_sum_over_heads_of_dense_products_with_one_hot_ve
     np.testing.assert_allclose(model(jnp.asarray(SENTENCE), LENGTH), logits[:, :TOKENS], rtol=1e-9)
 
 
-@pytest.mark.parametrize("heads", [1, 2, 4, 8])
+@pytest.mark.parametrize("heads", [1, 4, 8])
 def test_the_full_model_is_post_norm_attention_and_post_norm_mlp(heads):
     """x = LN(x + attn(x)), x = LN(x + mlp(x)); no biases in attention, embedding and readout."""
     model = stirred(ModelSettings(heads=heads, width=8, mlp=5))

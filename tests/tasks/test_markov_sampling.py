@@ -12,7 +12,7 @@ from tests.tasks.enumeration import TINY, exact_entropy, joint
 from headway.settings import TaskSettings
 from headway.tasks.markov import MarkovChain, markov_chain
 
-MANY, SOME = 20_000, 1500
+MANY, SOME = 50_000, 1500
 
 
 @partial(jax.jit, static_argnums=2)

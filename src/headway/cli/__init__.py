@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -45,13 +46,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     # A polite kill is an interruption like Ctrl-C: what was measured is saved.
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        _dispatch(arguments)
+        try:
+            _dispatch(arguments)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         _leave("\nInterrupted. What was measured is saved: the same command goes on from there.", 130)
+    except BrokenPipeError:
+        # Whoever read along has seen enough (`headway --help | head`); Python would complain about it once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(141) from None
     except Exception as error:
-        if not _is_for_the_user(error):
+        words = _for_the_user(error)
+        if words is None:
             raise
-        _leave(f"headway: {error}", 2)
+        _leave(f"headway: {words}", 2)
 
 
 def _dispatch(arguments: list[str]) -> None:
@@ -63,27 +72,33 @@ def _dispatch(arguments: list[str]) -> None:
         print(HELP.format(commands=lines))
         return
     if command == "--version":
-        from importlib.metadata import version
+        from headway.store.origin import sources
 
-        print(f"headway {version('headway')}")
+        made = sources()
+        print(f"headway {made['versions']['headway'] or 'from source'}, commit {made['commit'] or 'not known'}")
         return
     if command not in COMMANDS:
-        raise UserError(f"there is no command {command!r}.{suggestion(command, COMMANDS)} See `headway --help`.")
+        near = suggestion(command, [*COMMANDS, "--help", "--version"])
+        raise UserError(f"there is no command {command!r}.{near} See `headway --help`.")
     importlib.import_module(f"headway.cli.{command}_command").main(rest)
 
 
-def suggestion(word: str, known: Sequence[str] | dict[str, str]) -> str:
+def suggestion(word: str, known: Sequence[str]) -> str:
     """' Did you mean ...?' where something known is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def _is_for_the_user(error: Exception) -> bool:
-    """Errors that were written to be read; anything else is a fault of ours and keeps its traceback."""
+def _for_the_user(error: Exception) -> str | None:
+    """The words of an error that was written to be read; anything else is a fault of ours and keeps its traceback."""
     from headway.settings import SettingsError
     from headway.store.errors import StoreError
 
-    return isinstance(error, (UserError, SettingsError, StoreError, PermissionError))
+    if isinstance(error, (UserError, SettingsError, StoreError)):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}. Choose another place, or make room there, and start again."
+    return None
 
 
 def _interrupt(_signal: int, _frame: object) -> NoReturn:

@@ -36,10 +36,11 @@ def title(experiment: Experiment) -> str:
 
 
 def take_option(arguments: list[str], name: str, default: str) -> str:
-    """The value of an option that decides what the others mean, before they are parsed."""
+    """The value of an option that decides what the others mean, before they are parsed; given twice, the last."""
+    value = default
     for place, argument in enumerate(arguments):
         if argument == name and place + 1 < len(arguments):
-            return arguments[place + 1]
+            value = arguments[place + 1]
         if argument.startswith(f"{name}="):
-            return argument.split("=", 1)[1]
-    return default
+            value = argument.split("=", 1)[1]
+    return value

@@ -1,4 +1,4 @@
-"""`headway list`: the experiments with their grids, and which runs are on disk."""
+"""`headway list`: the experiments with their grids, and every record on disk by its name."""
 
 from __future__ import annotations
 
@@ -11,31 +11,39 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from headway.cli import UserError
 from headway.cli.arguments import title
 from headway.experiments import NAMES, find
 from headway.lookup import answer
 from headway.records import Cell
-from headway.store import Store
+from headway.store import Store, StoreError
 
 USAGE = """\
-The experiments, their grids, and how much of each is on disk.
+The experiments, their grids, and how much of each is on disk; then every record with the settings that set it apart.
 
 examples:
   headway list
   headway list --from results     what a GPU found at paper scale
 """
 
+HERE = Path("runs")
+FIGURES = "figures"
+"""Our own folder among the records."""
+
 
 @dataclass(frozen=True)
 class Options:
     """Where to look."""
 
-    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = (Path("runs"),)
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = (HERE,)
     """Folders with records."""
 
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway list", description=USAGE)
+    for folder in options.from_:
+        if not folder.is_dir() and folder != HERE:  # Before the first run there is nothing here, which is no mistake.
+            raise UserError(f"there is no folder {folder}. Name one with records, such as results.")
     stores = [Store(folder) for folder in options.from_ if folder.is_dir()]
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
@@ -44,13 +52,21 @@ def main(arguments: Sequence[str]) -> None:
         experiment = find(name)
         for number, (grid, runs) in enumerate(experiment.GRIDS.items()):
             cells = [Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in runs]
-            done = sum(answer(cell, stores, loosely=True) is not None for cell in cells)
+            done = sum(_is_done(cell, stores) for cell in cells)
             first = number == 0
             table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else "")
-    console = Console()
-    console.print(table)
-    unfinished = [entry for store in stores for entry in store.status() if entry.state != "done"]
-    if unfinished:
-        console.print("\nnot whole:")
-        for entry in unfinished:
-            console.print(f"  {entry.state:<10} {entry.identity}  {entry.summary}", highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(table, soft_wrap=False)
+    for store in stores:
+        console.print(f"\n{store.root}:")
+        for entry in store.status():
+            if entry.identity != FIGURES:
+                console.print(f"  {entry.state:<10} {entry.identity}  {entry.summary}")
+
+
+def _is_done(cell: Cell, stores: Sequence[Store]) -> bool:
+    """Whether something on disk answers the cell; a record that is damaged does not, and is listed as such below."""
+    try:
+        return answer(cell, stores, loosely=True) is not None
+    except StoreError:
+        return False

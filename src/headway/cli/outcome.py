@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -16,9 +18,11 @@ from rich.text import Text
 
 from headway.cli.arguments import experiment_from, title
 from headway.cli.screen import name as cell_name
-from headway.experiments import Results
 from headway.records import Finding
 from headway.store import Record
+
+if TYPE_CHECKING:
+    from headway.experiments import Results
 
 VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "not run": "dim"}
 
@@ -42,7 +46,7 @@ class Outcome:
 def show(outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str]) -> None:
     """Print the verdicts; write figures and page under `into`, and open the page where there is a desktop."""
     console = Console(highlight=False)
-    findings = [(outcome.grid, finding) for outcome in outcomes for finding in outcome.findings()]
+    findings = all_findings(outcomes)
     print_verdicts(console, findings)
     if page is None:
         return
@@ -54,12 +58,23 @@ def show(outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: S
         webbrowser.open(page.resolve().as_uri())
 
 
+def all_findings(outcomes: Sequence[Outcome]) -> list[tuple[str, Finding]]:
+    """(grid, finding) of every experiment, in the order of the papers' claims: A2 before A10."""
+    findings = [(outcome.grid, finding) for outcome in outcomes for finding in outcome.findings()]
+    return sorted(findings, key=lambda each: _place(each[1].claim))
+
+
+def _place(claim: str) -> tuple[str, int, str]:
+    paper, number, rest = re.findall(r"(\D*)(\d*)(.*)", claim)[0]
+    return paper, int(number or 0), rest
+
+
 def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
     """Claim by claim what the paper says, and below it grid by grid what was measured and the verdict."""
     claims: dict[str, list[tuple[str, Finding]]] = {}
     for grid, finding in findings:
         claims.setdefault(finding.claim, []).append((grid, finding))
-    for claim, rows in sorted(claims.items()):
+    for claim, rows in claims.items():
         console.print(Text.assemble("\n", (claim, "bold"), "  ", rows[0][1].statement))
         table = Table(box=None, padding=(0, 1), show_header=False)
         for width in (4, 8, 8, 5, None):
@@ -120,7 +135,7 @@ def write_markdown(outcomes: Sequence[Outcome], path: Path, command: str) -> Non
     """The verdicts and the stage boundaries of every run as a document."""
     from headway.report.document import write_document
 
-    findings = [(outcome.grid, finding) for outcome in outcomes for finding in outcome.findings()]
+    findings = all_findings(outcomes)
     runs = {
         record.identity: (cell_name(record.cell), outcome.grid, record.cell.settings, record.trajectory)
         for outcome in outcomes

@@ -17,7 +17,10 @@ def lags(text: str) -> tuple[int, ...]:
     block: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        block += range(int(first), int(last if dash else first) + 1)
+        run = range(int(first), int(last if dash else first) + 1)
+        if not run:
+            raise ValueError(f"{part} runs backwards")
+        block += run
     return tuple(block)
 
 

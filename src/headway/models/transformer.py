@@ -58,7 +58,7 @@ class Block(eqx.Module):
 class Transformer(eqx.Module):
     """tokens -> logits of the next token at the last positions."""
 
-    embedding: Float[Array, "token width"] | None
+    embedding: Float[Array, "token code"] | None
     positions: Float[Array, "length width"] | None
     blocks: tuple[Block, ...]
     final_norm: Norm | None

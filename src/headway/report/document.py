@@ -45,7 +45,7 @@ def write_document(path: Path, findings: Sequence[tuple[str, Finding]], runs: Se
 
 def _claims(findings: Sequence[tuple[str, Finding]]) -> list[str]:
     blocks = []
-    for claim in sorted({finding.claim for _, finding in findings}):
+    for claim in dict.fromkeys(finding.claim for _, finding in findings):
         rows = [(grid, finding) for grid, finding in findings if finding.claim == claim]
         lines = [
             f"**{claim}.** {rows[0][1].statement}",

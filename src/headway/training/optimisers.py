@@ -7,6 +7,7 @@ import optax
 from jaxtyping import Array, Float
 
 from headway.settings import TrainingSettings
+from headway.training.data import Count
 
 Number = Float[Array, ""] | float
 
@@ -21,7 +22,7 @@ class Rates(NamedTuple):
 
 
 def optimiser(
-    settings: TrainingSettings, rates: Rates, steps_per_epoch: Number
+    settings: TrainingSettings, rates: Rates, steps_per_epoch: Count
 ) -> optax.GradientTransformationExtraArgs:
     """Clip, optimise, schedule; its `update` wants the loss as `value` for the plateau schedule."""
     clip = optax.stateless(lambda grads, _: clipped(grads, rates.clip))
@@ -41,7 +42,7 @@ def clipped(grads: optax.Updates, limit: Number) -> optax.Updates:
     return optax.tree.scale(shrink, grads)
 
 
-def _schedule(settings: TrainingSettings, steps_per_epoch: Number) -> optax.GradientTransformationExtraArgs:
+def _schedule(settings: TrainingSettings, steps_per_epoch: Count) -> optax.GradientTransformationExtraArgs:
     """The factor on the learning rate."""
     if settings.schedule == "plateau":
         # Ours: the papers do not say what the scheduler watches. It gets the mean training loss once an epoch.

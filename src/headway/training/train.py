@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray, PyTree
 
 from headway.training.gradient import ExampleLoss, batch_gradient
 
@@ -19,7 +19,7 @@ EXPLODED = 1e4
 class Member(NamedTuple):
     """One run of a program: its seed, its own numbers, and whatever else it is given."""
 
-    seed: Int[Array, ""]
+    seed: Integer[Array, ""]
     numbers: Any
     given: PyTree
 

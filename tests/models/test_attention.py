@@ -1,0 +1,122 @@
+"""Attention on numbers small enough to follow by hand, and in all its brackets."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from headway.models.attention import Attention, causal_mask
+
+pytestmark = pytest.mark.usefixtures("double")
+
+X = [[1.0, 0.0], [0.0, 1.0]]
+"""Two tokens with the two unit vectors."""
+LOG_3 = math.log(3)
+
+
+def one_head(query, key, value, output, scaled: bool = False) -> Attention:
+    """From plain lists."""
+    parts = [None if part is None else jnp.asarray([part]) for part in (query, key, value, output)]
+    return Attention(*parts, scaled)
+
+
+@pytest.mark.parametrize(
+    ("parts", "received"),
+    [
+        # Merged matrices. x_2 S x_1 = log 3 and x_2 S x_2 = 0, so the second token looks 3 : 1 at the first.
+        # Values: x_1 -> (2, 0), x_2 -> (0, 4). 3/4 (2, 0) + 1/4 (0, 4) = (1.5, 1).
+        (([[5.0, 0.0], [LOG_3, 0.0]], None, [[2.0, 0.0], [0.0, 4.0]], None), [[2, 0], [1.5, 1]]),
+        # Queries and keys of width one: q_2 = log 3, k_1 = 1, k_2 = 0. The same 3 : 1.
+        # Values of width one: 1 and 2, mixed to 3/4 + 2/4 = 1.25; the output matrix makes (10, 100) of a one.
+        (([[7.0], [LOG_3]], [[1.0], [0.0]], [[1.0], [2.0]], [[10.0, 100.0]]), [[10, 100], [12.5, 125]]),
+        # Scores divided by the root of their width, which is 2: sqrt(2) log 3 becomes log 3 again.
+        (
+            ([[5.0, 0.0], [math.sqrt(2) * LOG_3, 0.0]], None, [[2.0, 0.0], [0.0, 4.0]], None, True),
+            [[2, 0], [1.5, 1]],
+        ),
+    ],
+    ids=["merged", "key-and-output", "scaled"],
+)
+def test_two_tokens_by_hand(parts, received):
+    out, heads = one_head(*parts)(jnp.asarray(X), 2, 2)
+    np.testing.assert_allclose(heads.pattern, [[[1, 0], [0.75, 0.25]]], rtol=1e-12)
+    np.testing.assert_allclose(out, received, rtol=1e-12)
+    np.testing.assert_allclose(heads.written, [received], rtol=1e-12)
+
+
+def test_the_mask_shows_the_last_positions_themselves_and_their_past():
+    np.testing.assert_array_equal(causal_mask(2, 4), [[1, 1, 1, 0], [1, 1, 1, 1]])
+    np.testing.assert_array_equal(causal_mask(3, 3), np.tri(3))
+
+
+WIDTH, KEYS, HEADS = 6, 8, 2
+
+
+@pytest.fixture(scope="module", params=["merged", "keys", "output", "keys-and-output"])
+def heads(request, double) -> Attention:
+    """Two heads with or without their own keys and output matrix, all numbers random."""
+    rng = np.random.default_rng(0)
+    part, keys, output = WIDTH // HEADS, "keys" in request.param, "output" in request.param
+    shapes = {
+        "query": (HEADS, WIDTH, part if keys else WIDTH),
+        "key": (HEADS, WIDTH, part) if keys else None,
+        "value": (HEADS, WIDTH, part if output else WIDTH),
+        "output": (HEADS, part, WIDTH) if output else None,
+    }
+    made = {name: None if shape is None else jnp.asarray(rng.normal(size=shape)) for name, shape in shapes.items()}
+    return Attention(**made, scaled=True)
+
+
+@pytest.fixture(scope="module")
+def stream(double) -> jax.Array:
+    return jnp.asarray(np.random.default_rng(1).normal(size=(KEYS, WIDTH)))
+
+
+@pytest.mark.parametrize("coordinates", [WIDTH, 4])
+def test_what_the_heads_wrote_adds_up_to_what_the_block_received(heads, stream, coordinates):
+    for queries in (1, KEYS):
+        received, readings = heads(stream, queries, coordinates)
+        assert readings.written.shape == (HEADS, queries, coordinates)
+        np.testing.assert_allclose(readings.written.sum(axis=0), received, rtol=1e-12, atol=1e-12)
+
+
+def test_fewer_coordinates_are_the_first_of_all(heads, stream):
+    for queries in (1, KEYS):
+        everything, _ = heads(stream, queries, WIDTH)
+        some, _ = heads(stream, queries, 4)
+        np.testing.assert_allclose(some, everything[:, :4], rtol=1e-12, atol=1e-12)
+
+
+def test_merging_the_matrices_changes_neither_values_nor_gradients(heads, stream):
+    """With few queries the products are bracketed otherwise than with all; the last rows must be the same."""
+    few = KEYS // HEADS
+    assert heads._merging_pays(few, KEYS) and not heads._merging_pays(few + 1, KEYS)
+    weights = jnp.asarray(np.random.default_rng(2).normal(size=(few, WIDTH)))
+
+    def summed(heads, stream, queries):
+        received, readings = heads(stream, queries, WIDTH)
+        value = jnp.sum(weights * received[-few:]) + jnp.sum(readings.pattern[:, -few:] ** 2)
+        return value, (received[-few:], readings.pattern[:, -few:], readings.written[:, -few:])
+
+    merged, unmerged = (
+        jax.value_and_grad(summed, argnums=(0, 1), has_aux=True)(heads, stream, queries) for queries in (few, KEYS)
+    )
+    for found, wanted in zip(jax.tree.leaves(merged), jax.tree.leaves(unmerged), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
+
+
+def test_heads_do_not_know_each_other(heads, stream):
+    """Turning the order of the heads turns their readings and leaves the sum."""
+    turned = jax.tree.map(lambda leaf: leaf[::-1], heads)
+    (received, readings), (same, other) = heads(stream, KEYS, WIDTH), turned(stream, KEYS, WIDTH)
+    np.testing.assert_allclose(same, received, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(other.pattern, readings.pattern[::-1], rtol=1e-12)
+    np.testing.assert_allclose(other.written, readings.written[::-1], rtol=1e-12, atol=1e-12)
+
+
+def test_scores_far_beyond_the_range_of_exp_still_give_a_distribution():
+    sharp = one_head([[1e6, -1e6], [-1e6, 1e6]], None, [[1.0, 0.0], [0.0, 1.0]], None)
+    pattern = sharp.pattern(jnp.asarray(X), 2)
+    np.testing.assert_array_equal(pattern, [[[1, 0], [0, 1]]])

@@ -1,0 +1,109 @@
+"""The hand-made solution reaches the truth as its attention gets sharper."""
+
+from itertools import pairwise
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from headway.models.construction import construction
+from headway.models.transformer import Transformer
+from headway.settings import SettingsError, TaskSettings
+from headway.tasks.markov import MarkovChain, lag_weights, markov_chain
+
+pytestmark = pytest.mark.usefixtures("double")
+
+COMMON = {"tokens": 5, "horizon": 4, "order": 5, "base": 2.0, "ratio": 1.5}
+TASKS = {
+    "mean": TaskSettings(blocks=((1, 2), (3, 4)), **COMMON),
+    "sum": TaskSettings(blocks=((1, 2), (3, 4)), weighting="sum", **COMMON),
+    "given": TaskSettings(blocks=((1, 2), (3, 4)), weighting="given", weights=((0.7, 0.3), (0.0, 1.5)), **COMMON),
+    "overlapping": TaskSettings(blocks=((3, 4, 5), (1, 2, 3)), **COMMON),
+    "reversed": TaskSettings(blocks=((4, 5), (1, 2, 3)), **COMMON),
+    "singletons": TaskSettings(blocks=((1,), (5,)), **COMMON),
+}
+
+
+@pytest.fixture(scope="module", params=TASKS)
+def known(request, double) -> tuple[TaskSettings, MarkovChain, jax.Array]:
+    """A task, its chain and sequences of it."""
+    task = TASKS[request.param]
+    chain = markov_chain(task, jax.random.key(3))
+    return task, chain, samples(chain)
+
+
+@jax.jit
+def samples(chain: MarkovChain) -> jax.Array:
+    return chain.sample_set(jax.random.key(4), 200)
+
+
+def made(task: TaskSettings, chain: MarkovChain, sharpness: float) -> Transformer:
+    return construction(chain.features, chain.weights, task.horizon, sharpness)
+
+
+@eqx.filter_jit
+def excess(model: Transformer, chain: MarkovChain, sequences: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Means over the sequences of the loss beyond the truth's, and of KL(truth || model)."""
+
+    def one(sequence):
+        guess = jax.nn.log_softmax(model(sequence[:-1], chain.horizon))
+        truth = chain.rungs(sequence)[:, -1]
+        surprise = jnp.take_along_axis(truth - guess, chain.targets(sequence)[:, None], axis=1)
+        return jnp.mean(surprise), jnp.mean(jnp.sum(jnp.exp(truth) * (truth - guess), axis=1))
+
+    return jax.tree.map(jnp.mean, jax.vmap(one)(sequences))
+
+
+def test_the_loss_falls_to_the_entropy_as_the_scores_grow(known):
+    task, chain, sequences = known
+    losses, divergences = np.array(
+        [excess(made(task, chain, sharpness), chain, sequences) for sharpness in (0, 1, 2, 4, 6, 8, 10, 12, 14)]
+    ).T
+    assert all(a > b for a, b in pairwise(divergences))
+    assert losses[0] > 0.05
+    assert abs(losses[-1]) < 1e-4 and divergences[-1] < 1e-4
+
+
+def test_what_is_left_of_the_divergence_falls_with_the_square_of_the_leak(known):
+    """Attention elsewhere is of order exp(-sharpness) and KL is quadratic, so one more divides it by e^2."""
+    task, chain, sequences = known
+    before, after = (excess(made(task, chain, sharpness), chain, sequences)[1] for sharpness in (10, 12))
+    assert np.log(before / after) == pytest.approx(2 * 2, rel=0.01)
+
+
+def test_the_sharp_construction_is_the_truth_itself(known):
+    task, chain, sequences = known
+    model = made(task, chain, 60.0)
+    for sequence in sequences[:3]:
+        guess = jax.nn.log_softmax(model(sequence[:-1], task.horizon))
+        np.testing.assert_allclose(guess, chain.rungs(sequence)[:, -1], rtol=1e-9, atol=1e-12)
+
+
+def test_head_k_looks_at_the_lags_of_block_k_in_proportion_to_their_weights(known):
+    task, chain, sequences = known
+    pattern = np.asarray(made(task, chain, 60.0).read(sequences[0][:-1], task.horizon).heads[0].pattern)
+    weights = lag_weights(task)
+    for k, row in enumerate(weights / weights.sum(axis=1, keepdims=True)):
+        for q in range(task.horizon):
+            newest_first = pattern[k, q, : task.start + q][::-1]
+            np.testing.assert_allclose(newest_first[: task.start], row, atol=1e-12)
+
+
+def test_a_construction_without_sharpness_looks_alike_at_all_lags_of_equal_weight_and_elsewhere():
+    task = TASKS["mean"]
+    chain = markov_chain(task, jax.random.key(3))
+    pattern = made(task, chain, 0.0).read(jnp.zeros(task.length, int), task.horizon).heads[0].pattern
+    for q in range(task.horizon):
+        np.testing.assert_allclose(pattern[:, q, : task.start + q], 1 / (task.start + q), rtol=1e-12)
+
+
+def test_negative_weights_are_refused_because_attention_cannot_be_negative():
+    task = TASKS["mean"]
+    chain = markov_chain(task, jax.random.key(3))
+    with pytest.raises(SettingsError) as caught:
+        construction(chain.features, np.array([[0.5, -0.25], [1, 0]]), task.horizon, 1.0)
+    assert str(caught.value) == (
+        "the smallest weight is -0.25, but attention cannot be negative. The construction needs weights of at least 0."
+    )

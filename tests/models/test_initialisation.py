@@ -1,0 +1,154 @@
+"""Where a fresh model starts."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from headway.models.initialisation import transformer
+from headway.models.transformer import Transformer
+from headway.presets import MINIMAL
+from headway.settings import ModelSettings, SettingsError
+
+TOKENS, LENGTH, WIDTH, HIDDEN, HEADS = 10, 9, 24, 20, 3
+FULL = ModelSettings(width=WIDTH, mlp=HIDDEN, heads=HEADS, blocks=2)
+KEY = 7
+
+
+@pytest.fixture(scope="module")
+def full() -> Transformer:
+    return transformer(FULL, TOKENS, LENGTH, jax.random.key(KEY))
+
+
+@pytest.fixture(scope="module")
+def minimal() -> Transformer:
+    return transformer(MINIMAL, TOKENS, LENGTH, jax.random.key(KEY))
+
+
+def fill(matrix, limit: float) -> None:
+    """Uniform on [-limit, limit]: nothing outside, and as much in every part."""
+    entries = np.asarray(matrix, np.float64).ravel()
+    assert np.abs(entries).max() <= limit * (1 + 1e-6)
+    assert stats.kstest(entries, stats.uniform(-limit, 2 * limit).cdf).pvalue > 0.01
+
+
+def test_matrices_of_the_full_model_fill_xavier_s_limits(full):
+    """sqrt(6 / (fan in + fan out)); the heads' matrices side by side are one width x width matrix."""
+    square = np.sqrt(6 / (WIDTH + WIDTH))
+    for block in full.blocks:
+        attention = block.attention
+        for matrix in (attention.query, attention.key, attention.value, attention.output):
+            assert matrix.size == WIDTH * WIDTH
+            fill(matrix, square)
+        fill(block.mlp.inner, np.sqrt(6 / (WIDTH + HIDDEN)))
+        fill(block.mlp.outer, np.sqrt(6 / (WIDTH + HIDDEN)))
+    fill(full.positions, np.sqrt(6 / (LENGTH + WIDTH)))
+    fill(full.readout, np.sqrt(6 / (WIDTH + TOKENS)))
+
+
+def test_the_minimal_model_starts_with_xavier_s_scores_and_values(minimal):
+    stream = TOKENS + LENGTH
+    attention = minimal.blocks[0].attention
+    assert attention.query.shape == attention.value.shape == (MINIMAL.heads, stream, stream)
+    fill(attention.query, np.sqrt(6 / (2 * stream)))
+    fill(attention.value, np.sqrt(6 / (2 * stream)))
+    assert len(jax.tree.leaves(minimal)) == 2
+
+
+def test_biases_start_at_zero_and_norms_change_nothing(full):
+    for block in full.blocks:
+        assert not np.any(block.mlp.inner_bias) and not np.any(block.mlp.outer_bias)
+        for norm in block.norms:
+            assert np.all(np.asarray(norm.scale) == 1) and not np.any(norm.shift)
+
+
+def test_embeddings_of_different_tokens_are_orthonormal(full):
+    np.testing.assert_allclose(full.embedding @ full.embedding.T, np.eye(TOKENS), atol=1e-5)
+
+
+def test_no_two_matrices_start_alike(full):
+    """Every matrix, head and block has random numbers of its own."""
+    rows = [np.asarray(leaf).reshape(-1) for leaf in jax.tree.leaves(full) if leaf.ndim > 1]
+    heads = [head for row in rows for head in row[: len(row) // HEADS * HEADS].reshape(HEADS, -1)]
+    begins = np.array([head[:24] / np.abs(head[:24]).max() for head in heads])
+    distance = np.abs(begins[:, None] - begins).max(axis=-1)
+    assert distance[np.triu_indices(len(begins), 1)].min() > 0.1
+
+
+def test_another_key_gives_another_model_and_the_same_key_the_same(full):
+    same, other = (transformer(FULL, TOKENS, LENGTH, jax.random.key(seed)) for seed in (KEY, KEY + 1))
+    for a, b, c in zip(*map(jax.tree.leaves, (full, same, other)), strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.ndim == 1 or np.abs(a - c).max() > 0.01
+
+
+def test_the_scale_multiplies_every_random_number(full):
+    small = transformer(replace(FULL, scale=0.1), TOKENS, LENGTH, jax.random.key(KEY))
+    for wanted, found in zip(*map(jax.tree.leaves, (full, small)), strict=True):
+        np.testing.assert_allclose(found, wanted * (0.1 if wanted.ndim > 1 else 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("initialisation", ["xavier", "uniform"])
+def test_a_scale_given_at_run_time_acts_as_the_one_in_the_settings(initialisation):
+    settings, key = replace(MINIMAL, initialisation=initialisation), jax.random.key(KEY)
+    wanted = transformer(replace(settings, scale=0.01), TOKENS, LENGTH, key)
+    found = jax.jit(lambda scale: transformer(settings, TOKENS, LENGTH, key, scale))(0.01)
+    for a, b in zip(*map(jax.tree.leaves, (found, wanted)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("u", [1e-9, 1e-3, 2.0])
+def test_the_uniform_start_has_scores_within_u_and_no_values(u):
+    settings = replace(MINIMAL, initialisation="uniform", scale=u)
+    attention = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY)).blocks[0].attention
+    fill(attention.query, u)
+    assert not np.any(attention.value)
+
+
+def test_the_u_of_the_uniform_start_is_the_scores_alone(full):
+    """A full model whose every matrix were 1e-9 could not learn at all."""
+    settings = replace(FULL, initialisation="uniform", scale=1e-9)
+    small = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY))
+    np.testing.assert_allclose(small.embedding, full.embedding, rtol=1e-6)
+    np.testing.assert_allclose(small.positions, full.positions, rtol=1e-6)
+    np.testing.assert_allclose(small.readout, full.readout, rtol=1e-6)
+    for block, wanted in zip(small.blocks, full.blocks, strict=True):
+        assert np.abs(block.attention.query).max() <= 1e-9
+        assert not np.any(block.attention.value)
+        np.testing.assert_allclose(block.attention.key, wanted.attention.key, rtol=1e-6)
+        np.testing.assert_allclose(block.attention.output, wanted.attention.output, rtol=1e-6)
+        np.testing.assert_allclose(block.mlp.inner, wanted.mlp.inner, rtol=1e-6)
+
+
+def test_from_u_zero_the_heads_are_alike_look_everywhere_and_stay_alike():
+    """Why u = 0 stops after one stage: nothing tells the heads apart, so gradients cannot either."""
+    settings = replace(MINIMAL, initialisation="uniform", scale=0.0)
+    model = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY))
+    tokens = jnp.asarray([3, 1, 4, 1, 5, 9, 2, 6, 5])
+
+    @jax.value_and_grad
+    def loss(model):
+        guess = jax.nn.log_softmax(model(tokens, LENGTH))
+        return -jnp.mean(guess[jnp.arange(LENGTH), (tokens + 3) % TOKENS])
+
+    pattern = model.read(tokens, LENGTH).heads[0].pattern
+    uniform = np.tri(LENGTH) / np.arange(1, LENGTH + 1)[:, None]
+    np.testing.assert_allclose(pattern, np.broadcast_to(uniform, pattern.shape), rtol=1e-6)
+    first, _ = loss(model)
+    for _ in range(3):
+        value, gradient = loss(model)
+        model = jax.tree.map(lambda p, g: p - 0.5 * g, model, gradient)
+    assert value < first - 0.1
+    attention = model.blocks[0].attention
+    for matrix in (attention.query, attention.value):
+        assert np.abs(matrix[0]).max() > 1e-4
+        for head in matrix[1:]:
+            np.testing.assert_allclose(head, matrix[0], atol=1e-6)
+
+
+def test_switches_that_do_not_fit_are_refused_before_anything_is_made():
+    with pytest.raises(SettingsError, match=r"5 heads do not divide the width 24\. Use model.width 20 or 25"):
+        transformer(replace(FULL, heads=5), TOKENS, LENGTH, jax.random.key(0))

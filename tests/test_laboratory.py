@@ -1,0 +1,195 @@
+"""Cells of one shape in one program: every member is what it would be alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.training.tiny import EVALUATIONS, TINY, changed, compiled_once, outcomes, trained
+
+from headway.laboratory import Group, problem, shape_of
+from headway.records import Cell
+from headway.training.train import Program
+
+SEEDS = (0, 1, 2)
+
+NUMBERS = {
+    "learning-rate": changed(TINY, training={"learning_rate": 0.2}),
+    "weight-decay": changed(TINY, training={"weight_decay": 0.7}),
+    "clip": changed(TINY, training={"clip": 0.05}),
+    "u": changed(TINY, model={"scale": 0.01}),
+    "m": changed(TINY, task={"ratio": 1.1}),
+    "samples": changed(TINY, training={"samples": 11}),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    with compiled_once(tmp_path_factory.mktemp("compiled")):
+        yield
+
+
+@pytest.fixture(scope="module")
+def group():
+    return Group([Cell(TINY, SEEDS)])
+
+
+@pytest.fixture(scope="module")
+def whole(group):
+    [outcome] = outcomes(group)
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """A program of two members, whose numbers are these settings'."""
+    return lambda settings: trained([Cell(settings, (0, 5))])[0]
+
+
+def close(a, b, seed, tolerance=2e-6):
+    """Whether two outcomes of a seed differ by rounding only."""
+    rows = [outcome.trajectory.seeds.index(seed) for outcome in (a, b)]
+    return all(
+        np.allclose(a.trajectory[name][rows[0]], b.trajectory[name][rows[1]], rtol=tolerance, atol=tolerance)
+        for name in a.trajectory.arrays
+    )
+
+
+def test_a_seed_does_not_depend_on_its_neighbours_nor_on_their_number(whole, pair):
+    [others] = trained([Cell(TINY, (0, 5, 7))])
+    assert others.bits(0) == pair(TINY).bits(0) == whole.bits(0)
+    assert others.bits(5) == pair(TINY).bits(5)
+    assert others.bits(5)["train_loss"] != whole.bits(0)["train_loss"]
+
+
+def test_a_seed_does_not_depend_on_its_place(whole):
+    [turned] = trained([Cell(TINY, (2, 0, 1))])
+    assert all(turned.bits(seed) == whole.bits(seed) for seed in SEEDS)
+
+
+def test_a_seed_alone_is_the_same_to_rounding(whole):
+    """To a compiler a loop over one member is no loop, so it may add up in another order."""
+    [alone] = trained([Cell(TINY, (0,))])
+    assert close(alone, whole, 0)
+
+
+def test_side_by_side_is_the_same_as_in_turn_to_rounding(group, whole):
+    beside = Group([Cell(TINY, SEEDS)])
+    beside.program = Program(group.program.problem, group.program.members, one_by_one=False)
+    [found] = outcomes(beside)
+    assert all(close(found, whole, seed, tolerance=2e-5) for seed in SEEDS)
+    assert found.trajectory["train_loss"].std(axis=0).min() > 1e-3, "the seeds differ"
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    """Cells that differ in every number that may differ, in one program."""
+    return dict(zip(NUMBERS, trained([Cell(settings, (0, 5)) for settings in NUMBERS.values()]), strict=True))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_members_that_differ_in_a_number_are_bit_for_bit_what_they_are_on_their_own(mixture, pair, name):
+    own = pair(NUMBERS[name])
+    for seed in (0, 5):
+        assert mixture[name].bits(seed) == own.bits(seed)
+    assert own.bits(0)["train_loss"] != pair(TINY).bits(0)["train_loss"], "the number matters"
+
+
+def test_a_set_smaller_than_the_batch_is_the_same_to_rounding_beside_a_larger_one():
+    """On its own it has batches of its own size, among others they are padded."""
+    small = Cell(changed(TINY, training={"samples": 5}), (0, 5))
+    own, padded = trained([small])[0], trained([small], capacity=20)[0]
+    assert close(own, padded, 0)
+    assert close(own, padded, 5)
+
+
+def test_a_group_has_room_for_its_largest_set_and_refuses_less():
+    cells = [Cell(TINY, (0,)), Cell(changed(TINY, training={"samples": 33}), (0,))]
+    assert Group(cells).capacity == 33
+    with pytest.raises(ValueError, match=r"32 rows cannot hold a training set of 33. Use capacity >= 33"):
+        Group(cells, capacity=32)
+
+
+SHAPES = {
+    "tokens": changed(TINY, task={"tokens": 6}),
+    "batch": changed(TINY, training={"batch": 4}),
+    "steps": changed(TINY, training={"steps": 13}),
+    "optimiser": changed(TINY, training={"optimiser": "sgd"}),
+    "evaluation": changed(TINY, evaluation={"points": 5}),
+    "context": replace(TINY, context=1),
+    "base": changed(TINY, task={"base": 3.0}),
+}
+
+
+def test_cells_share_a_program_exactly_if_only_their_numbers_differ():
+    assert {shape_of(settings) for settings in NUMBERS.values()} == {shape_of(TINY)}
+    assert len({shape_of(settings) for settings in SHAPES.values()} | {shape_of(TINY)}) == len(SHAPES) + 1
+
+
+def test_where_dropout_follows_the_epochs_sets_of_different_sizes_have_different_shapes():
+    dropping = changed(TINY, model={"dropout": 0.1})
+    larger = {"samples": 33}
+    for when, alike in (("always", True), ("first-of-epoch", False)):
+        settings = changed(dropping, training={"dropout": when})
+        assert (shape_of(settings) == shape_of(changed(settings, training=larger))) == alike
+
+
+def test_a_group_of_two_shapes_is_refused():
+    with pytest.raises(ValueError, match="these cells have 2 shapes; a program has one"):
+        Group([Cell(TINY, (0,)), Cell(SHAPES["tokens"], (0,))])
+
+
+@pytest.mark.parametrize(
+    ("dropout", "when", "samples", "every"),
+    [(0.0, "always", 20, 0), (0.1, "always", 20, 1), (0.1, "first-of-epoch", 20, 3), (0.1, "first-of-epoch", 8, 1)],
+)
+def test_dropout_acts_always_never_or_on_the_first_step_of_an_epoch(dropout, when, samples, every):
+    settings = changed(TINY, model={"dropout": dropout}, training={"dropout": when, "samples": samples})
+    assert problem(settings, samples, 1).noisy_every == every
+
+
+def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
+    found = whole.trajectory
+    assert list(found.clocks["step"]) == list(range(1, 13))
+    assert list(found.clocks["evaluation"]) == EVALUATIONS
+    assert list(found.clocks["snapshot"]) == [0, 5, 7, 12]
+    shapes = {name: values.shape for name, values in found.arrays.items()}
+    assert shapes == {
+        "train_loss": (3, 12),
+        "learning_rate": (3, 6),
+        "excess_loss": (3, 6),
+        "kl_rungs": (3, 6, 3),
+        "attention_by_lag": (3, 6, 1, 2, 5),
+        "attention": (3, 4, 1, 2, 4, 5),
+    }
+    assert {values.dtype for values in found.arrays.values()} == {np.dtype(np.float32)}
+    assert {name: values.shape for name, values in found.facts.items()} == {
+        "entropy": (3,),
+        "rung_excess": (3, 3),
+        "diverged_at": (3,),
+    }
+
+
+def test_training_from_every_checkpoint_ends_with_the_same_bits(group, whole):
+    segments = list(group.segments(0, None))
+    for number, segment in enumerate(segments[:-1]):
+        if segment.step == 0:
+            continue
+        later = list(group.segments(segment.step, [group.checkpoint(segment, 0)]))
+        joined = group.part([*segments[: number + 1], *later], 0)
+        assert {name: values.tobytes() for name, values in joined.arrays.items()} == {
+            name: values.tobytes() for name, values in whole.trajectory.arrays.items()
+        }
+        assert {name: values.tobytes() for name, values in group.weights(later[-1], 0).items()} == {
+            name: values.tobytes() for name, values in whole.weights.items()
+        }
+
+
+def test_a_seed_that_diverges_says_when_and_leaves_the_others_alone(pair):
+    absurd = changed(TINY, training={"learning_rate": 1e30})
+    sick, sound = trained([Cell(absurd, (0,)), Cell(TINY, (5,))])
+    assert list(sick.trajectory.facts["diverged_at"]) == [2]
+    assert all(np.isfinite(values).all() for values in sick.weights.values())
+    after = sick.trajectory["kl_rungs"][0, EVALUATIONS.index(2) :]
+    assert (after == after[0]).all(), "it stands still"
+    assert list(sound.trajectory.facts["diverged_at"]) == [-1]
+    assert sound.bits(5) == pair(TINY).bits(5)

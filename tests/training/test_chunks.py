@@ -1,0 +1,54 @@
+"""How a batch is cut into pieces."""
+
+import itertools
+from types import SimpleNamespace
+
+import jax
+import pytest
+
+from headway.training import chunks
+from headway.training.chunks import CPU_BYTES, GPU_SHARE, chunk_size
+
+BATCHES = [1, 2, 3, 7, 8, 100, 2999, 3000]
+BYTES = [1, 1000, CPU_BYTES // 100, CPU_BYTES // 7 + 1, CPU_BYTES, 3 * CPU_BYTES]
+
+
+def test_a_batch_is_cut_into_even_pieces_of_at_least_one_example():
+    for batch, size in itertools.product(BATCHES, BYTES):
+        chunk = chunk_size(batch, size, members=4)
+        assert 1 <= chunk <= batch
+        pieces = -(-batch // chunk)
+        assert pieces * chunk - batch < chunk, "no piece is all padding"
+
+
+def test_a_chunk_stays_in_the_cache_to_within_one_example():
+    for batch, size in itertools.product(BATCHES, BYTES):
+        chunk = chunk_size(batch, size, members=1)
+        assert chunk == 1 or (chunk - 1) * size < CPU_BYTES
+
+
+def test_a_batch_that_fits_is_not_cut():
+    assert chunk_size(3000, CPU_BYTES // 3000, members=50) == 3000
+    assert chunk_size(3000, CPU_BYTES // 3000 + 1, members=50) == 1500
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A device of another kind with 8000 bytes."""
+    device = SimpleNamespace(platform="gpu", memory_stats=lambda: {"bytes_limit": 8000})
+    monkeypatch.setattr(jax, "devices", lambda: [device])
+
+
+@pytest.mark.usefixtures("gpu")
+def test_members_that_train_side_by_side_share_the_memory_of_the_device():
+    room = GPU_SHARE * 8000
+    for members in (1, 2, 5):
+        assert chunk_size(100, 20, members) * 20 * members <= room
+    assert chunk_size(100, 20, 1) == 100
+    assert chunk_size(100, 20, 2) == 50
+    assert chunk_size(100, 20, 10**6) == 1
+
+
+def test_a_device_that_does_not_tell_its_memory_is_taken_for_a_small_one(monkeypatch):
+    monkeypatch.setattr(chunks.jax, "devices", lambda: [SimpleNamespace(platform="gpu", memory_stats=lambda: None)])
+    assert chunk_size(64, 2**30, 1) == GPU_SHARE * 16

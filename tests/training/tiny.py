@@ -1,0 +1,82 @@
+"""The smallest real run: a transformer of two heads on a chain of five tokens, twenty samples, twelve steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.experimental.compilation_cache import compilation_cache
+
+from headway.laboratory import Group
+from headway.presets import MINIMAL
+from headway.records import Cell, Trajectory
+from headway.settings import EvaluationSettings, Settings, TaskSettings, TrainingSettings
+
+TINY = Settings(
+    task=TaskSettings(tokens=5, blocks=((1,), (2,)), horizon=4),
+    model=replace(MINIMAL, heads=2),
+    training=TrainingSettings(learning_rate=0.05, schedule="constant", batch=8, samples=20, steps=12, test_samples=16),
+    evaluation=EvaluationSettings(points=4, also=(7,), snapshots=3),
+)
+EVALUATIONS = [0, 1, 2, 5, 7, 12]
+
+
+def changed(settings: Settings, **parts: dict[str, Any]) -> Settings:
+    """changed(TINY, training={"batch": 4}): the settings with some numbers of some parts replaced."""
+    return replace(settings, **{name: replace(getattr(settings, name), **part) for name, part in parts.items()})
+
+
+class Outcome(NamedTuple):
+    """What a cell comes to."""
+
+    trajectory: Trajectory
+    weights: dict[str, np.ndarray]
+
+    def bits(self, seed: int) -> dict[str, bytes]:
+        """Every bit that one seed led to."""
+        row = self.trajectory.seeds.index(seed)
+        parts = (self.trajectory.arrays, self.trajectory.facts, self.weights)
+        return {name: values[row].tobytes() for part in parts for name, values in part.items()}
+
+
+def outcomes(group: Group) -> list[Outcome]:
+    """Train a group to its end."""
+    segments = list(group.segments(0, None))
+    return [
+        Outcome(
+            replace(group.part(segments, index), facts=group.facts(segments[-1], index)),
+            group.weights(segments[-1], index),
+        )
+        for index in range(len(group.cells))
+    ]
+
+
+def trained(cells: Sequence[Cell], **options: Any) -> list[Outcome]:
+    return outcomes(Group(cells, **options))
+
+
+@contextmanager
+def compiled_once(folder: Path) -> Iterator[None]:
+    """Keep compiled programs in a folder: a program that is made again need not be compiled again."""
+    wanted = {
+        "jax_compilation_cache_dir": str(folder),
+        "jax_persistent_cache_min_compile_time_secs": 0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in wanted}
+
+    def use(options: dict[str, Any]) -> None:
+        for name, value in options.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+
+    use(wanted)
+    try:
+        yield
+    finally:
+        use(before)

@@ -1,0 +1,118 @@
+"""A problem small enough to follow by hand: linear regression on ten samples, in batches of four."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from headway.settings import TrainingSettings
+from headway.training.data import epoch_batch
+from headway.training.optimisers import Rates, current_rate, optimiser
+from headway.training.train import Member, Problem, Program
+
+SAMPLES, BATCH, STEPS = 10, 4, 12
+EPOCH = 3
+SGD = TrainingSettings(optimiser="sgd", schedule="constant")
+ADAMW = TrainingSettings(optimiser="adamw", schedule="plateau", patience=0)
+
+
+class Numbers(NamedTuple):
+    rates: Rates
+    spoilt_at: jax.Array
+    """At this step (the first is 1) the examples' targets are multiplied by `spoilt_by`."""
+    spoilt_by: jax.Array
+
+
+def members(
+    seeds: Sequence[int],
+    learning_rates: Sequence[float] | float = 0.05,
+    spoilt_at: Sequence[int] | int = 0,
+    spoilt_by: float = np.nan,
+) -> Member:
+    def each(value: object, kind: type) -> jax.Array:
+        return jnp.asarray(np.broadcast_to(np.asarray(value, kind), len(seeds)))
+
+    rates = Rates(each(learning_rates, np.float32), *(each(value, np.float32) for value in (0.01, 0.9, 0.0)))
+    numbers = Numbers(rates, each(spoilt_at, np.int32), each(spoilt_by, np.float32))
+    return Member(each(seeds, np.uint32), numbers, ())
+
+
+def problem(settings: TrainingSettings = ADAMW, noisy_every: int = 0, chunk: int = BATCH) -> Problem:
+    def begin(member: Member):
+        # Made without a random generator, which would take most of the time to compile.
+        place = jnp.arange(4 * SAMPLES).reshape(SAMPLES, 4) + 0.3 * member.seed
+        table = 2 * jnp.sin(place**2)
+        return {"slope": jnp.cos(jnp.arange(3) + member.seed), "level": jnp.zeros(())}, {
+            "x": table[:, 1:],
+            "y": table[:, 0],
+        }
+
+    def draw(member: Member, data, step):
+        places, real = epoch_batch(jax.random.key(member.seed), step, SAMPLES, SAMPLES, BATCH)
+        spoil = jnp.where(step + 1 == member.numbers.spoilt_at, member.numbers.spoilt_by, 1.0)
+        return (data["x"][places], data["y"][places] * spoil), real
+
+    def loss(model, example, key):
+        x, y = example
+        if key is not None:
+            x = x * jax.random.bernoulli(key, 0.5, x.shape)
+        return 0.5 * (x @ model["slope"] + model["level"] - y) ** 2
+
+    return Problem(
+        begin=begin,
+        draw=draw,
+        loss=loss,
+        optimiser=lambda member: optimiser(settings, member.numbers.rates, EPOCH),
+        rate=lambda member, state: current_rate(settings, member.numbers.rates, state),
+        probe=lambda model, data: {"guess": data["x"] @ model["slope"] + model["level"]},
+        facts=lambda data: {"power": jnp.mean(data["y"] ** 2)},
+        noise_key=lambda member, step: jax.random.fold_in(jax.random.key(member.seed), step),
+        noisy_every=noisy_every,
+        chunk=chunk,
+    )
+
+
+@functools.cache
+def program(
+    one_by_one: bool, count: int = 3, settings: TrainingSettings = ADAMW, noisy_every: int = 0
+) -> Callable[[Member], Program]:
+    """Programs for `count` members that share their compilation."""
+    compiled = Program(problem(settings, noisy_every), members(range(count)), one_by_one)
+
+    def with_members(wanted: Member) -> Program:
+        assert len(wanted.seed) == count
+        compiled.members = wanted
+        return compiled
+
+    return with_members
+
+
+class Run(NamedTuple):
+    """What a program did, member by member."""
+
+    losses: np.ndarray
+    guesses: np.ndarray
+    states: list
+    """After each segment."""
+
+
+def run(program: Program, room: int = 64, evaluations: Sequence[int] = tuple(range(STEPS + 1))) -> Run:
+    segments = list(program.train(*program.begin(), 0, evaluations, room))
+    losses = np.concatenate([segment.losses for segment in segments], axis=1)
+    guesses = np.stack([segment.probe["guess"] for segment in segments if segment.probe is not None], axis=1)
+    return Run(losses, guesses, [segment.state for segment in segments])
+
+
+def bits(tree: object) -> list[tuple[str, bytes]]:
+    """Every bit of every array of a tree."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return [(jax.tree_util.keystr(path), np.asarray(leaf).tobytes()) for path, leaf in leaves]
+
+
+def of_member(tree: object, member: int) -> object:
+    return jax.tree.map(lambda leaf: leaf[member], tree)
