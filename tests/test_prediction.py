@@ -17,6 +17,7 @@ from headway.settings import ModelSettings, TaskSettings
 TASK = TaskSettings(tokens=4, blocks=((1,), (3,)), order=4, horizon=3)
 SEQUENCE = [2, 0, 3, 1, 0, 2, 3]
 """Four to start with, then three that are predicted."""
+MINIMAL_OF_TWO = replace(MINIMAL, heads=2)
 TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, blocks=2, dropout=0.5)
 
 
@@ -26,15 +27,20 @@ def double() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=[replace(MINIMAL, heads=2), TWO_BLOCKS], ids=["minimal", "two-blocks"])
+@pytest.fixture(scope="module", params=[MINIMAL_OF_TWO, TWO_BLOCKS], ids=["minimal", "two-blocks"])
 def settings(request) -> ModelSettings:
     return request.param
 
 
-@pytest.fixture(scope="module", params=[1, 2, 4])
-def ngram(request, settings) -> Transformer:
+@pytest.fixture(
+    scope="module",
+    params=[(MINIMAL_OF_TWO, 1), (MINIMAL_OF_TWO, 4), (TWO_BLOCKS, 2)],
+    ids=["minimal-1", "minimal-4", "two-blocks-2"],
+)
+def ngram(request) -> Transformer:
     """A model that reads windows of 1, 2 or all 4 tokens."""
-    return stirred(settings, tokens=4, length=request.param)
+    settings, context = request.param
+    return stirred(settings, tokens=4, length=context)
 
 
 def logits(model: Transformer, sequence: list[int]) -> np.ndarray:
@@ -70,10 +76,10 @@ def test_an_ngram_model_sees_its_window_and_nothing_older(ngram):
         np.testing.assert_array_equal(moved, seen)
 
 
-def test_with_a_single_prediction_the_longest_window_is_the_whole_sequence(settings):
+def test_with_a_single_prediction_the_longest_window_is_the_whole_sequence():
     """The two ways meet: one window of all starting tokens."""
     task = replace(TASK, horizon=1)
-    model = stirred(settings, tokens=4, length=4)
+    model = stirred(MINIMAL_OF_TWO, tokens=4, length=4)
     found = predict(model, task, jnp.asarray(SEQUENCE[:5]))
     np.testing.assert_allclose(found.logits, predict(model, TASK, jnp.asarray(SEQUENCE)).logits[:1], rtol=1e-12)
 
@@ -104,7 +110,7 @@ def test_with_a_key_a_whole_sequence_has_dropout_too():
 
 
 def test_a_model_that_fits_no_window_is_refused_instead_of_reading_from_the_end():
-    model = stirred(replace(MINIMAL, heads=2), tokens=4, length=5)
+    model = stirred(MINIMAL_OF_TWO, tokens=4, length=5)
     with pytest.raises(ValueError) as caught:
         predict(model, TASK, jnp.asarray(SEQUENCE))
     assert str(caught.value) == (

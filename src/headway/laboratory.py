@@ -203,7 +203,7 @@ def problem(settings: Settings, capacity: int, members: int) -> Problem:
     """The settings as pure functions for one member; `capacity` rows hold the largest training set."""
     task, training = settings.task, settings.training
     batch = training.batch if training.data == "fresh" else min(training.batch, capacity)
-    epoch = -(-capacity // training.batch)
+    epoch = training.steps_per_epoch
 
     def begin(member: Member):
         chain = markov_chain(task, key_of(member.seed, FEATURES), member.numbers.ratio)

@@ -260,7 +260,7 @@ class TrainingSettings:
     dropout: Literal["always", "first-of-epoch"] = "always"
     """When dropout acts: on every step, or only on the first step of an epoch."""
     precision: Literal["float32", "tf32", "float64"] = "float32"
-    """Of the matrix products (tf32 only where the device has it) and, for float64, of everything."""
+    """Of the model's products (tf32 where the device has it); float64 is for everything, and draws other numbers."""
 
     def __post_init__(self) -> None:
         _settle(self, "training.")

@@ -1,6 +1,7 @@
 """The hand-made solution reaches the truth as its attention gets sharper."""
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -43,47 +44,58 @@ def made(task: TaskSettings, chain: MarkovChain, sharpness: float) -> Transforme
     return construction(chain.features, chain.weights, task.horizon, sharpness)
 
 
+class Answers(NamedTuple):
+    """Log-probabilities of the model and of the truth, of all tokens and of the ones that came; attention."""
+
+    guess: jax.Array
+    truth: jax.Array
+    surprise: jax.Array
+    pattern: jax.Array
+
+    @property
+    def excess_loss(self) -> float:
+        return float(self.surprise.mean())
+
+    @property
+    def divergence(self) -> float:
+        return float(jnp.sum(jnp.exp(self.truth) * (self.truth - self.guess), axis=-1).mean())
+
+
 @eqx.filter_jit
-def excess(model: Transformer, chain: MarkovChain, sequences: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Means over the sequences of the loss beyond the truth's, and of KL(truth || model)."""
-
+def answers(model: Transformer, chain: MarkovChain, sequences: jax.Array) -> Answers:
     def one(sequence):
-        guess = jax.nn.log_softmax(model(sequence[:-1], chain.horizon))
-        truth = chain.rungs(sequence)[:, -1]
+        reading = model.read(sequence[:-1], chain.horizon)
+        guess, truth = jax.nn.log_softmax(reading.logits), chain.rungs(sequence)[:, -1]
         surprise = jnp.take_along_axis(truth - guess, chain.targets(sequence)[:, None], axis=1)
-        return jnp.mean(surprise), jnp.mean(jnp.sum(jnp.exp(truth) * (truth - guess), axis=1))
+        return Answers(guess, truth, surprise, reading.heads[0].pattern)
 
-    return jax.tree.map(jnp.mean, jax.vmap(one)(sequences))
+    return jax.vmap(one)(sequences)
 
 
 def test_the_loss_falls_to_the_entropy_as_the_scores_grow(known):
     task, chain, sequences = known
-    losses, divergences = np.array(
-        [excess(made(task, chain, sharpness), chain, sequences) for sharpness in (0, 1, 2, 4, 6, 8, 10, 12, 14)]
-    ).T
-    assert all(a > b for a, b in pairwise(divergences))
-    assert losses[0] > 0.05
-    assert abs(losses[-1]) < 1e-4 and divergences[-1] < 1e-4
+    sharper = [answers(made(task, chain, each), chain, sequences) for each in (0, 1, 2, 4, 6, 8, 10, 12, 14)]
+    assert all(a.divergence > b.divergence for a, b in pairwise(sharper))
+    assert sharper[0].excess_loss > 0.05
+    assert abs(sharper[-1].excess_loss) < 1e-4 and sharper[-1].divergence < 1e-4
 
 
 def test_what_is_left_of_the_divergence_falls_with_the_square_of_the_leak(known):
     """Attention elsewhere is of order exp(-sharpness) and KL is quadratic, so one more divides it by e^2."""
     task, chain, sequences = known
-    before, after = (excess(made(task, chain, sharpness), chain, sequences)[1] for sharpness in (10, 12))
+    before, after = (answers(made(task, chain, each), chain, sequences).divergence for each in (10, 12))
     assert np.log(before / after) == pytest.approx(2 * 2, rel=0.01)
 
 
 def test_the_sharp_construction_is_the_truth_itself(known):
     task, chain, sequences = known
-    model = made(task, chain, 60.0)
-    for sequence in sequences[:3]:
-        guess = jax.nn.log_softmax(model(sequence[:-1], task.horizon))
-        np.testing.assert_allclose(guess, chain.rungs(sequence)[:, -1], rtol=1e-9, atol=1e-12)
+    sharp = answers(made(task, chain, 60), chain, sequences)
+    np.testing.assert_allclose(sharp.guess, sharp.truth, rtol=1e-9, atol=1e-12)
 
 
 def test_head_k_looks_at_the_lags_of_block_k_in_proportion_to_their_weights(known):
     task, chain, sequences = known
-    pattern = np.asarray(made(task, chain, 60.0).read(sequences[0][:-1], task.horizon).heads[0].pattern)
+    pattern = np.asarray(answers(made(task, chain, 60), chain, sequences).pattern)[0]
     weights = lag_weights(task)
     for k, row in enumerate(weights / weights.sum(axis=1, keepdims=True)):
         for q in range(task.horizon):
@@ -91,12 +103,13 @@ def test_head_k_looks_at_the_lags_of_block_k_in_proportion_to_their_weights(know
             np.testing.assert_allclose(newest_first[: task.start], row, atol=1e-12)
 
 
-def test_a_construction_without_sharpness_looks_alike_at_all_lags_of_equal_weight_and_elsewhere():
-    task = TASKS["mean"]
-    chain = markov_chain(task, jax.random.key(3))
-    pattern = made(task, chain, 0.0).read(jnp.zeros(task.length, int), task.horizon).heads[0].pattern
+def test_without_sharpness_lags_of_equal_weight_are_as_good_as_any_place(known):
+    """All scores are then zero, unless the weights within a block differ."""
+    task, chain, sequences = known
+    pattern = np.asarray(answers(made(task, chain, 0), chain, sequences).pattern)[0]
     for q in range(task.horizon):
-        np.testing.assert_allclose(pattern[:, q, : task.start + q], 1 / (task.start + q), rtol=1e-12)
+        uniform = np.full(task.start + q, 1 / (task.start + q))
+        assert np.allclose(pattern[:, q, : task.start + q], uniform) == (task.weighting != "given")
 
 
 def test_negative_weights_are_refused_because_attention_cannot_be_negative():

@@ -3,6 +3,7 @@
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from jaxtyping import Array
@@ -109,3 +110,12 @@ def test_sets_of_different_keys_and_sequences_of_a_set_are_different(paper_scale
 def test_the_same_key_draws_the_same_set_again(paper_scale):
     chain, sequences = paper_scale
     np.testing.assert_array_equal(drawn(chain, jax.random.key(1), SOME), sequences)
+
+
+@pytest.mark.parametrize(("level", "token"), [(0.0, 1), (1 - 2**-24, 2)], ids=["smallest", "largest"])
+def test_the_extreme_random_numbers_draw_the_first_and_the_last_possible_token(monkeypatch, level, token):
+    """Of four tokens the outer two have no probability."""
+    features = jnp.zeros((1, 4, 4)).at[:, jnp.asarray([0, 3])].set(-1e4)
+    chain = MarkovChain(features, jnp.ones((1, 1)), horizon=3)
+    monkeypatch.setattr(jax.random, "uniform", lambda key, shape, dtype: jnp.full(shape, level, dtype))
+    np.testing.assert_array_equal(chain.targets(chain.sample(jax.random.key(0))), token)

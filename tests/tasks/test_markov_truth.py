@@ -141,7 +141,7 @@ def chains(draw: some.DrawFn) -> dict[str, Any]:
     weight = some.floats(-3, 3)
     rows = tuple(tuple(draw(weight) for _ in block) for block in blocks) if weighting == "given" else ()
     return {
-        "tokens": draw(some.sampled_from([3, 7])),
+        "tokens": 5,
         "blocks": blocks,
         "weighting": weighting,
         "weights": rows,

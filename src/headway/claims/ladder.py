@@ -16,7 +16,8 @@ def meets_rungs_in_order(settings: Settings, trajectory: Trajectory, claim: str 
     """b_1 < b_2 < .. < b_h, with b_i the step at which KL(f_{1:i} || model) is lowest."""
     statement = "Training meets the rungs in order: KL to f_{1:1} bottoms first, then f_{1:2}, and so on to the truth."
     definition = (
-        "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i."
+        "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i. "
+        "Order alone does not show that the loss waits in between: see docs/measures.md."
     )
     if len(settings.task.blocks) < 2:
         return not_run(claim, statement, definition, QUANTITY, "The chain has one block, so there is one rung only.")
@@ -28,7 +29,7 @@ def meets_ngrams_in_order(settings: Settings, trajectory: Trajectory, claim: str
     statement = "The same order shows against trained n-gram models of growing context."
     definition = (
         "Over all evaluations, the step at which KL(n-gram model || model) is lowest comes strictly later "
-        "for every longer context; the n-gram models are those at the end of their own training."
+        "for every longer context; the n-gram models are those at the end of their own training, from the same seed."
     )
     if len(settings.references) < 2 or "kl_references" not in trajectory:
         why = "No n-gram models were trained for this comparison."
@@ -43,7 +44,7 @@ def _in_order(
 ) -> Finding:
     times = trajectory.times(name)
     steps = np.stack([bottoms(times, seed)[0] for seed in kl])
-    ratios = np.min((steps[:, 1:] + 1) / (steps[:, :-1] + 1), axis=1)
+    ratios = np.min(np.maximum(steps[:, 1:], 1) / np.maximum(steps[:, :-1], 1), axis=1)
     holds = np.all(np.diff(steps, axis=1) > 0, axis=1)
     detail = f"Bottoms at steps {steps_in_words(steps)} (medians over seeds)."
     if not holds.all():

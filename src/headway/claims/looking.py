@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.analysis import competition, distance_from_uniform, mass_per_block, rises_then_falls
+from headway.analysis import competition, distance_from_uniform, mass_per_block, rises_then_falls, uniform_by_lag
 from headway.claims.seeds import finding, not_run
 from headway.presets import PUBLISHED_SNAPSHOTS
 from headway.records import Finding, Trajectory
@@ -14,8 +14,6 @@ NEAR_UNIFORM = 0.1
 """Total variation up to which attention counts as uniform."""
 MOSTLY = 0.5
 """Share of a head's attention that counts as mostly."""
-A_LITTLE = 0.05
-"""Share of a head's attention that counts as a little."""
 HUMP = 0.1
 """By how much competition must rise and fall; it is a chance between 0 and 1."""
 
@@ -27,7 +25,7 @@ def masses(settings: Settings, trajectory: Trajectory) -> np.ndarray:
 
 def compete_then_cooperate(settings: Settings, trajectory: Trajectory, claim: str = "A4") -> Finding:
     """The chance that two heads look at the same block rises and then falls."""
-    statement = "The heads first compete for the most important block and then share the blocks between them."
+    statement = "Competitive, then cooperative: the overlap of the heads rises and then falls."
     definition = (
         f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}."
     )
@@ -36,6 +34,7 @@ def compete_then_cooperate(settings: Settings, trajectory: Trajectory, claim: st
         return not_run(claim, statement, definition, quantity, "One head has nobody to compete with.")
     times = trajectory.times("attention_by_lag")
     humps = [rises_then_falls(times, competition(seed), HUMP) for seed in masses(settings, trajectory)]
+    favourites = np.argmax(masses(settings, trajectory), axis=-1)
     peak = np.nanmedian([hump.peak for hump in humps])
     when = np.nanmedian([hump.peak_time for hump in humps])
     return finding(
@@ -46,9 +45,15 @@ def compete_then_cooperate(settings: Settings, trajectory: Trajectory, claim: st
         trajectory,
         [hump.peak - hump.last for hump in humps],
         [bool(hump) for hump in humps],
-        f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds).",
+        f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds). "
+        f"At the end the heads' favourite blocks all differ in {_all_differ(favourites[:, -1])} of {len(humps)} seeds.",
         parts={"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
     )
+
+
+def _all_differ(favourites: np.ndarray) -> int:
+    """Number of seeds in which no two heads favour the same block: (seed, head)."""
+    return sum(len(set(row)) == len(row) for row in favourites.tolist())
 
 
 def published_pictures(settings: Settings, trajectory: Trajectory, claim: str = "A3") -> Finding:
@@ -60,8 +65,8 @@ def published_pictures(settings: Settings, trajectory: Trajectory, claim: str = 
     )
     definition = (
         f"At step {first} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {second} every "
-        f"head has at least {MOSTLY:g} of its attention on I(1) and one at least {A_LITTLE:g} on I(2); at {third} the "
-        f"blocks with most of each head's attention are I(1) twice and I(2) once; at {last} they all differ. "
+        f"head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at "
+        f"{third} the blocks with most of each head's attention are I(1) twice and I(2) once; at {last} they all differ. "
         "A shorter run is looked at when it ends instead. All four must hold."
     )
     quantity = "how many of the four pictures are as published"
@@ -97,10 +102,10 @@ def _pictures(settings: Settings, trajectory: Trajectory) -> dict[str, np.ndarra
     by_lag = trajectory["attention_by_lag"][:, :, -1]
     spread = distance_from_uniform(by_lag, settings.task.start, settings.task.horizon)
     on_first, on_second = mass[..., 0], mass[..., 1]
+    uniform = mass_per_block(uniform_by_lag(settings.task.start, settings.task.horizon), settings.task.blocks)[1]
     return {
         "uniform": np.all(spread <= NEAR_UNIFORM, axis=-1),
-        "all on I(1), one a little on I(2)": np.all(on_first >= MOSTLY, axis=-1)
-        & np.any(on_second >= A_LITTLE, axis=-1),
+        "all on I(1), one a little on I(2)": np.all(on_first >= MOSTLY, axis=-1) & np.any(on_second > uniform, axis=-1),
         "two on I(1), one on I(2)": np.all(favourite == (0, 0, 1), axis=-1),
         "one head a block": np.all(favourite == (0, 1, 2), axis=-1),
     }
@@ -142,9 +147,10 @@ def newest_is_spared(
         other_settings, other = without_residual
         other_block = next((b for b in other_settings.task.blocks if 1 in b and len(b) > 1), None)
         if other_block is not None and not other_settings.model.residual:
+            control = _newest_ratio(other, other_block)
             detail = (
-                f"In the minimal model, which has no residual path, the ratio is "
-                f"{np.median(_newest_ratio(other, other_block)):.2f} (median over seeds)."
+                f"Without a residual path, in the minimal model, the ratio is {np.median(control):.2f} (median over "
+                f"seeds) and below 1 in {np.sum(control < 1)} of {len(control)} seeds: that path is not all of it."
             )
     return finding(claim, statement, definition, quantity, trajectory, ratios, ratios < 1, detail)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headway.analysis import interval_over_seeds
+from headway.analysis import interval_over_seeds, over_seeds
 from headway.records import Finding, Trajectory
 
 
@@ -23,10 +23,10 @@ def finding(
     detail: str = "",
     parts: Mapping[str, ArrayLike] | None = None,
 ) -> Finding:
-    """A Finding over all seeds; one that diverged shows nothing, so for it the claim does not hold."""
+    """A Finding over all seeds; one that diverged shows nothing: it has no value and the claim does not hold for it."""
     sound = not_diverged(trajectory)
-    numbers, held = np.asarray(values, float), np.asarray(holds, bool) & sound
-    low, high = interval_over_seeds(np.where(sound, numbers, np.nan))
+    numbers, held = np.where(sound, np.asarray(values, float), np.nan), np.asarray(holds, bool) & sound
+    low, high = interval_over_seeds(numbers)
     lost = int(np.sum(~sound))
     if lost:
         detail = f"{detail} {lost} of {len(sound)} seeds diverged.".strip()
@@ -56,5 +56,5 @@ def not_diverged(trajectory: Trajectory) -> np.ndarray:
 
 def steps_in_words(steps: np.ndarray) -> str:
     """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"."""
-    medians = [f"{value:.0f}" for value in np.nanmedian(steps, axis=0)]
+    medians = [f"{over_seeds(column).median:.0f}" for column in steps.T]
     return medians[0] if len(medians) == 1 else f"{', '.join(medians[:-1])} and {medians[-1]}"

@@ -17,6 +17,9 @@ from headway.settings import Settings
 Run = tuple[str, str, Settings, Trajectory]
 """(kind of model, grid, settings, trajectory)."""
 
+NEAR = 1.5
+"""Two readings of one boundary differ by less than this factor."""
+
 
 def write_document(path: Path, findings: Sequence[tuple[str, Finding]], runs: Sequence[Run], command: str) -> Path:
     """The whole page as Markdown."""
@@ -31,12 +34,13 @@ def write_document(path: Path, findings: Sequence[tuple[str, Finding]], runs: Se
         "The authors placed their boundaries by eye, for one seed, in figures of the as-run settings. Ours are found "
         "in every seed: *leaving* is the step at which KL to the rung is lowest, *boundary* the step at which the "
         "model is as far from its best approach to one rung as to the next, *from the loss alone* the step at which "
-        "the excess loss has gone half-way from one plateau to the next, counted from the last plateau back, in the "
-        "seeds that show enough of them ([measures](measures.md)).",
+        "the excess loss has gone half-way from one plateau to the next, where such a step lies within a factor "
+        f"{NEAR:g} of the boundary ([measures](measures.md)).",
         _boundaries(runs),
-        "## Plateaus of the excess loss",
-        "Found from the excess-loss curve alone, in nats, counted from the last one back.",
-        _plateaus(runs),
+        "## Excess loss at each rung",
+        "In nats, at the step at which KL to the rung is lowest; for the last rung that is the smallest distance to "
+        "the truth. A rung whose KL still falls at the last step has not been met.",
+        _levels(runs),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
@@ -63,7 +67,7 @@ def _claims(findings: Sequence[tuple[str, Finding]]) -> list[str]:
             measured = ""
             if finding.values:
                 low, high = finding.interval or (math.nan, math.nan)
-                measured = f"{np.median(finding.values):.3g} [{low:.3g}, {high:.3g}]"
+                measured = f"{np.nanmedian(finding.values):.3g} [{low:.3g}, {high:.3g}]"
             lines.append(f"| {grid} | {finding.verdict} | {seeds} | {measured} | {' '.join(words)} |")
         blocks.append("\n".join(lines))
     return blocks
@@ -75,13 +79,12 @@ def _boundaries(runs: Sequence[Run]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for kind, grid, settings, trajectory in runs:
-        found, curves = ladder_stages(trajectory), _last_stages(settings, trajectory)
+        found = ladder_stages(trajectory)
+        curves = [stages_from_loss(trajectory.times("excess_loss"), loss) for loss in trajectory["excess_loss"]]
         for rung in range(1, len(settings.task.blocks)):
             left = [_at(stages, stages.leavings, rung) for stages in found]
             crossed = [_at(stages, stages.boundaries, rung) for stages in found]
-            halves = [
-                math.nan if stages is None else stages.boundaries[rung - len(settings.task.blocks)] for stages in curves
-            ]
+            halves = [_nearest(curve.boundaries, time) for curve, time in zip(curves, crossed, strict=True)]
             published = PUBLISHED_BOUNDARIES.get(kind, ()) if grid == "as-run" else ()
             cells = [_steps(over_seeds(values)) for values in (left, crossed, halves)]
             lines.append(
@@ -96,24 +99,28 @@ def _at(stages: Stages, times: tuple[float, ...], rung: int) -> float:
     return times[stages.crossings.index(crossing)] if crossing in stages.crossings else math.nan
 
 
-def _last_stages(settings: Settings, trajectory: Trajectory) -> list[Stages | None]:
-    """Stages from the loss alone, for the seeds that show at least as many plateaus as there are blocks.
+def _nearest(times: tuple[float, ...], wanted: float) -> float:
+    """The one of `times` that is nearest to `wanted` in log-time, or NaN if none is near.
 
-    The full model has a plateau more, before the heads look anywhere: so the last ones are the ones to compare.
+    Curves have plateaus that no rung stands for, so that counting them would compare different ones.
     """
-    times = trajectory.times("excess_loss")
-    curves = [stages_from_loss(times, loss) for loss in trajectory["excess_loss"]]
-    return [stages if stages.count >= len(settings.task.blocks) else None for stages in curves]
+    near = [time for time in times if wanted / NEAR <= time <= wanted * NEAR]
+    return min(near, key=lambda time: abs(math.log(time / wanted)), default=math.nan)
 
 
-def _plateaus(runs: Sequence[Run]) -> str:
-    lines = ["| model | grid | plateaus (median) | third last | second last | last |", "|---|---|---|---|---|---|"]
-    for kind, grid, _, trajectory in runs:
-        times = trajectory.times("excess_loss")
-        curves = [stages_from_loss(times, loss) for loss in trajectory["excess_loss"]]
-        levels = [[stages.levels[-k] if stages.count >= k else math.nan for stages in curves] for k in (3, 2, 1)]
-        count = np.median([stages.count for stages in curves])
-        lines.append(f"| {kind} | {grid} | {count:g} | {' | '.join(_level(over_seeds(row)) for row in levels)} |")
+def _levels(runs: Sequence[Run]) -> str:
+    rungs = max(len(settings.task.blocks) for _, _, settings, _ in runs)
+    headings = [f"f_{{1:{rung}}}" for rung in range(1, rungs + 1)]
+    lines = [f"| model | grid | {' | '.join(headings)} |", "|---|---" + "|---" * rungs + "|"]
+    for kind, grid, settings, trajectory in runs:
+        lowest = np.argmin(trajectory["kl_rungs"][:, :, 1:], axis=1)
+        loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
+        last = len(trajectory.times("kl_rungs")) - 1
+        # The truth may be approached to the end; a lower rung that is, has only been passed if KL rises again.
+        met = np.where((lowest < last) | (np.arange(lowest.shape[1]) == lowest.shape[1] - 1), loss, np.nan)
+        met[:, -1] = np.where((lowest[:, :-1] < last).all(axis=1), met[:, -1], np.nan)
+        cells = [_level(over_seeds(column)) for column in met.T]
+        lines.append(f"| {kind} | {grid} | {' | '.join(cells + [''] * (rungs - len(settings.task.blocks)))} |")
     return "\n".join(lines)
 
 

@@ -40,8 +40,9 @@ class MarkovChain(eqx.Module):
 
     def rung_logits(self, window: Int[Array, " lag"]) -> Float[Array, "rung token"]:
         """Logits of every rung after `window`, the newest token last."""
-        mixed = self.weights @ jax.nn.one_hot(window[::-1], self.tokens, dtype=self.features.dtype)
-        blocks = jnp.einsum("kyx,kx->ky", self.features, mixed)
+        lagged = jax.nn.one_hot(window[::-1], self.tokens, dtype=self.features.dtype)
+        mixed = jnp.matmul(self.weights, lagged, precision="highest")  # whatever precision the model is trained in
+        blocks = jnp.einsum("kyx,kx->ky", self.features, mixed, precision="highest")
         return jnp.concatenate([jnp.zeros_like(blocks[:1]), jnp.cumsum(blocks, axis=0)])
 
     def conditional(self, window: Int[Array, " lag"]) -> Float[Array, " token"]:
@@ -51,8 +52,8 @@ class MarkovChain(eqx.Module):
     def rungs(self, sequence: Int[Array, " time"]) -> Float[Array, "predicted rung token"]:
         """Log-probabilities of every rung at every predicted position of a whole sequence."""
         lagged = jax.nn.one_hot(self.windows(sequence, self.start)[:, ::-1], self.tokens, dtype=self.features.dtype)
-        mixed = jnp.einsum("kl,tlx->tkx", self.weights, lagged)
-        blocks = jnp.einsum("kyx,tkx->tky", self.features, mixed)
+        mixed = jnp.einsum("kl,tlx->tkx", self.weights, lagged, precision="highest")
+        blocks = jnp.einsum("kyx,tkx->tky", self.features, mixed, precision="highest")
         logits = jnp.concatenate([jnp.zeros_like(blocks[:, :1]), jnp.cumsum(blocks, axis=1)], axis=1)
         return jax.nn.log_softmax(logits)
 
@@ -72,7 +73,7 @@ class MarkovChain(eqx.Module):
         def draw(window, level):
             # Inverse of the distribution function: one random number a token instead of one a candidate.
             cumulative = jnp.cumsum(self.conditional(window))
-            token = jnp.sum(cumulative < level * cumulative[-1]).astype(window.dtype)
+            token = jnp.sum(cumulative <= level * cumulative[-1]).astype(window.dtype)
             return jnp.append(window[1:], token), token
 
         beginning = jax.random.randint(first, (self.start,), 0, self.tokens)

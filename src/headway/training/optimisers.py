@@ -46,7 +46,8 @@ def _schedule(settings: TrainingSettings, steps_per_epoch: Count) -> optax.Gradi
     """The factor on the learning rate."""
     if settings.schedule == "plateau":
         # Ours: the papers do not say what the scheduler watches. It gets the mean training loss once an epoch.
-        # optax acts on the `patience`-th bad epoch, PyTorch on the one after it.
+        # optax acts on the `patience`-th bad epoch, PyTorch on the one after it. Two differences stay: a reduced rate
+        # acts from the epoch's last step on, not from the one after it; and it may fall below PyTorch's floor of 1e-8.
         return optax.contrib.reduce_on_plateau(
             factor=settings.factor,
             patience=settings.patience + 1,
