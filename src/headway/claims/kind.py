@@ -34,8 +34,10 @@ def same_in_kind(full: Run, minimal: Run | None, claim: str = "A6") -> Finding:
             ("in order", meets_rungs_in_order),
             ("compete, then cooperate", compete_then_cooperate),
         ):
-            held = test(settings, trajectory).holds
-            columns[f"{name}: {words}"] = np.asarray([held[row] for row in rows] if held else [False] * len(rows))
+            found = test(settings, trajectory)
+            if found.verdict == "not run":
+                return not_run(claim, STATEMENT, DEFINITION, QUANTITY, found.detail)
+            columns[f"{name}: {words}"] = np.asarray([found.holds[row] for row in rows])
     table = np.stack(list(columns.values()), axis=1)
     trajectory = full[1] if len(shared) == len(full[1].seeds) else _only(full[1], shared)
     return finding(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.analysis import competition, distance_from_uniform, mass_per_block, rises_then_falls, uniform_by_lag
+from headway.analysis import (
+    competition,
+    distance_from_uniform,
+    mass_per_block,
+    over_seeds,
+    rises_then_falls,
+    uniform_by_lag,
+)
 from headway.claims.seeds import finding, not_run
 from headway.presets import PUBLISHED_SNAPSHOTS
 from headway.records import Finding, Trajectory
@@ -32,11 +39,13 @@ def compete_then_cooperate(settings: Settings, trajectory: Trajectory, claim: st
     quantity = "fall of the competition index from its peak to the end"
     if settings.model.heads < 2:
         return not_run(claim, statement, definition, quantity, "One head has nobody to compete with.")
+    if len(settings.task.blocks) < 2:
+        return not_run(claim, statement, definition, quantity, "The chain has one block, which cannot be shared out.")
     times = trajectory.times("attention_by_lag")
     humps = [rises_then_falls(times, competition(seed), HUMP) for seed in masses(settings, trajectory)]
     favourites = np.argmax(masses(settings, trajectory), axis=-1)
-    peak = np.nanmedian([hump.peak for hump in humps])
-    when = np.nanmedian([hump.peak_time for hump in humps])
+    peak = over_seeds([hump.peak for hump in humps]).median
+    when = over_seeds([hump.peak_time for hump in humps]).median
     return finding(
         claim,
         statement,
@@ -66,8 +75,8 @@ def published_pictures(settings: Settings, trajectory: Trajectory, claim: str = 
     definition = (
         f"At step {first} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {second} every "
         f"head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at "
-        f"{third} the blocks with most of each head's attention are I(1) twice and I(2) once; at {last} they all differ. "
-        "A shorter run is looked at when it ends instead. All four must hold."
+        f"{third} the blocks with most of each head's attention are I(1) twice and I(2) once; at {last} they all "
+        "differ. A shorter run is looked at when it ends instead. All four must hold."
     )
     quantity = "how many of the four pictures are as published"
     if len(settings.task.blocks) != 3 or settings.model.heads != 3:
@@ -158,4 +167,5 @@ def newest_is_spared(
 def _newest_ratio(trajectory: Trajectory, block: tuple[int, ...]) -> np.ndarray:
     by_lag = trajectory["attention_by_lag"][:, -1, -1].sum(axis=1)
     mates = [lag - 1 for lag in block if lag != 1]
-    return by_lag[:, 0] / by_lag[:, mates].mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # Mates without any attention: infinite, or not a number.
+        return by_lag[:, 0] / by_lag[:, mates].mean(axis=1)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headway.analysis import over_seeds
 from headway.cli.arguments import experiment_from, title
 from headway.cli.screen import name as cell_name
 from headway.records import Finding
@@ -89,9 +89,10 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
 def measured(finding: Finding) -> str:
     """The quantity's median and interval, what it is, and what a reader needs to know about the outcome."""
     words = [finding.detail] if finding.detail else []
-    if finding.values:
+    found = over_seeds(finding.values)
+    if found.seeds:
         interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
-        words.insert(0, f"{np.median(finding.values):.3g}{interval}: {finding.quantity}.")
+        words.insert(0, f"{found.median:.3g}{interval}: {finding.quantity}.")
     if finding.parts and finding.verdict in ("partly", "fails"):
         words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
     return " ".join(words)

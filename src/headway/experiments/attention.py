@@ -42,16 +42,20 @@ def read(results: Results) -> list[Finding]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Figure 2 for the first seed; each head alone; mass per block over training."""
+    """Figure 2 for the first seed; each head alone; mass per block over training.
+
+    A run that is shorter than the paper's is shown at its end; one that kept no matrices, only by its masses.
+    """
     from headway.report.figures import draw_attention, draw_heads, draw_mass, new_figure
     from headway.report.stages import boundary_table
 
     settings, trajectory = results[0]
     seed, blocks = trajectory.seeds[0], settings.task.blocks
-    steps = [step for step in PUBLISHED_SNAPSHOTS if step <= settings.training.steps]
-    steps += [] if steps[-1] == PUBLISHED_SNAPSHOTS[-1] else [settings.training.steps]
+    steps = sorted({min(step, settings.training.steps) for step in PUBLISHED_SNAPSHOTS})
     together, alone, mass = new_figure(5.5, 1.9), new_figure(5.5, 4.2), new_figure(5.5, 2.4)
+    draw_mass(mass.subplots(), trajectory, None, blocks, boundary_table(settings, trajectory), log_steps=True)
+    if len(trajectory.times("attention")) == 0:
+        return {"mass": mass}
     draw_attention(together, trajectory, seed, steps, blocks)
     draw_heads(alone, trajectory, seed, steps, blocks)
-    draw_mass(mass.subplots(), trajectory, None, blocks, boundary_table(settings, trajectory), log_steps=True)
     return {"figure-2": together, "heads": alone, "mass": mass}

@@ -31,7 +31,10 @@ def read(results: Results) -> list[Finding]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """All in one picture; Figure 1, its lower half; the excess loss; the heads' indices."""
+    """All in one picture; Figure 1, its lower half; the excess loss; the heads' indices.
+
+    The first two show attention matrices: a run that kept none does without them.
+    """
     from headway.report.figures import (
         draw_competition,
         draw_excess,
@@ -46,6 +49,8 @@ def draw(results: Results) -> dict[str, Figure]:
     staircase, indices = new_figure(5.5, 2.4), new_figure(5.5, 2.4)
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
     draw_competition(indices.subplots(), trajectory, settings.task.blocks, boundaries, log_steps=True)
+    if len(trajectory.times("attention")) == 0:
+        return {"excess-loss": staircase, "competition": indices}
     return {
         "overview": figure_overview(trajectory, settings, boundaries=boundaries),
         "figure-1": figure_stages(trajectory, settings.task.blocks, boundaries=boundaries),

@@ -64,13 +64,18 @@ def _claims(findings: Sequence[tuple[str, Finding]]) -> list[str]:
             words = [finding.detail] if finding.detail else []
             if finding.parts and finding.verdict in ("partly", "fails"):
                 words.append("; ".join(f"{part}: {count}" for part, count in finding.parts.items()))
-            measured = ""
-            if finding.values:
-                low, high = finding.interval or (math.nan, math.nan)
-                measured = f"{np.nanmedian(finding.values):.3g} [{low:.3g}, {high:.3g}]"
-            lines.append(f"| {grid} | {finding.verdict} | {seeds} | {measured} | {' '.join(words)} |")
+            lines.append(f"| {grid} | {finding.verdict} | {seeds} | {_measured(finding)} | {' '.join(words)} |")
         blocks.append("\n".join(lines))
     return blocks
+
+
+def _measured(finding: Finding) -> str:
+    """The median over the seeds that have a value, and its interval if it is known."""
+    found = over_seeds(finding.values)
+    if found.seeds == 0:
+        return ""
+    interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
+    return f"{found.median:.3g}{interval}"
 
 
 def _boundaries(runs: Sequence[Run]) -> str:
@@ -86,10 +91,9 @@ def _boundaries(runs: Sequence[Run]) -> str:
             crossed = [_at(stages, stages.boundaries, rung) for stages in found]
             halves = [_nearest(curve.boundaries, time) for curve, time in zip(curves, crossed, strict=True)]
             published = PUBLISHED_BOUNDARIES.get(kind, ()) if grid == "as-run" else ()
+            known = published[rung - 1] if rung <= len(published) else ""
             cells = [_steps(over_seeds(values)) for values in (left, crossed, halves)]
-            lines.append(
-                f"| {kind} | {grid} | {rung} | {published[rung - 1] if published else ''} | {' | '.join(cells)} |"
-            )
+            lines.append(f"| {kind} | {grid} | {rung} | {known} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
