@@ -181,6 +181,13 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
     }
 
 
+def test_a_seed_draws_its_training_set_its_test_set_and_its_features_apart(group, whole):
+    """Else a model would be measured on what it was trained on."""
+    data = group.data
+    assert (np.asarray(data.training[:, :16]) != np.asarray(data.test)).any(axis=2).mean() > 0.5
+    assert len(np.unique(np.asarray(data.chain.features).reshape(6, 25), axis=0)) == 6, "a seed has its own chain"
+
+
 def test_training_from_every_checkpoint_ends_with_the_same_bits(group, whole):
     segments = list(group.segments(0, None))
     for number, segment in enumerate(segments[:-1]):

@@ -12,7 +12,7 @@ from headway.experiments import attention, ladder, stages
 from headway.settings import EvaluationSettings, Settings
 
 BLOCKS = ((1, 2), (3,), (4,))
-SEEDS = 2
+SEEDS = 4
 
 
 def small(settings: Settings) -> Settings:

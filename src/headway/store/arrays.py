@@ -32,9 +32,10 @@ def encode(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def decode(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file; anything else, such as a pickle, is a ValueError."""
+    """The arrays of a safetensors file by name; anything else, such as a pickle, is a ValueError."""
     try:
-        return safetensors.load(data)
+        # safetensors gives them in another order every time, and what is made from them would differ with it.
+        return dict(sorted(safetensors.load(data).items()))
     except (SafetensorError, KeyError, OverflowError) as error:
         raise ValueError(f"not a safetensors file of known types ({error})") from error
 

@@ -1,13 +1,14 @@
 """What a sweep tells whoever watches it."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from headway.records import Cell
 
 
+@runtime_checkable
 class Watch(Protocol):
     """A screen, a log, a test: the sweep speaks and never asks."""
 

@@ -1,0 +1,62 @@
+"""A4: heads that compete and then cooperate."""
+
+import pytest
+from tests.claims.made import FIGURE_2, heads_on, made_settings, made_trajectory
+
+from headway.claims import compete_then_cooperate
+
+SETTINGS = made_settings()
+TOGETHER = [(1, 0, 0)] * 3
+APART = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+
+
+def shown_by(*stories):
+    return compete_then_cooperate(SETTINGS, made_trajectory(attention=[heads_on(story, SETTINGS) for story in stories]))
+
+
+def test_heads_that_crowd_on_one_block_and_then_part_compete_and_then_cooperate():
+    found = shown_by({0: None, 10: TOGETHER, 160: APART})
+    assert found.verdict == "holds"
+    assert found.values == (1,), "all on one block is an index of 1, one head a block of 0"
+    assert found.parts == {"rises": 1, "falls": 1}
+    assert "The index peaks at 1.00 at step 10" in found.detail
+    assert "favourite blocks all differ in 1 of 1 seeds" in found.detail
+
+
+def test_figure_2_shows_competition_and_then_cooperation():
+    assert shown_by(FIGURE_2).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    "story, rises, falls",
+    [
+        ({0: None, 10: TOGETHER}, 1, 0),
+        ({0: TOGETHER, 10: APART}, 0, 1),
+        ({0: None}, 0, 0),
+        ({0: APART}, 0, 0),
+    ],
+    ids=["they never part", "they were never apart", "they never choose", "they never meet"],
+)
+def test_half_of_the_story_is_not_the_story(story, rises, falls):
+    found = shown_by(story)
+    assert found.verdict == "fails"
+    assert found.parts == {"rises": rises, "falls": falls}
+
+
+def test_a_bump_within_the_margin_is_no_competition():
+    bump = [(0.5, 0.3, 0.2), (0.5, 0.2, 0.3), (0.4, 0.3, 0.3)]
+    assert shown_by({0: APART, 10: [(1, 0, 0), (0.05, 0.95, 0), (0, 0, 1)], 160: APART}).verdict == "fails"
+    assert shown_by({0: APART, 10: bump, 160: APART}).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    "heads, blocks, why",
+    [
+        (1, ((1, 2), (3, 4)), "One head has nobody to compete with."),
+        (3, ((1, 2),), "The chain has one block, which cannot be shared out."),
+    ],
+)
+def test_one_head_or_one_block_leaves_nothing_to_compete_for(heads, blocks, why):
+    settings = made_settings(heads, blocks)
+    found = compete_then_cooperate(settings, made_trajectory(attention=[heads_on({0: None}, settings)]))
+    assert (found.verdict, found.detail) == ("not run", why)

@@ -1,0 +1,50 @@
+"""Commands up to the point at which they would train or write."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headway.cli import main
+from headway.records import Cell
+
+
+class Parsed(Exception):  # noqa: N818 - nothing is wrong
+    """Where a dry run ends, with the cells that the command would compute."""
+
+    def __init__(self, cells: list[Cell]) -> None:
+        self.cells = cells
+
+
+def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Cell]]:
+    """`dry(*arguments)` fails where the command would end with an error, and returns the cells of a run.
+
+    Commands run in `folder`, where there are folders of records in which everything is found.
+    """
+    for name in ("runs", "results"):
+        (folder / name).mkdir()
+    monkeypatch.chdir(folder)
+
+    def stop(cells, stores):
+        raise Parsed(list(cells))
+
+    def nothing(*arguments, **options): ...
+
+    monkeypatch.setattr("headway.cli.run_command._compute", stop)
+    monkeypatch.setattr("headway.cli.outcome.show", nothing)
+    monkeypatch.setattr("headway.cli.outcome.write_markdown", nothing)
+    monkeypatch.setattr("headway.export.export", lambda record, path, **options: path)
+    monkeypatch.setattr("headway.store.load", nothing)
+    monkeypatch.setattr("headway.cli.report_command.answer", lambda cell, stores, loosely: cell)
+    monkeypatch.setattr("headway.cli.list_command.answer", lambda cell, stores, loosely: cell)
+
+    def dry(*arguments: str) -> list[Cell]:
+        try:
+            main(arguments)
+        except Parsed as parsed:
+            return parsed.cells
+        except SystemExit as end:
+            assert not end.code, f"headway {' '.join(arguments)} ends with {end.code}"
+        return []
+
+    return dry

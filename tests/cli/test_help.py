@@ -1,0 +1,119 @@
+"""Help comes at once, teaches by examples, and names everything that can be chosen."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from headway.cli import COMMANDS
+from headway.experiments import NAMES
+from headway.settings import Settings
+
+ROOT = Path(__file__).parent.parent.parent
+HEAVY = ("jax", "equinox", "optax", "scipy", "matplotlib", "plotly", "ruptures")
+LOADED = f"""
+import sys
+from headway.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+sys.stderr.write(" ".join(name for name in {(*HEAVY, "numpy")} if name in sys.modules))
+"""
+
+
+def fresh(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, *map(str, command)], env=environment, capture_output=True, text=True, timeout=60, **options
+    )
+
+
+def option_names(kind: type = Settings, prefix: str = "--") -> list[str]:
+    """Every setting as an option: --task.ratio, --training.test-samples, --references."""
+    hints = get_type_hints(kind)
+    return [
+        name
+        for field in fields(kind)
+        for name in (
+            option_names(hints[field.name], f"{prefix}{field.name}.")
+            if is_dataclass(hints[field.name])
+            else [f"{prefix}{field.name}".replace("_", "-")]
+        )
+    ]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["run", "stages", "--help"]], ids=" ".join)
+def test_help_loads_neither_the_accelerator_nor_numpy(arguments):
+    outcome = fresh("-c", LOADED, *arguments)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stderr == ""
+    assert "headway run stages" in outcome.stdout
+
+
+def test_what_is_on_disk_is_listed_without_the_accelerator():
+    outcome = fresh("-c", LOADED, "list", "--from", ROOT / "results")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "jax" not in outcome.stderr.split()
+
+
+def test_help_presents_every_command(headway):
+    for word in ("--help", "-h", "help"):
+        said = headway(word)
+        assert (said.code, said.err) == (0, "")
+        assert all(f"headway {command}" in said.out for command in COMMANDS)
+
+
+def test_help_of_run_presents_every_experiment(headway):
+    said = headway("run", "--help")
+    assert said.code == 0
+    assert all(re.search(rf"^  {name} +Paper A, Figure \d", said.out, re.MULTILINE) for name in NAMES)
+    assert headway("run").code == 2, "run alone does not say what to run"
+
+
+@pytest.mark.parametrize("experiment", [*NAMES, "all"])
+def test_help_of_an_experiment_names_every_setting(headway, experiment):
+    said = headway("run", experiment, "--help")
+    assert said.code == 0
+    offered = set(re.findall(r"(?<![\w-])--[\w.-]+", said.out))
+    assert {*option_names(), "--grid", "--seeds", "--into", "--page", "--keep"} - offered == set()
+
+
+def test_help_shows_the_values_of_the_chosen_grid(headway):
+    assert "(default: 0.08)" in headway("run", "stages", "--help").out
+    assert "(default: 0.003)" in headway("run", "stages", "--grid", "printed", "--help").out
+    assert "(default: 0.003)" in headway("run", "stages", "--grid=quick", "--grid=printed", "--help").out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], *([command, "--help"] for command in COMMANDS if command != "run")]
+)
+def test_help_teaches_with_examples_that_work(headway, dry, arguments):
+    lines = headway(*arguments).out.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.strip(" │") in ("examples:", "Try:"))
+    examples = [re.split(r"\s{2,}", line.strip(" │"))[0] for line in lines[begin + 1 :] if "headway " in line]
+    shown = [example for example in examples if example.startswith("headway ")]
+    assert len(shown) >= 2
+    for example in shown:
+        dry(*shlex.split(example)[1:])
+
+
+def test_the_version_is_told_with_or_without_an_installed_package(headway):
+    said = headway("--version")
+    assert said.code == 0
+    assert re.fullmatch(r"headway (\d[\w.]*|from source), commit ([0-9a-f]{40}|not known)\n", said.out)
+
+
+@pytest.mark.parametrize("arguments", ["--help", "run stages --help"])
+def test_a_reader_who_has_seen_enough_gets_no_traceback(arguments):
+    """`headway --help | head -0`: the pipe is closed before anything is written."""
+    command = f"{shlex.quote(sys.executable)} -m headway {arguments} | true"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    outcome = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=60)
+    assert outcome.stderr == ""

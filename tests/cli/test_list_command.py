@@ -1,0 +1,91 @@
+"""`headway list`: what can be run, what is on disk, and in which state."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from headway.experiments import NAMES, find
+from headway.records import Cell
+from headway.store import Store
+
+RESULTS = Path(__file__).parent.parent.parent / "results"
+ROW = re.compile(r"^ *(stages|attention|ladder)? +(quick|printed|as-run) +(\d)/(\d) runs", re.MULTILINE)
+ENTRY = re.compile(r"^  (done|unfinished|running|damaged|foreign) +(\S+)  (.*)$", re.MULTILINE)
+
+
+def on_disk(said) -> list[int]:
+    """Number of runs that are there, row by row."""
+    return [int(done) for *_, done, _ in ROW.findall(said.out)]
+
+
+@pytest.fixture
+def records(made_records, tmp_path, monkeypatch) -> Path:
+    shutil.copytree(made_records, tmp_path / "runs")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs"
+
+
+def test_before_the_first_run_every_experiment_is_listed_and_nothing_is_there(headway, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = headway("list")
+    assert (said.code, said.err) == (0, "")
+    rows = ROW.findall(said.out)
+    assert [name for name, *_ in rows if name] == list(NAMES)
+    assert [grid for _, grid, *_ in rows] == ["quick", "printed", "as-run"] * len(NAMES)
+    assert [int(all_of_them) for *_, all_of_them in rows] == [
+        len(runs) for name in NAMES for runs in find(name).GRIDS.values()
+    ]
+    assert set(on_disk(said)) == {0}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_serves_every_experiment_that_needs_it(headway, records):
+    assert on_disk(headway("list")) == [1, 0, 0, 2, 0, 0, 2, 0, 0]
+
+
+def test_every_record_is_listed_by_the_name_that_export_takes(headway, records):
+    said = headway("list")
+    assert [(state, name) for state, name, _ in ENTRY.findall(said.out)] == [
+        ("done", path.name) for path in sorted(records.iterdir())
+    ]
+
+
+def test_our_own_figures_are_no_foreign_folder(headway, records):
+    (records / "figures").mkdir()
+    (records / "diary").mkdir()
+    listed = [(state, name) for state, name, _ in ENTRY.findall(headway("list").out)]
+    assert ("foreign", "diary") in listed
+    assert not any("figures" in name for _, name in listed)
+
+
+def test_damaged_and_unfinished_work_is_listed_and_stops_nobody(headway, records):
+    spoilt = min(records.glob("*/trajectory.safetensors"))
+    spoilt.write_bytes(b"half")
+    (settings,) = find("stages").GRIDS["printed"]
+    with Store(records).open(Cell(settings, (0,))) as work:
+        work.resume()
+        work.save(None, {}, 17)
+    said = headway("list")
+    assert said.code == 0
+    states = {name: (state, words) for state, name, words in ENTRY.findall(said.out)}
+    assert states[spoilt.parent.name][0] == "damaged"
+    assert states[Cell(settings, (0,)).identity] == ("unfinished", states[Cell(settings, (0,)).identity][1])
+    assert states[Cell(settings, (0,)).identity][1].startswith("at 17;")
+
+
+def test_a_folder_that_does_not_exist_is_told(headway):
+    said = headway("list", "--from", "nowhere")
+    assert (said.code, said.err) == (
+        2,
+        "headway: there is no folder nowhere. Name one with records, such as results.\n",
+    )
+
+
+def test_the_committed_results_answer_every_paper_scale_grid(headway):
+    said = headway("list", "--from", RESULTS)
+    assert on_disk(said) == [0, 1, 1, 0, 2, 2, 0, 2, 2]
+    entries = ENTRY.findall(said.out)
+    assert {state for state, *_ in entries} == {"done"}
+    assert {name for _, name, _ in entries} == {path.name for path in RESULTS.iterdir() if path.is_dir()}

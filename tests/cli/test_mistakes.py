@@ -1,0 +1,102 @@
+"""Every mistake ends with exit code 2 and a message that names it, never with a traceback."""
+
+import pytest
+from tests.cli.test_help import option_names
+
+FLAGS = {
+    *("--task.orthogonal", "--model.keys", "--model.output", "--model.scaled-scores"),
+    *("--model.residual", "--model.readout"),
+}
+WORDS = {
+    *("--task.weighting", "--model.embedding", "--model.positions", "--model.norm", "--model.initialisation"),
+    *("--training.optimiser", "--training.schedule", "--training.data", "--training.dropout", "--training.precision"),
+}
+TAKES_A_VALUE = [name for name in option_names() if name not in FLAGS]
+NUMBERS = [name for name in TAKES_A_VALUE if name not in WORDS]
+
+
+def spelt(option: str) -> set[str]:
+    """How a message may name the setting."""
+    return {option, option.removeprefix("--").replace("-", "_")}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_trained(dry):
+    """A mistake that goes unnoticed ends the test at once, with `Parsed`."""
+
+
+@pytest.mark.parametrize("option", [*TAKES_A_VALUE, "--grid", "--seeds"])
+def test_nonsense_is_refused_by_the_name_of_the_setting(headway, option):
+    said = headway("run", "stages", option, "nonsense")
+    assert said.code == 2
+    assert any(name in said.err for name in spelt(option)), said.err
+
+
+@pytest.mark.parametrize("option", [*NUMBERS, "--seeds"])
+def test_a_negative_number_is_refused_by_the_name_of_the_setting(headway, option):
+    said = headway("run", "stages", f"{option}=-1")
+    assert said.code == 2
+    assert any(name in said.err for name in spelt(option)), said.err
+
+
+def test_every_setting_is_either_a_flag_a_word_or_a_number():
+    assert {*FLAGS, *WORDS, *NUMBERS} == set(option_names())
+
+
+@pytest.mark.parametrize(
+    "option, meant",
+    [
+        ("--task.ratoi", "--task.ratio"),
+        ("--training.learn-rate", "--training.learning-rate"),
+        ("--sedes", "--seeds"),
+        ("--task.block", "--task.blocks"),
+    ],
+)
+def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
+    said = headway("run", "stages", option, "2")
+    assert said.code == 2
+    assert "Unrecognized options" in said.err and option in said.err
+    assert meant in said.err.split("Perhaps you meant", 1)[1]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("rnu stages", "there is no command 'rnu'. Did you mean 'run'?"),
+        ("--hepl", "there is no command '--hepl'. Did you mean '--help'?"),
+        ("xyzzy", "there is no command 'xyzzy'. See `headway --help`."),
+        ("run stagse", "there is no experiment 'stagse'. Did you mean 'stages'? There are stages, attention, ladder"),
+        ("report lader", "there is no experiment 'lader'. Did you mean 'ladder'?"),
+        ("report --grid as_run", "there is no grid 'as_run'. There are quick, printed, as-run."),
+        ("run stages --seeds 0", "--seeds is 0, but at least 1 seed is needed."),
+        ("run stages --seeds 1.5", "--seeds"),
+        ("run stages --grid quik", "invalid choice 'quik' for argument '--grid'"),
+        ("run stages --grid", "Missing value for argument '--grid'"),
+        ("run stages extra", "Unrecognized options: extra"),
+        ("run stages --task.blocks", "task.blocks is ()"),
+        ("run stages --task.blocks 1,1", "the block (1, 1) of task.blocks names a lag twice"),
+        ("run stages --task.blocks 0-2", "a lag of task.blocks (0, 1, 2) is 0"),
+        ("run stages --task.blocks 2,8-5", "write blocks of lags as in 1-4 5-8 9-12"),
+        ("run stages --task.weights 1,2 3,4 5,6", 'Use task.weighting "given", or leave the weights out.'),
+        ("run stages --task.weighting given", "Give one number for each lag."),
+        ("run stages --task.weighting given --task.weights 1,2 x", "write the weights block by block as in 0.7,0.3"),
+        ("run stages --task.order 3", "lag 6 looks before the start of a context of 3 tokens"),
+        ("run stages --task.ratio nan", "task.ratio is nan, but it must be a finite number above 0."),
+        ("run stages --model.dropout 1", "model.dropout is 1.0"),
+        ("run stages --context 99", "a window of 99 tokens does not fit"),
+        ("run attention --model.heads 5", "5 heads do not divide the width 48. Use model.width 45 or 50"),
+        ("run ladder --task.blocks 1 2 3", "a reference of 4 tokens does not fit"),
+        ("list --form results", "--from"),
+        ("export", "PATH"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_in_words(headway, arguments, words):
+    said = headway(*arguments.split())
+    assert said.code == 2
+    assert words in " ".join(said.err.split()), said.err
+    assert "Traceback" not in said.err
+
+
+def test_the_message_of_an_error_comes_once(headway):
+    """Two runs in the grid, one mistake, one message."""
+    assert headway("run", "ladder", "--training.steps", "0").err.count("training.steps is 0") == 1

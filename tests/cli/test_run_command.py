@@ -1,0 +1,169 @@
+"""`headway run`: from nothing to verdicts, figures and a page; once; and on from where it was stopped."""
+
+import re
+import shutil
+import signal
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.process import Shell
+from tests.cli.test_settings_options import differing
+
+from headway.experiments import stages
+from headway.records import Trajectory
+from headway.store import Record, Store, load
+
+SMALL = (
+    *("--seeds", "2", "--task.tokens", "5", "--task.horizon", "4", "--training.steps", "12", "--training.batch", "8"),
+    *("--training.samples", "20", "--training.test-samples", "16"),
+    *("--evaluation.points", "6", "--evaluation.also", "--evaluation.snapshots", "4"),
+)
+RUN = ("run", "stages", *SMALL)
+FIGURES = {
+    f"stages-quick-{name}.{kind}"
+    for name in ("overview", "figure-1", "excess-loss", "competition")
+    for kind in ("png", "pdf")
+}
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory) -> Shell:
+    return Shell(tmp_path_factory.mktemp("shell"), tmp_path_factory.mktemp("compiled"))
+
+
+@pytest.fixture(scope="module")
+def first(shell) -> subprocess.CompletedProcess[str]:
+    """`headway run stages` in an empty folder, undisturbed."""
+    return shell.call(*RUN)
+
+
+@pytest.fixture(scope="module")
+def record(first, shell) -> Record:
+    (path,) = shell.folder.glob("runs/markov-*")
+    return load(path)
+
+
+@pytest.fixture
+def elsewhere(shell, first, tmp_path) -> Shell:
+    """Another empty folder to call commands in."""
+    return replace(shell, folder=tmp_path)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def bits(trajectory: Trajectory) -> dict[str, bytes]:
+    """Every array, clock and fact to the last bit."""
+    everything = {**trajectory.arrays, **trajectory.clocks, **trajectory.facts}
+    return {name: np.ascontiguousarray(values).tobytes() for name, values in everything.items()}
+
+
+def test_a_run_ends_with_a_verdict_on_every_claim_and_the_path_of_the_page(first, shell):
+    assert first.returncode == 0, first.stderr
+    verdicts = re.findall(r"^(A\d minimal)  .*\n +quick +(?:holds|partly|fails) +\d/2 ", first.stdout, re.MULTILINE)
+    assert verdicts == ["A1 minimal", "A4 minimal"]
+    assert f"page     {shell.folder / 'runs' / 'stages-quick.html'}" in first.stdout
+
+
+def test_a_run_shows_what_it_does_and_how_far_it_is(first):
+    told = first.stderr.splitlines()
+    assert told[0].startswith("training minimal (2 runs side by side) for 12 steps")
+    assert re.fullmatch(r"step 12/12, median loss \d\.\d{3}, rungs [123] [123], 0:00 left", told[-2])
+    assert re.fullmatch(r"done: minimal \(2 runs side by side\), \d:\d\d", told[-1])
+
+
+def test_a_run_writes_a_record_figures_and_a_page_and_nothing_outside_its_folder(first, shell, record):
+    assert names(shell.folder) == {"runs"}
+    runs = shell.folder / "runs"
+    assert names(runs) == {record.path.name, "figures", "stages-quick.html"}
+    assert names(runs / "figures") == FIGURES
+    for path in (runs / "figures").iterdir():
+        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"%PDF")
+    page = (runs / "stages-quick.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert f"headway {' '.join(RUN)}" in page
+
+
+def test_the_record_is_the_quick_preset_with_the_options_and_nothing_else_changed(record):
+    changed = differing(record.cell.settings, stages.GRIDS["quick"][0])
+    options = {word[2:].replace("-", "_") for word in SMALL if word.startswith("--")} - {"seeds"}
+    assert changed == options
+    assert record.cell.seeds == (0, 1)
+    assert record.trajectory["train_loss"].shape == (2, 12)
+    assert record.has_weights
+    record.verify()
+
+
+def test_the_same_command_again_trains_nothing_and_shows_the_same(first, shell, record):
+    page, stamp = shell.folder / "runs" / "stages-quick.html", record.path.stat().st_mtime_ns
+    before = page.read_bytes()
+    again = shell.call(*RUN)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout == first.stdout
+    assert page.read_bytes() == before
+    assert record.path.stat().st_mtime_ns == stamp
+
+
+def test_a_run_without_a_page_tells_only_the_verdicts(headway, record, tmp_path):
+    shutil.copytree(record.path, tmp_path / record.path.name)
+    said = headway(*RUN, "--no-page", "--into", tmp_path)
+    assert (said.code, said.err) == (0, "")
+    assert "A1 minimal" in said.out and "page" not in said.out
+    assert names(tmp_path) == {record.path.name}
+
+
+def test_small_copies_are_kept_on_request_and_serve_where_the_record_is_not(headway, record, tmp_path):
+    shutil.copytree(record.path, tmp_path / "runs" / record.path.name)
+    kept = tmp_path / "kept"
+    assert headway(*RUN, "--no-page", "--into", tmp_path / "runs", "--keep", kept).code == 0
+    copy = Store(kept).load(record.cell)
+    assert not copy.has_weights
+    assert (copy.trajectory["excess_loss"] == record.trajectory["excess_loss"]).all()
+    from_copy = headway(*RUN, "--no-page", "--into", tmp_path / "empty", "--keep", kept)
+    assert (from_copy.code, from_copy.err) == (0, "")
+    assert not (tmp_path / "empty").exists()
+
+
+def test_a_damaged_record_in_the_place_of_a_run_is_told_and_left_as_it_is(headway, record, tmp_path):
+    folder = tmp_path / record.path.name
+    shutil.copytree(record.path, folder)
+    (folder / "trajectory.safetensors").write_bytes(b"half")
+    said = headway(*RUN, "--no-page", "--into", tmp_path)
+    assert said.code == 2
+    assert "is damaged: trajectory.safetensors has 4 bytes" in said.err
+    assert (folder / "trajectory.safetensors").read_bytes() == b"half"
+
+
+def test_a_folder_that_cannot_be_made_is_told(headway, tmp_path):
+    (tmp_path / "file").write_text("")
+    said = headway(*RUN, "--into", tmp_path / "file" / "runs")
+    assert said.code == 2
+    assert said.err.splitlines()[-1].startswith(f"headway: {tmp_path / 'file' / 'runs'}: making the folder")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "kill"])
+def test_an_interrupted_run_goes_on_and_ends_with_the_same_bits(elsewhere, record, headway, how):
+    process = elsewhere.stop_at(7, *RUN, "--no-page")
+    process.send_signal(how)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("\nInterrupted. What was measured is saved: the same command goes on from there.\n")
+    assert "Traceback" not in err
+    runs = elsewhere.folder / "runs"
+    assert names(runs) == {f"{record.identity}.partial"}
+    assert re.search(rf"unfinished +{record.identity}  at 7;", headway("list", "--from", runs).out)
+
+    resumed = elsewhere.call(*RUN, "--no-page")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "going on at step 7 of 12" in resumed.stderr
+    assert names(runs) == {record.identity}
+    again = load(runs / record.identity)
+    assert bits(again.trajectory) == bits(record.trajectory)
+    weights, wanted = again.weights(), record.weights()
+    assert {name: values.tobytes() for name, values in weights.items()} == {
+        name: values.tobytes() for name, values in wanted.items()
+    }

@@ -1,0 +1,104 @@
+"""Every setting is a typed option: blocks as one writes them, overrides that keep what is not given."""
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway import presets
+from headway.cli.settings_options import block_text, lags
+from headway.experiments import NAMES, find
+
+BLOCK = st.lists(st.integers(1, 30), min_size=1, max_size=8, unique=True).map(tuple)
+
+
+def differing(left: Any, right: Any, where: str = "") -> set[str]:
+    """Names of the settings in which two records differ."""
+    if is_dataclass(left):
+        pairs = ((field.name, getattr(left, field.name), getattr(right, field.name)) for field in fields(left))
+        return {name for field, a, b in pairs for name in differing(a, b, f"{where}.{field}")}
+    return set() if left == right else {where.removeprefix(".")}
+
+
+@given(BLOCK)
+def test_a_block_reads_back_from_what_is_written_for_it(block):
+    assert lags(block_text(block)) == block
+
+
+@pytest.mark.parametrize(
+    "text, block",
+    [("5-8", (5, 6, 7, 8)), ("1,3", (1, 3)), ("2,5-7", (2, 5, 6, 7)), ("4", (4,)), ("4,1-2", (4, 1, 2)), ("3-3", (3,))],
+)
+def test_blocks_are_written_as_people_write_them(text, block):
+    assert lags(text) == block
+
+
+@given(BLOCK)
+def test_the_notation_is_no_longer_than_a_list(block):
+    assert len(block_text(block)) <= len(",".join(map(str, block)))
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "1--2", "1-2-3", "1;2", "1.5", "8-5", "2,8-5", "1,,2"])
+def test_what_is_no_block_is_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        lags(text)
+
+
+def test_blocks_keep_their_order_and_lags_theirs(dry):
+    (cell,) = dry("run", "stages", "--task.blocks", "5-6", "3-4", "2,1")
+    assert cell.settings.task.blocks == ((5, 6), (3, 4), (2, 1))
+
+
+def test_weights_are_written_block_by_block(dry):
+    (cell,) = dry("run", "stages", "--task.weighting", "given", "--task.weights", "0.7,0.3", "1,0", "0.5,0.5")
+    assert cell.settings.task.weights == ((0.7, 0.3), (1.0, 0.0), (0.5, 0.5))
+
+
+@pytest.mark.parametrize("experiment", NAMES)
+@pytest.mark.parametrize("grid", ["quick", "printed", "as-run"])
+def test_a_run_without_options_is_the_grid_itself(dry, experiment, grid):
+    module = find(experiment)
+    cells = dry("run", experiment, "--grid", grid)
+    assert [cell.settings for cell in cells] == module.GRIDS[grid]
+    assert {cell.seeds for cell in cells} == {tuple(range(module.SEEDS[grid]))}
+
+
+def test_an_option_changes_every_run_of_a_grid_and_nothing_else_in_it(dry):
+    """The ladder's two runs have different chains; both get the ratio and keep the rest."""
+    runs = find("ladder").GRIDS["quick"]
+    assert differing(*runs) >= {"task.tokens", "task.horizon", "model.embedding", "training.samples"}
+    cells = dry("run", "ladder", "--task.ratio", "1.3", "--training.steps", "7", "--seeds", "3")
+    assert [differing(cell.settings, run) for cell, run in zip(cells, runs, strict=True)] == [
+        {"task.ratio", "training.steps"}
+    ] * 2
+    assert {(cell.settings.task.ratio, cell.settings.training.steps, cell.seeds) for cell in cells} == {
+        (1.3, 7, (0, 1, 2))
+    }
+
+
+def test_options_start_from_the_chosen_grid(dry):
+    (cell,) = dry("run", "stages", "--grid", "printed", "--model.heads", "2")
+    assert cell.settings == replace(presets.minimal_printed(), model=replace(presets.MINIMAL, heads=2))
+
+
+def test_of_two_grids_the_last_is_meant(dry):
+    (cell,) = dry("run", "stages", "--grid", "printed", "--grid=as-run")
+    assert cell.settings == presets.minimal_as_run()
+
+
+def test_all_stands_for_every_experiment_and_no_run_twice_on_disk(dry):
+    cells = dry("run", "all", "--seeds", "2")
+    wanted = [settings for name in NAMES for settings in find(name).GRIDS["quick"]]
+    assert [cell.settings for cell in cells] == wanted
+
+
+def test_the_main_job_is_the_quick_grid_of_the_stages(dry):
+    assert dry() == dry("run", "stages") == dry("run", "stages", "--grid", "quick")
+
+
+def test_the_same_options_name_the_same_cell_however_they_are_written(dry):
+    as_words = dry("run", "stages", "--task.ratio", "2", "--task.blocks", "1-2", "3-4", "--model.no-keys")
+    as_others = dry("run", "stages", "--model.no-keys", "--task.blocks", "1,2", "3,4", "--task.ratio=2.0")
+    assert [cell.identity for cell in as_words] == [cell.identity for cell in as_others]

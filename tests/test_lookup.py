@@ -1,0 +1,124 @@
+"""Which record answers a cell."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.lookup import answer, needed
+from headway.records import Cell, Trajectory
+from headway.settings import Settings, TaskSettings
+from headway.store import Record, Store, StoreError
+
+PLAIN = Settings()
+COMPARED = Settings(references=(2, 4))
+OTHERWISE = Settings(references=(2, 6))
+ELSE = Settings(task=TaskSettings(ratio=1.3))
+FOUR, EIGHT = tuple(range(4)), tuple(range(8))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+@pytest.fixture
+def put(store: Store) -> Callable[..., Record]:
+    """Put a record of nothing much into the store."""
+
+    def place(settings: Settings, seeds: tuple[int, ...] = FOUR, store: Store = store) -> Record:
+        arrays = {"excess_loss": np.zeros((len(seeds), 1), np.float32)}
+        trajectory = Trajectory(seeds, {"evaluation": np.zeros(1, int)}, arrays, {"excess_loss": "evaluation"})
+        with store.open(Cell(settings, seeds)) as work:
+            return work.place(trajectory, {})
+
+    return place
+
+
+def answered_by(cell: Cell, *stores: Store, loosely: bool = False) -> str | None:
+    found = answer(cell, stores, loosely=loosely)
+    return None if found is None else found.identity
+
+
+def test_an_empty_or_missing_folder_answers_nothing(store):
+    assert answered_by(Cell(PLAIN, FOUR), store) is None
+    store.root.mkdir()
+    assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) is None
+
+
+def test_a_cell_is_answered_by_its_own_record_first(store, put):
+    put(COMPARED, EIGHT)
+    own = put(PLAIN)
+    assert answered_by(Cell(PLAIN, FOUR), store) == own.identity
+    assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) == own.identity
+
+
+def test_of_several_folders_the_first_with_the_cell_answers(store, put, tmp_path):
+    second = Store(tmp_path / "second")
+    put(PLAIN, store=second)
+    assert answer(Cell(PLAIN, FOUR), [store, second]).path.parent == second.root
+    put(PLAIN)
+    assert answer(Cell(PLAIN, FOUR), [store, second]).path.parent == store.root
+
+
+def test_a_run_that_was_compared_serves_where_no_comparison_is_asked_for(store, put):
+    compared = put(COMPARED)
+    assert answered_by(Cell(PLAIN, FOUR), store) == compared.identity
+
+
+@pytest.mark.parametrize("there", [PLAIN, OTHERWISE])
+def test_a_comparison_that_was_not_made_is_not_answered_unless_loosely(store, put, there):
+    record = put(there)
+    assert answered_by(Cell(COMPARED, FOUR), store) is None
+    assert answered_by(Cell(COMPARED, FOUR), store, loosely=True) == record.identity
+
+
+def test_other_seeds_answer_only_loosely(store, put):
+    record = put(PLAIN, EIGHT)
+    assert answered_by(Cell(PLAIN, FOUR), store) is None
+    assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) == record.identity
+
+
+@pytest.mark.parametrize("there", [ELSE, COMPARED.ngram(2), replace(PLAIN, context=6)])
+def test_other_settings_never_answer(store, put, there):
+    put(there)
+    assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) is None
+
+
+def test_loosely_the_wanted_comparisons_count_more_than_the_number_of_seeds(store, put):
+    put(PLAIN, EIGHT)
+    put(COMPARED, (0, 1))
+    wanted = put(COMPARED, (0, 1, 2))
+    assert answered_by(Cell(COMPARED, FOUR), store, loosely=True) == wanted.identity
+
+
+def test_a_damaged_record_is_an_error_for_its_own_cell_and_no_answer_for_another(store, put):
+    spoilt = put(COMPARED)
+    (spoilt.path / "trajectory.safetensors").write_bytes(b"half")
+    with pytest.raises(StoreError, match="is damaged"):
+        answer(Cell(COMPARED, FOUR), [store])
+    assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) is None
+
+
+def test_what_is_needed_is_what_nothing_answers(store, put):
+    plain, other = Cell(PLAIN, FOUR), Cell(ELSE, FOUR)
+    assert needed([plain, other], [store]) == [plain, other]
+    put(PLAIN)
+    assert needed([plain, other], [store]) == [other]
+    put(ELSE)
+    assert needed([plain, other], [store]) == []
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_no_run_is_needed_twice_once_with_and_once_without_comparisons(store, order):
+    plain, compared = Cell(PLAIN, FOUR), Cell(COMPARED, FOUR)
+    assert needed([plain, compared, plain][::order], [store]) == [compared]
+    more_seeds = Cell(PLAIN, EIGHT)
+    assert needed([more_seeds, compared], [store]) == [more_seeds, compared]
+
+
+def test_a_compared_run_is_needed_though_the_plain_one_is_there(store, put):
+    put(PLAIN)
+    assert needed([Cell(PLAIN, FOUR), Cell(COMPARED, FOUR)], [store]) == [Cell(COMPARED, FOUR)]

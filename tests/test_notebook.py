@@ -1,0 +1,91 @@
+"""The few names that a notebook needs. (The README's notebook is run in tests/experiments.)"""
+
+import importlib
+from pathlib import Path
+
+import pytest
+from tests.report.made_run import FOUR, made_boundaries, made_settings, made_trajectory
+
+import headway
+from headway.records import Cell
+from headway.settings import SettingsError
+from headway.store import Record, Store
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """A made-up run whose stages are known."""
+    settings = made_settings()
+    with Store(tmp_path_factory.mktemp("runs")).open(Cell(settings, FOUR)) as work:
+        return work.place(made_trajectory(settings), {"device": "none: made up"})
+
+
+@pytest.fixture
+def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(cells, store, watch):
+        raise AssertionError(f"{len(cells)} cells would be trained")
+
+    monkeypatch.setattr("headway.sweep.here.run_cells", refuse)
+
+
+def test_about_ten_names_are_public_and_each_is_there():
+    assert 8 <= len(headway.__all__) <= 12
+    assert all(getattr(headway, name) is not None for name in headway.__all__)
+    assert set(dir(headway)) >= set(headway.__all__)
+
+
+def test_a_public_name_is_the_thing_itself_wherever_it_lives():
+    assert headway.Settings is importlib.import_module("headway.settings").Settings
+    assert headway.load is importlib.import_module("headway.store").load
+    assert headway.presets is importlib.import_module("headway.presets")
+
+
+def test_a_name_that_is_not_there_is_told_with_those_that_are():
+    with pytest.raises(AttributeError, match=r"has no attribute 'train'; it has .*run, stages"):
+        headway.train  # noqa: B018
+
+
+def test_star_import_brings_the_public_names():
+    names: dict[str, object] = {}
+    exec("from headway import *", names)
+    assert set(headway.__all__) <= names.keys()
+
+
+def test_what_was_run_before_is_found_and_not_trained_again(record, no_training):
+    found = headway.run(record.cell.settings, seeds=4, into=record.path.parent)
+    assert found == record
+    same = headway.run(record.cell.settings, seeds=[0, 1, 2, 3], into=str(record.path.parent))
+    assert same == record
+
+
+def test_another_setting_or_another_seed_is_another_run(record, no_training):
+    with pytest.raises(AssertionError, match="1 cells would be trained"):
+        headway.run(record.cell.settings, seeds=3, into=record.path.parent, quiet=True)
+    with pytest.raises(AssertionError, match="1 cells would be trained"):
+        headway.run(made_settings(heads=2), seeds=4, into=record.path.parent, quiet=True)
+
+
+@pytest.mark.parametrize("seeds", [0, -1, [], [1, 1], [-1, 2]])
+def test_seeds_that_make_no_sense_are_refused(record, no_training, seeds):
+    with pytest.raises(SettingsError, match="it must be a number of seeds or different numbers from 0 on"):
+        headway.run(record.cell.settings, seeds=seeds, into=record.path.parent)
+
+
+def test_the_stages_of_every_seed_are_those_of_its_ladder(record):
+    found = headway.stages(record)
+    assert [stages.rungs for stages in found] == [(1, 2, 3)] * 4
+    for seed, stages in zip(FOUR, found, strict=True):
+        assert stages.boundaries == pytest.approx(made_boundaries(3, seed), rel=0.15)
+
+
+def test_one_page_shows_one_run_or_several(record, tmp_path: Path):
+    one = headway.page(record, tmp_path / "one.html", title="A title <of mine>")
+    assert one == tmp_path / "one.html"
+    assert "A title &lt;of mine&gt;" in one.read_text()
+    several = headway.page([record, record], tmp_path / "new folder" / "two.html")
+    assert '"run 1"' in several.read_text() and '"run 2"' in several.read_text()
+    assert '"run 2"' not in one.read_text()
+
+
+def test_a_loaded_record_says_where_it_comes_from(record):
+    assert headway.load(record.path).provenance["device"] == "none: made up"

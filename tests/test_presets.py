@@ -1,0 +1,102 @@
+"""The presets of paper A: what is printed, what was run, and that they differ in nothing else."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from headway import presets
+from headway.settings import Settings
+
+
+def differences(left: Any, right: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
+    """Name of a setting -> its two values, where they differ."""
+    if is_dataclass(left):
+        found: dict[str, tuple[Any, Any]] = {}
+        for field in fields(left):
+            found |= differences(getattr(left, field.name), getattr(right, field.name), f"{where}.{field.name}")
+        return found
+    return {} if left == right else {where.removeprefix("."): (left, right)}
+
+
+def test_printed_and_as_run_minimal_models_differ_in_weighting_scores_rate_and_schedule():
+    assert differences(presets.minimal_printed(), presets.minimal_as_run()) == {
+        "task.weighting": ("mean", "sum"),
+        "model.scaled_scores": (False, True),
+        "training.learning_rate": (0.003, 0.08),
+        "training.schedule": ("plateau", "constant"),
+    }
+
+
+def test_printed_and_as_run_full_models_differ_in_weighting_schedule_and_when_dropout_acts():
+    assert differences(presets.full_printed(), presets.full_as_run()) == {
+        "task.weighting": ("mean", "sum"),
+        "training.schedule": ("plateau", "constant"),
+        "training.dropout": ("always", "first-of-epoch"),
+    }
+
+
+PAPER_SCALE = {
+    "minimal, printed": presets.minimal_printed(),
+    "minimal, as run": presets.minimal_as_run(),
+    "full, printed": presets.full_printed(),
+    "full, as run": presets.full_as_run(),
+}
+each_at_paper_scale = pytest.mark.parametrize("settings", PAPER_SCALE.values(), ids=PAPER_SCALE)
+
+
+@each_at_paper_scale
+def test_what_the_papers_tables_have_in_common(settings: Settings):
+    task, training = settings.task, settings.training
+    assert (task.tokens, len(task.blocks), task.ratio, task.base, task.horizon) == (50, 3, 1.7, 10, 20)
+    assert (training.samples, training.test_samples, training.batch, training.steps) == (9000, 3000, 3000, 2000)
+    assert training.steps_per_epoch == 3
+    assert (training.optimiser, training.weight_decay, training.clip, training.data) == ("adamw", 0.01, 1.0, "finite")
+    assert (training.patience, training.factor) == (10, 0.5)
+    assert (settings.model.heads, settings.model.blocks, settings.model.initialisation) == (3, 1, "xavier")
+    assert settings.context is None and settings.references == ()
+
+
+@each_at_paper_scale
+def test_the_steps_that_figure_2_shows_are_measured(settings: Settings):
+    assert {0, 60, 300, 1000} <= set(settings.evaluation.also)
+
+
+@pytest.mark.parametrize("settings", [presets.minimal_printed(), presets.minimal_as_run(), presets.minimal_quick()])
+def test_the_minimal_model_is_merged_scores_and_values_and_nothing_else(settings: Settings):
+    model, task = settings.model, settings.task
+    assert task.blocks == ((1, 2), (3, 4), (5, 6))
+    assert (model.embedding, model.positions, model.norm) == ("one-hot", "one-hot", "none")
+    assert not (model.keys or model.output or model.residual or model.mlp or model.readout or model.dropout)
+    assert model.stream(task.tokens, task.length) == task.tokens + task.horizon + task.start - 1, "E = d + T + w - 1"
+
+
+@pytest.mark.parametrize("settings", [presets.full_printed(), presets.full_as_run()])
+def test_the_full_model_has_three_heads_of_85_and_a_layer_of_64(settings: Settings):
+    model = settings.model
+    assert settings.task.blocks == ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
+    assert (model.width // model.heads, model.width % model.heads, model.mlp, model.dropout) == (85, 0, 64, 0.1)
+    assert (model.embedding, model.positions, model.norm) == ("learned", "learned", "post")
+    assert model.keys and model.output and model.residual and model.readout
+    assert settings.training.learning_rate == 0.003
+
+
+@pytest.mark.parametrize("quick, whole", [(presets.minimal_quick(), presets.minimal_as_run()),
+                                          (presets.full_quick(), presets.full_as_run())])  # fmt: skip
+def test_a_quick_preset_is_the_run_one_made_smaller(quick: Settings, whole: Settings):
+    sizes = {
+        *("task.tokens", "task.blocks", "task.horizon", "model.width", "model.mlp"),
+        *("training.steps", "training.batch", "training.samples", "training.test_samples", "training.precision"),
+        *("evaluation.points", "evaluation.also", "evaluation.snapshots"),
+    }
+    changed = differences(quick, whole)
+    assert changed.keys() <= sizes
+    for name in ("training.steps", "training.batch"):
+        assert changed[name][0] < changed[name][1]
+
+
+def test_the_published_boundaries_end_the_first_two_of_three_stages():
+    for kind, settings in {"full": presets.full_as_run(), "minimal": presets.minimal_as_run()}.items():
+        first, second = presets.PUBLISHED_BOUNDARIES[kind]
+        assert 0 < first < second < settings.training.steps
+    assert presets.PUBLISHED_BOUNDARIES["full"] == (65, 450)
