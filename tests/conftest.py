@@ -12,7 +12,9 @@ UNCHECKED = {"cli", "experiments"}
 """They import what they annotate with only for the type checker, so that help does not wait for NumPy."""
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-install_import_hook([f"headway.{path.stem}" for path in SOURCE.iterdir() if path.stem not in UNCHECKED], "shapes.checked")
+install_import_hook(
+    [f"headway.{path.stem}" for path in SOURCE.iterdir() if path.stem not in UNCHECKED], "shapes.checked"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

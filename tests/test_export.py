@@ -86,9 +86,7 @@ def test_parquet_holds_the_same_table_as_csv(record, tmp_path):
             if name in ("clock", "quantity"):
                 assert (value or "") == text
             else:
-                assert (value is None and text == "") or np.float32(value).tobytes() == np.float32(
-                    text
-                ).tobytes()
+                assert (value is None and text == "") or np.float32(value).tobytes() == np.float32(text).tobytes()
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])

@@ -41,6 +41,8 @@ __all__ = [
     "stages",
 ]
 
+__version__ = "0.1.0"
+
 _HOME = {"load": "store", "page": "notebook", "run": "notebook", "stages": "notebook"}
 
 

@@ -79,7 +79,7 @@ def test_a_folder_that_does_not_exist_is_told(headway):
     said = headway("list", "--from", "nowhere")
     assert (said.code, said.err) == (
         2,
-        "headway: there is no folder nowhere. Name one with records, such as results.\n",
+        "headway: there is no folder nowhere. Run something first, or name another folder with --from.\n",
     )
 
 
@@ -89,3 +89,8 @@ def test_the_committed_results_answer_every_paper_scale_grid(headway):
     entries = ENTRY.findall(said.out)
     assert {state for state, *_ in entries} == {"done"}
     assert {name for _, name, _ in entries} == {path.name for path in RESULTS.iterdir() if path.is_dir()}
+
+
+def test_runs_and_results_are_looked_at_where_they_are(headway, records):
+    (records.parent / "results").symlink_to(RESULTS)
+    assert on_disk(headway("list")) == [1, 1, 1, 2, 2, 2, 2, 2, 2]

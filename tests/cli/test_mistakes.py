@@ -63,7 +63,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
     "arguments, words",
     [
         ("rnu stages", "there is no command 'rnu'. Did you mean 'run'?"),
-        ("--hepl", "there is no command '--hepl'. Did you mean '--help'?"),
+        ("--seeds 8", "--seeds needs a command before it, as in `headway run stages --seeds 8`."),
         ("xyzzy", "there is no command 'xyzzy'. See `headway --help`."),
         ("run stagse", "there is no experiment 'stagse'. Did you mean 'stages'? There are stages, attention, ladder"),
         ("report lader", "there is no experiment 'lader'. Did you mean 'ladder'?"),

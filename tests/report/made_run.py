@@ -144,9 +144,7 @@ def made_view(
         taken = tuple(float(round(step)) for step in made_boundaries(rungs, seed) if step <= end)
         reached = tuple(range(1, len(taken) + 2))
         lowest = trajectory["kl_rungs"][seeds.index(seed)].min(axis=0)
-        stages.append(
-            SeedStages(seed, reached, taken, tuple(float(lowest[rung]) for rung in reached), start=8.0)
-        )
+        stages.append(SeedStages(seed, reached, taken, tuple(float(lowest[rung]) for rung in reached), start=8.0))
     middle = np.median([made_boundaries(rungs, seed) for seed in seeds], axis=0)
     intervals = tuple((float(round(0.8 * step)), float(round(1.25 * step))) for step in middle)
     provenance = {"note": "made up by formulas, not measured", "device": {"kind": "none", "memory": None}}

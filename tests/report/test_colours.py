@@ -54,8 +54,7 @@ def seen_by(eye: str, colour: str) -> np.ndarray:
 def test_no_two_of_eight_heads_look_alike_to_any_eye(eye):
     """A difference of 2 can just be seen; 20 is plain."""
     distances = [
-        np.linalg.norm(seen_by(eye, one) - seen_by(eye, other))
-        for one, other in combinations(HEAD_COLOURS, 2)
+        np.linalg.norm(seen_by(eye, one) - seen_by(eye, other)) for one, other in combinations(HEAD_COLOURS, 2)
     ]
     assert min(distances) > 20
 

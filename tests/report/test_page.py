@@ -76,9 +76,7 @@ def test_the_page_holds_the_run_it_was_given():
     np.testing.assert_array_equal(unpack(run["arrays"]["kl_rungs"]), view.trajectory["kl_rungs"])
     np.testing.assert_array_equal(unpack(run["facts"]["rung_excess"]), view.trajectory.facts["rung_excess"])
     shown = unpack(run["arrays"]["attention"])
-    assert (
-        np.abs(shown - view.trajectory["attention"]).max() <= run["arrays"]["attention"]["step"] / 2 * 1.001
-    )
+    assert np.abs(shown - view.trajectory["attention"]).max() <= run["arrays"]["attention"]["step"] / 2 * 1.001
     assert run["clocks"]["snapshot"] == view.trajectory.clocks["snapshot"].tolist()
     assert [stages["boundaries"] for stages in run["stages"]] == [list(s.boundaries) for s in view.stages]
 

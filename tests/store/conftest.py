@@ -78,9 +78,7 @@ def fingerprint() -> Callable[[Path], dict[str, str]]:
 
     def take(folder: Path) -> dict[str, str]:
         return {
-            str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-            if path.is_file()
-            else "-"
+            str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "-"
             for path in folder.rglob("*")
         }
 
@@ -98,9 +96,7 @@ def same() -> Callable[[Trajectory, Trajectory], bool]:
         return (
             a.seeds == b.seeds
             and dict(a.clock_of) == dict(b.clock_of)
-            and all(
-                bits(getattr(a, group)) == bits(getattr(b, group)) for group in ("clocks", "arrays", "facts")
-            )
+            and all(bits(getattr(a, group)) == bits(getattr(b, group)) for group in ("clocks", "arrays", "facts"))
         )
 
     return compare

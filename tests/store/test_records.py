@@ -65,9 +65,7 @@ SETTINGS = [
     Settings(references=(2, 4), context=3, evaluation=EvaluationSettings(also=(60, 300))),
     Settings(
         task=TaskSettings(weighting="given", weights=((0.7, 0.3),), blocks=((1, 2),), ratio=2.0, order=4),
-        model=ModelSettings(
-            norm="none", embedding="one-hot", keys=False, output=False, scale=1e-9, dropout=0.0
-        ),
+        model=ModelSettings(norm="none", embedding="one-hot", keys=False, output=False, scale=1e-9, dropout=0.0),
     ),
 ]
 

@@ -88,9 +88,7 @@ def test_kill_9_at_random_moments_changes_no_bit(launch, tmp_path, worker, expec
             break
         time.sleep(moments.uniform(0, 0.04))
         process.kill()
-        positions += [
-            int(line.split()[1]) for line in process.communicate()[0].splitlines() if "saved" in line
-        ]
+        positions += [int(line.split()[1]) for line in process.communicate()[0].splitlines() if "saved" in line]
     with store.open(worker.CELL) as work:
         if work.record is None:
             assert work.resume().position >= max(positions, default=0)
@@ -144,9 +142,7 @@ def test_nothing_takes_its_name_before_its_bytes_are_on_the_disk(monkeypatch, st
 
         return call
 
-    monkeypatch.setattr(
-        os, "fsync", lambda descriptor: events.append(("force", os.fstat(descriptor).st_ino, None))
-    )
+    monkeypatch.setattr(os, "fsync", lambda descriptor: events.append(("force", os.fstat(descriptor).st_ino, None)))
     monkeypatch.setattr(os, "replace", note("replace"))
     monkeypatch.setattr(os, "rename", note("rename"))
     with store.open(worker.CELL) as work:

@@ -117,9 +117,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_or_foreign_folder_is_named_explained_and_left_as_it_is(
-    damage, record, store, worker, fingerprint
-):
+def test_a_damaged_or_foreign_folder_is_named_explained_and_left_as_it_is(damage, record, store, worker, fingerprint):
     harm, state, text = DAMAGES[damage]
     harm(record.path)
     before = fingerprint(store.root)

@@ -41,9 +41,7 @@ def test_the_commit_is_that_of_the_source_and_changes_are_told(tmp_path, monkeyp
     source = tmp_path / "package"
     source.mkdir()
     (source / "code.py").write_text("one = 1\n")
-    assert origin.commit(source) == {"commit": None, "changed": None}, (
-        "an untracked copy belongs to no commit"
-    )
+    assert origin.commit(source) == {"commit": None, "changed": None}, "an untracked copy belongs to no commit"
     run_git(tmp_path, "add", ".")
     run_git(tmp_path, "commit", "-m", "one")
     (tmp_path / "README").write_text("not the source")

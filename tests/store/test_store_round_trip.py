@@ -42,9 +42,7 @@ def test_a_checkpoint_keeps_every_type_and_shape_that_a_run_may_need(store, work
     assert resumed.checkpoint.keys() == checkpoint.keys()
     for name, values in checkpoint.items():
         back = resumed.checkpoint[name]
-        assert (back.dtype, back.shape, back.tobytes()) == (values.dtype, values.shape, values.tobytes()), (
-            name
-        )
+        assert (back.dtype, back.shape, back.tobytes()) == (values.dtype, values.shape, values.tobytes()), name
 
 
 def test_views_are_stored_as_they_read_and_not_as_they_lie_in_memory(store, worker):
@@ -122,9 +120,7 @@ def test_not_a_number_never_reaches_a_record(store, worker):
     assert not store.has(worker.CELL)
 
 
-def test_a_small_copy_has_no_weights_and_coarse_attention_of_the_same_type(
-    record, store, worker, tmp_path, same
-):
+def test_a_small_copy_has_no_weights_and_coarse_attention_of_the_same_type(record, store, worker, tmp_path, same):
     slim = Store(tmp_path / "slim")
     copy = store.copy_small(worker.CELL, slim)
     full, small = record.trajectory, load(copy.path).trajectory
@@ -135,9 +131,7 @@ def test_a_small_copy_has_no_weights_and_coarse_attention_of_the_same_type(
     assert copy.provenance == record.provenance
     reduced = json.loads((copy.path / "record.json").read_text())["reduced"]
     assert reduced == {"weights": "left out", "arrays": {"attention": {"from": "float32", "to": "float16"}}}
-    with pytest.raises(
-        StoreError, match=r"the weights were not kept\. Use the record that the run itself wrote"
-    ):
+    with pytest.raises(StoreError, match=r"the weights were not kept\. Use the record that the run itself wrote"):
         copy.weights()
 
 

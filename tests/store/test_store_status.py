@@ -39,9 +39,7 @@ def test_listing_reads_no_array_before_it_is_wanted(record, store, monkeypatch):
     assert [found.cell.seeds for found in store.records()] == [(3, 1, 2)]
 
 
-def test_a_folder_that_cannot_be_written_gives_a_remedy_and_what_is_in_it_can_be_read(
-    record, store, worker, names
-):
+def test_a_folder_that_cannot_be_written_gives_a_remedy_and_what_is_in_it_can_be_read(record, store, worker, names):
     """Root may write everywhere, so the look is taken by a process that is not root."""
     program = f"""
 import os, sys

@@ -14,7 +14,7 @@ QUANTITY = "smallest ratio between the steps of successive bottoms (above 1: in 
 
 def meets_rungs_in_order(settings: Settings, trajectory: Trajectory, claim: str = "A1") -> Finding:
     """b_1 < b_2 < .. < b_h, with b_i the step at which KL(f_{1:i} || model) is lowest."""
-    statement = "Training meets the rungs in order: KL to f_{1:1} bottoms first, then f_{1:2}, and so on to the truth."
+    statement = "Training meets the rungs in order: KL to rung 1 bottoms first, then to rung 2, and so on to the truth."
     definition = (
         "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i. "
         "Order alone does not show that the loss waits in between: see docs/measures.md."

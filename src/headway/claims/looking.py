@@ -139,12 +139,12 @@ def newest_is_spared(
 ) -> Finding:
     """At the end lag 1 gets less attention than the other lags of its block, summed over heads."""
     statement = (
-        "In the full model the newest position gets less attention than its block mates, "
-        "because the residual path carries it."
+        "In the full model the newest position gets less attention than its block mates "
+        "(the paper's reason, that the residual path carries it, is not tested)."
     )
     definition = (
         "At the last evaluation, attention to lag 1, summed over the heads, is less than the mean over the other lags "
-        "of its block. The reason is not tested by this: the same ratio without a residual path stands beside it."
+        "of its block. The same ratio without a residual path stands beside it."
     )
     quantity = "attention to lag 1 relative to the mean of its block mates"
     block = next((block for block in settings.task.blocks if 1 in block and len(block) > 1), None)

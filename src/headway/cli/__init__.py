@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
-        _leave("\nInterrupted. What was measured is saved: the same command goes on from there.", 130)
+        _leave("\nInterrupted. The same command goes on from what was saved.", 130)
     except BrokenPipeError:
         # Whoever read along has seen enough (`headway --help | head`); Python would complain about it once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -75,17 +75,19 @@ def _dispatch(arguments: list[str]) -> None:
         from headway.store.origin import sources
 
         made = sources()
-        print(f"headway {made['versions']['headway'] or 'from source'}, commit {made['commit'] or 'not known'}")
+        print(f"headway {made['versions']['headway']}, commit {made['commit'] or 'not known'}")
         return
     if command not in COMMANDS:
-        near = suggestion(command, [*COMMANDS, "--help", "--version"])
+        near = suggestion(command, [*COMMANDS, "--help", "--version"], least=0.6)
+        if command.startswith("-") and not near:
+            raise UserError(f"{command} needs a command before it, as in `headway run stages --seeds 8`.")
         raise UserError(f"there is no command {command!r}.{near} See `headway --help`.")
     importlib.import_module(f"headway.cli.{command}_command").main(rest)
 
 
-def suggestion(word: str, known: Sequence[str]) -> str:
-    """' Did you mean ...?' where something known is near."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+def suggestion(word: str, known: Sequence[str], least: float = 0.5) -> str:
+    """' Did you mean ...?' where something known is near: alike by at least the share `least`."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=least)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

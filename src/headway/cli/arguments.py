@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from headway.cli import UserError, suggestion
 from headway.experiments import NAMES, Experiment, find
 
 GRIDS = Literal["quick", "printed", "as-run"]
+
+USUAL = (Path("runs"), Path("results"))
+"""Where records usually lie: what was run here, and what came with the source."""
 
 
 def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str, list[str]]:
@@ -33,6 +37,14 @@ def experiment_from(name: str) -> Experiment:
 def title(experiment: Experiment) -> str:
     """The first line of what an experiment says about itself."""
     return (experiment.__doc__ or "").strip().splitlines()[0]
+
+
+def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
+    """The folders that were named, which must exist, or the usual ones that do."""
+    for folder in folders:
+        if folders != USUAL and not folder.is_dir():
+            raise UserError(f"there is no folder {folder}. Run something first, or name another folder with --from.")
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def take_option(arguments: list[str], name: str, default: str) -> str:

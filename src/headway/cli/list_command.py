@@ -11,8 +11,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from headway.cli import UserError
-from headway.cli.arguments import title
+from headway.cli.arguments import USUAL, folders_with_records, title
 from headway.experiments import NAMES, find
 from headway.lookup import answer
 from headway.records import Cell
@@ -26,7 +25,6 @@ examples:
   headway list --from results     what a GPU found at paper scale
 """
 
-HERE = Path("runs")
 FIGURES = "figures"
 """Our own folder among the records."""
 
@@ -35,16 +33,13 @@ FIGURES = "figures"
 class Options:
     """Where to look."""
 
-    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = (HERE,)
-    """Folders with records."""
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
+    """Folders with records; runs and results, where they are, if not given."""
 
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway list", description=USAGE)
-    for folder in options.from_:
-        if not folder.is_dir() and folder != HERE:  # Before the first run there is nothing here, which is no mistake.
-            raise UserError(f"there is no folder {folder}. Name one with records, such as results.")
-    stores = [Store(folder) for folder in options.from_ if folder.is_dir()]
+    stores = [Store(folder) for folder in folders_with_records(options.from_)]
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)

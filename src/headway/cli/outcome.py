@@ -50,6 +50,7 @@ def show(outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: S
     print_verdicts(console, findings)
     if page is None:
         return
+    console.print("\ndrawing figures and page ...", style="dim")
     written = [path for outcome in outcomes for path in draw_figures(outcome, into / "figures")]
     write_report(outcomes, findings, page, commands)
     console.print(f"\nfigures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
@@ -116,7 +117,8 @@ def write_report(
     from headway.report.page import Report, write_page
 
     runs = {}
-    for outcome in outcomes:
+    # The page opens with its first run: what the authors' code did shows the whole story.
+    for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "quick", "printed").index(outcome.grid)):
         for record in outcome.records:
             label = f"{cell_name(record.cell)}, {outcome.grid}"
             runs.setdefault(

@@ -11,7 +11,7 @@ from typing import Annotated
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import experiment_from
+from headway.cli.arguments import USUAL, experiment_from, folders_with_records
 from headway.experiments import NAMES
 from headway.lookup import answer
 from headway.records import Cell
@@ -38,8 +38,8 @@ class Options:
     """Names of experiments; all that have records if none is given."""
     grid: tuple[str, ...] = ALL_GRIDS
     """Which grids to show."""
-    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = (Path("runs"),)
-    """Folders with records."""
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
+    """Folders with records; runs and results, where they are, if not given."""
     into: Path = Path("runs")
     """Folder for the page and the figures."""
     page: bool = True
@@ -50,10 +50,7 @@ class Options:
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway report", description=USAGE)
-    stores = [Store(folder) for folder in options.from_]
-    for folder in options.from_:
-        if not folder.is_dir():
-            raise UserError(f"there is no folder {folder}. Run something first, or name another folder with --from.")
+    stores = [Store(folder) for folder in folders_with_records(options.from_)]
     for grid in options.grid:
         if grid not in ALL_GRIDS:
             raise UserError(f"there is no grid {grid!r}. There are {', '.join(ALL_GRIDS)}.")
@@ -70,7 +67,7 @@ def main(arguments: Sequence[str]) -> None:
                 outcomes.append(Outcome(name, grid, found))
     if not outcomes:
         raise UserError(
-            f"none of these experiments has all its runs in {', '.join(map(str, options.from_))}. "
+            f"none of these experiments has all its runs in {', '.join(str(store.root) for store in stores) or 'runs'}. "
             "`headway list` shows what is there and what is missing."
         )
     command = f"headway report {shlex.join(arguments)}".strip()

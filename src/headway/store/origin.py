@@ -12,7 +12,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("headway", "jax", "jaxlib", "numpy")
+import headway
+
+PACKAGES = ("jax", "jaxlib", "numpy")
 
 # For a copy of the source that travels without its history, such as to a machine with an accelerator.
 COMMIT_VARIABLE = "HEADWAY_COMMIT"
@@ -32,7 +34,11 @@ def provenance(device: str, seconds: float) -> dict[str, Any]:
 def sources() -> dict[str, Any]:
     """The versions and the commit that run in this process; `None` where something cannot be known."""
     return {
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
+        "versions": {
+            "python": platform.python_version(),
+            "headway": headway.__version__,
+            **{name: _version(name) for name in PACKAGES},
+        },
         "system": f"{platform.system()} {platform.machine()}",
         **commit(),
     }

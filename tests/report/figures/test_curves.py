@@ -47,9 +47,7 @@ def test_levels_lie_at_the_excess_loss_of_the_rungs(staircase):
     draw_excess(axes, staircase.run())
     np.testing.assert_allclose(labelled(axes)["model"], np.median(staircase.run()["excess_loss"], axis=0))
     dotted = {
-        colour_of(line.get_color()): line.get_ydata()[0]
-        for line in axes.get_lines()
-        if len(line.get_xdata()) == 2
+        colour_of(line.get_color()): line.get_ydata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 2
     }
     assert [dotted[colour.lower()] for colour in rung_colours(3)] == [1.0, 0.4, 0.0]
     assert 3.0 in dotted.values()
@@ -59,9 +57,7 @@ def test_levels_lie_at_the_excess_loss_of_the_rungs(staircase):
 
 
 def test_names_of_close_levels_keep_their_distance_and_their_order():
-    np.testing.assert_allclose(
-        spread(np.array([0.9, 0.12, 0.1, np.nan, 0.0]), 0.1), [0.9, 0.2, 0.1, np.nan, 0.0]
-    )
+    np.testing.assert_allclose(spread(np.array([0.9, 0.12, 0.1, np.nan, 0.0]), 0.1), [0.9, 0.2, 0.1, np.nan, 0.0])
 
 
 def test_a_boundary_is_drawn_at_the_median_of_the_seeds_that_have_it(staircase):

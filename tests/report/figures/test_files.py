@@ -14,8 +14,7 @@ from headway.report.figures import figure_stages, new_figure, save
 
 def test_figures_are_png_and_pdf_and_made_twice_are_the_same_bytes(staircase, tmp_path):
     first, second = (
-        save(figure_stages(staircase.run(), staircase.blocks), tmp_path / name / "u=0.001")
-        for name in ("a", "b")
+        save(figure_stages(staircase.run(), staircase.blocks), tmp_path / name / "u=0.001") for name in ("a", "b")
     )
     assert [path.name for path in first] == ["u=0.001.png", "u=0.001.pdf"]
     for one, other, begins in zip(first, second, (b"\x89PNG\r\n", b"%PDF-"), strict=True):

@@ -3,16 +3,16 @@ import { diverged } from "./data.js";
 import { arrivals, countedSeeds, inOrder } from "./stages.js";
 import { counted, joined, median, number, whole } from "./words.js";
 
-/** "4 seeds, 700 steps; every seed met the 3 rungs in order." */
+/** "4 seeds, 700 steps; every seed went through the 3 stages." */
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
   const count = run.seeds.length;
   const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${counted(steps, "step")}`}`;
   if (!run.stages.some(Boolean)) return `${size}.`;
-  const rungs = run.rungs === 1 ? "the one rung" : `the ${run.rungs} rungs in order`;
+  const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages in order`;
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
-  if (count === 1) return `${size}; it ${ordered ? "met" : "did not meet"} ${rungs}.`;
-  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} met ${rungs}.`;
+  if (count === 1) return `${size}; it ${ordered ? "went" : "did not go"} through ${stages}.`;
+  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.`;
 }
 
 /** One run in a few sentences, for the top of the page. */
@@ -26,8 +26,12 @@ export function summarise(run) {
   const loss = run.arrays.excess_loss;
   const seeds = countedSeeds(run);
   if (loss && run.evaluation.length && seeds.length) {
-    const at = (time) => number(median(seeds.map((seed) => loss.at(seed, time))));
-    sentences.push(`The excess loss went from ${at(0)} to ${at(run.evaluation.length - 1)} nats.`);
+    const medians = [...run.evaluation].map((_, time) => median(seeds.map((seed) => loss.at(seed, time))));
+    const best = medians.indexOf(Math.min(...medians.filter(Number.isFinite)));
+    const last = medians.length - 1;
+    // A run that overfits ends above its best: both numbers belong to the story.
+    const lowest = best >= 0 && best < last ? `, lowest ${number(medians[best])} at step ${whole(run.evaluation[best])}` : "";
+    sentences.push(`The excess loss went from ${number(medians[0])} to ${number(medians[last])} nats${lowest}.`);
   }
   const gone = run.seeds.flatMap((name, seed) =>
     diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],

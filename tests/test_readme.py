@@ -1,0 +1,106 @@
+"""What the README and the documents show exists and works."""
+
+import ast
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.cli.dry import dry_commands
+
+import headway
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "headway"
+FENCED = re.DOTALL | re.MULTILINE
+README = (ROOT / "README.md").read_text()
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md")), *ROOT.glob("results/*.md")]
+
+
+def code_blocks(text: str, language: str) -> list[str]:
+    """The blocks between fences of three backquotes, of one language."""
+    return [block for kind, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, FENCED) if kind == language]
+
+
+def commands(text: str) -> list[str]:
+    """Every call of `./run` or `headway`, in a block of shell commands or within a sentence."""
+    lines = [line for block in code_blocks(text, "sh") for line in block.splitlines()]
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=FENCED))
+    # `headway` alone in a sentence is its name.
+    return [line for line in [*lines, *inline] if re.match(r"\./run\b|headway [a-z-]", line)]
+
+
+def tree() -> dict[str, str]:
+    """Path of every entry of the README's tree -> what is said about it."""
+    (block,) = (block for block in code_blocks(README, "") if "src/headway/" in block)
+    found, parents = {}, [""]
+    for line in block.splitlines():
+        parts = re.fullmatch(r"([│ ]*)[├└]── (\S+)\s*(.*)", line)
+        assert parts is not None, f"{line!r} is no line of a tree"
+        indent, name, words = parts.groups()
+        depth = len(indent) // 4
+        path = parents[depth] + name
+        parents[depth + 1 :] = [path]
+        found[path] = words
+    return found
+
+
+def test_every_entry_of_the_tree_exists_and_says_what_it_is():
+    for name, words in tree().items():
+        path = ROOT / name
+        assert path.is_dir() if name.endswith("/") else path.is_file(), f"{name} is in the tree and nowhere else"
+        assert words or name == "src/headway/"
+
+
+def test_every_module_and_folder_of_the_package_is_in_the_tree():
+    there = {path.name + ("/" if path.is_dir() else "") for path in SOURCE.iterdir()}
+    plumbing = {"__init__.py", "__main__.py", "__pycache__/", "py.typed"}
+    shown = {name.removeprefix("src/headway/") for name in tree() if name.startswith("src/headway/")} - {""}
+    assert there - plumbing == shown
+
+
+def test_the_readme_opens_with_what_it_is_a_picture_and_two_commands():
+    opening = README[: README.index("## What it reproduces")]
+    assert re.search(r"^!\[.+\]\(docs/figures/.+\.png\)$", opening, re.MULTILINE)
+    (block,) = code_blocks(opening, "sh")
+    assert [shlex.split(line, comments=True) for line in block.splitlines()] == [["./run"], ["./run", "test"]]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_command_that_is_shown_can_be_given(document, tmp_path, monkeypatch, capsys):
+    shown = commands(document.read_text())
+    assert shown or document.name != "README.md"
+    dry = dry_commands(tmp_path, monkeypatch)
+    for line in shown:
+        words = shlex.split(line, comments=True)[1:]
+        if words[:1] != ["test"]:
+            dry(*words)
+        for word in words:
+            assert not word.startswith("results/") or (ROOT / word).is_dir(), f"{line} names a record that is not there"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_within_the_project_leads_somewhere(document):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text()):
+        if "://" not in target:
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_the_notebook_uses_only_public_names():
+    """That it runs is shown in tests/experiments."""
+    (block,) = code_blocks(README, "python")
+    names = {
+        node.attr
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "headway"
+    }
+    assert {"run", "stages", "page", "load"} <= names <= set(headway.__all__)
+    assert len(block.splitlines()) <= 10
+
+
+def test_the_package_introduces_itself_with_the_same_lines():
+    (block,) = code_blocks(README, "python")
+    code = [line.split("#")[0].strip() for line in block.splitlines()]
+    assert headway.__doc__ is not None
+    introduction = [line.split("#")[0].strip() for line in headway.__doc__.splitlines()[2:]]
+    assert set(filter(None, introduction)) <= set(code)
