@@ -66,8 +66,9 @@ def main(arguments: Sequence[str]) -> None:
             if len(found) == len(cells):
                 outcomes.append(Outcome(name, grid, found))
     if not outcomes:
+        places = ", ".join(str(store.root) for store in stores) or "runs"
         raise UserError(
-            f"none of these experiments has all its runs in {', '.join(str(store.root) for store in stores) or 'runs'}. "
+            f"none of these experiments has all its runs in {places}. "
             "`headway list` shows what is there and what is missing."
         )
     command = f"headway report {shlex.join(arguments)}".strip()
