@@ -26,8 +26,8 @@ NUMBERS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    with compiled_once(tmp_path_factory.mktemp("compiled")):
+def compilations():
+    with compiled_once():
         yield
 
 

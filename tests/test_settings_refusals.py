@@ -253,7 +253,7 @@ def test_full_width_heads_need_not_divide_the_width():
         (
             "TrainingSettings",
             {"factor": 2.0},
-            "training.factor is 2.0, which would raise the rate: use at most 1.",
+            "training.factor is 2.0, which would not lower the rate: use a number below 1.",
         ),
         ("EvaluationSettings", {"also": (10, -1)}, whole("a step of evaluation.also", -1, 0)),
         (

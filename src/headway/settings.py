@@ -270,8 +270,8 @@ class TrainingSettings:
         _require_number("training.momentum", self.momentum, least=0, below=1)
         _require_number("training.factor", self.factor, above=0)
         _require(
-            self.factor <= 1,
-            f"training.factor is {self.factor!r}, which would raise the rate: use at most 1.",
+            self.factor < 1,
+            f"training.factor is {self.factor!r}, which would not lower the rate: use a number below 1.",
         )
         for name in ("steps", "batch", "samples", "test_samples"):
             _require_whole(f"training.{name}", getattr(self, name), 1)

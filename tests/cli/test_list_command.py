@@ -77,10 +77,8 @@ def test_damaged_and_unfinished_work_is_listed_and_stops_nobody(headway, records
 
 def test_a_folder_that_does_not_exist_is_told(headway):
     said = headway("list", "--from", "nowhere")
-    assert (said.code, said.err) == (
-        2,
-        "headway: there is no folder nowhere. Run something first, or name another folder with --from.\n",
-    )
+    assert said.code == 2
+    assert said.err.startswith("headway: there is no folder nowhere.")
 
 
 def test_the_committed_results_answer_every_paper_scale_grid(headway):

@@ -84,6 +84,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("run stages --task.ratio nan", "task.ratio is nan, but it must be a finite number above 0."),
         ("run stages --model.dropout 1", "model.dropout is 1.0"),
         ("run stages --context 99", "a window of 99 tokens does not fit"),
+        ("run stages --context 4", "the experiments look at models that read whole sequences. `--references 4` trains"),
         ("run attention --model.heads 5", "5 heads do not divide the width 48. Use model.width 45 or 50"),
         ("run ladder --task.blocks 1 2 3", "a reference of 4 tokens does not fit"),
         ("list --form results", "--from"),

@@ -70,7 +70,7 @@ def test_runs_with_other_seeds_are_shown_too(headway, records, tmp_path):
     "arguments, words",
     [
         ("--from nowhere", "there is no folder nowhere. Run something first, or name another folder with --from."),
-        ("--grid printed", "none of these experiments has all its runs in runs. `headway list` shows what is there"),
+        ("--grid printed", "none of these experiments has all its runs in runs"),
         ("stages --no-page --document runs", "runs: Is a directory."),
         ("stages --into file", "file/figures: Not a directory."),
     ],

@@ -15,15 +15,9 @@ from headway.sweep.watch import Silence
 SEEDS = (0, 1, 2)
 
 
-@pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where compiled programs are kept from one run to the next."""
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture(scope="module", autouse=True)
-def remembered_compilations(compiled: Path) -> Iterator[None]:
-    with compiled_once(compiled):
+def compilations() -> Iterator[None]:
+    with compiled_once():
         yield
 
 
@@ -64,10 +58,10 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Cell, ...]]:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, compiled: Path) -> Record:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Record:
     """The tiny run, when nobody disturbs it."""
     store, cell = Store(tmp_path_factory.mktemp("undisturbed")), Cell(TINY, SEEDS)
-    with compiled_once(compiled):
+    with compiled_once():
         run_cells([cell], store)
     return store.load(cell)
 

@@ -7,16 +7,18 @@ import sys
 import time
 from pathlib import Path
 
+from tests.training.tiny import compiled
+
 import headway
 from headway.sweep.here import run_cells
 
 WORKER = Path(__file__).parent / "worker.py"
 
 
-def launch(root, compiled):
+def launch(root):
     places = (Path(headway.__file__).parents[1], WORKER.parents[2])
     kept = {
-        "JAX_COMPILATION_CACHE_DIR": str(compiled),
+        "JAX_COMPILATION_CACHE_DIR": str(compiled()),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
     }
@@ -28,10 +30,10 @@ def launch(root, compiled):
     )
 
 
-def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bits(store, undisturbed, compiled, bits):
+def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bits(store, undisturbed, bits):
     moments, reached = random.Random(0), []
     for lines in (2, 2, 1):
-        process = launch(store.root, compiled)
+        process = launch(store.root)
         try:
             said = [process.stdout.readline() for _ in range(lines)]
             time.sleep(moments.uniform(0, 0.03))

@@ -91,7 +91,7 @@ def _torch_clip(gradients: np.ndarray, limit: float) -> np.ndarray:
 def _torch_plateau(losses: Sequence[float], patience: int, factor: float, rate: float = 1.0) -> list[float]:
     torch: Any = importlib.import_module("torch")
     optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=rate)
-    # PyTorch makes no step of less than eps; its default 1e-8 stands for "none".
+    # With its default eps PyTorch leaves a rate of 1e-8 as it is; ours goes on falling.
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, patience=patience, factor=factor, eps=0)
     path = []
     for loss in losses:

@@ -17,8 +17,8 @@ FRESH = changed(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    with compiled_once(tmp_path_factory.mktemp("compiled")):
+def compilations():
+    with compiled_once():
         yield
 
 

@@ -13,8 +13,8 @@ SEEDS = (0, 1, 2)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    with compiled_once(tmp_path_factory.mktemp("compiled")):
+def compilations():
+    with compiled_once():
         yield
 
 

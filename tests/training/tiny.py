@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -60,11 +64,19 @@ def trained(cells: Sequence[Cell], **options: Any) -> list[Outcome]:
     return outcomes(Group(cells, **options))
 
 
+@functools.cache
+def compiled() -> Path:
+    """Where this process keeps compiled programs until it ends."""
+    folder = Path(tempfile.mkdtemp(prefix="headway-compiled-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @contextmanager
-def compiled_once(folder: Path) -> Iterator[None]:
-    """Keep compiled programs in a folder: a program that is made again need not be compiled again."""
+def compiled_once() -> Iterator[None]:
+    """A program that is made again need not be compiled again."""
     wanted = {
-        "jax_compilation_cache_dir": str(folder),
+        "jax_compilation_cache_dir": str(compiled()),
         "jax_persistent_cache_min_compile_time_secs": 0,
         "jax_persistent_cache_min_entry_size_bytes": -1,
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import tyro
 
+from headway.cli import UserError
 from headway.cli.arguments import GRIDS, experiment_from, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
 from headway.experiments import NAMES
@@ -89,9 +90,13 @@ def _parse(name: str, arguments: list[str], settings: Settings, summary: str, gr
         registry=REGISTRY,
     )
     if options.seeds is not None and options.seeds < 1:
-        from headway.cli import UserError
-
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
+    context = options.settings.context
+    if context is not None:  # Where the heads look is read by the lags of all blocks, which a window may not hold.
+        raise UserError(
+            f"--context is {context}, but the experiments look at models that read whole sequences. "
+            f"`--references {context}` trains that n-gram model and compares with it."
+        )
     return options
 
 
