@@ -51,5 +51,5 @@ def _in_order(
         late = steps == times[-1]
         stuck = int(np.sum(late[:, :-1].any(axis=1)))
         if stuck:
-            detail += f" In {stuck} seeds an earlier rung was still being approached at the last step."
+            detail += f" Seeds that still approach an earlier rung at the last step: {stuck}."
     return finding(claim, statement, definition, QUANTITY, trajectory, ratios, holds, detail)
