@@ -49,7 +49,7 @@ def test_a_run_that_ends_while_it_approaches_a_lower_rung_is_told_so():
     trajectory = made_trajectory(kl=[bottoming_at(10, 2000, 2000), bottoming_at(10, 40, 160)])
     found = meets_rungs_in_order(made_settings(), trajectory)
     assert found.holds == (False, True)
-    assert "In 1 seeds an earlier rung was still being approached at the last step." in found.detail
+    assert "Seeds that still approach an earlier rung at the last step: 1." in found.detail
 
 
 def test_a_chain_of_one_block_has_no_order_to_show():
