@@ -54,7 +54,7 @@ def minimal_quick() -> Settings:
     settings = minimal_as_run()
     return replace(
         settings,
-        training=replace(settings.training, batch=500, steps=600, test_samples=500),
+        training=replace(settings.training, batch=500, steps=800, test_samples=500),
         evaluation=EvaluationSettings(points=80, also=(60, 300), snapshots=80),
     )
 
