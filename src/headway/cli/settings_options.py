@@ -55,19 +55,15 @@ def _block_lists(
 ) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
     """tyro has no notation of its own for lists of lists."""
     if info.type == Blocks:
-        return tyro.constructors.PrimitiveConstructorSpec(
-            nargs="*",
-            metavar="LAGS [LAGS ...]",
-            instance_from_str=_blocks,
-            is_instance=lambda value: isinstance(value, tuple),
-            str_from_instance=lambda blocks: [block_text(block) for block in blocks],
-        )
-    if info.type == Weights:
-        return tyro.constructors.PrimitiveConstructorSpec(
-            nargs="*",
-            metavar="NUMBERS [NUMBERS ...]",
-            instance_from_str=_weights,
-            is_instance=lambda value: isinstance(value, tuple),
-            str_from_instance=lambda rows: [",".join(map(str, row)) for row in rows],
-        )
-    return None
+        word, read, write = "LAGS", _blocks, block_text
+    elif info.type == Weights:
+        word, read, write = "NUMBERS", _weights, lambda row: ",".join(map(str, row))
+    else:
+        return None
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs="*",
+        metavar=f"{word} [{word} ...]",
+        instance_from_str=read,
+        is_instance=lambda value: isinstance(value, tuple),
+        str_from_instance=lambda rows: [write(row) for row in rows],
+    )

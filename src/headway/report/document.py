@@ -120,10 +120,10 @@ def _levels(runs: Sequence[Run]) -> str:
         lowest = np.argmin(trajectory["kl_rungs"][:, :, 1:], axis=1)
         loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
         last = len(trajectory.times("kl_rungs")) - 1
-        # The truth may be approached to the end; a lower rung that is, has only been passed if KL rises again.
-        met = np.where((lowest < last) | (np.arange(lowest.shape[1]) == lowest.shape[1] - 1), loss, np.nan)
-        met[:, -1] = np.where((lowest[:, :-1] < last).all(axis=1), met[:, -1], np.nan)
-        cells = [_level(over_seeds(column)) for column in met.T]
+        # A lower rung has been met once KL to it rises again; the truth may be approached to the end.
+        met = lowest < last
+        met[:, -1] = met[:, :-1].all(axis=1)
+        cells = [_level(over_seeds(column)) for column in np.where(met, loss, np.nan).T]
         lines.append(f"| {kind} | {grid} | {' | '.join(cells + [''] * (rungs - len(settings.task.blocks)))} |")
     return "\n".join(lines)
 
