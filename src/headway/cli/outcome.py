@@ -43,13 +43,15 @@ class Outcome:
         return experiment_from(self.experiment).read(self.results)
 
 
-def show(outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str]) -> None:
-    """Print the verdicts; write figures and page under `into`, and open the page where there is a desktop."""
+def show(
+    outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str]
+) -> list[tuple[str, Finding]]:
+    """Print the verdicts and return them; write figures and page, and open the page where there is a desktop."""
     console = Console(highlight=False)
     findings = all_findings(outcomes)
     print_verdicts(console, findings)
     if page is None:
-        return
+        return findings
     console.print("\ndrawing figures and page ...", style="dim")
     written = [path for outcome in outcomes for path in draw_figures(outcome, into / "figures")]
     write_report(outcomes, findings, page, commands)
@@ -57,6 +59,7 @@ def show(outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: S
     console.print(f"page     {page.resolve()}", soft_wrap=True)
     if has_desktop():
         webbrowser.open(page.resolve().as_uri())
+    return findings
 
 
 def all_findings(outcomes: Sequence[Outcome]) -> list[tuple[str, Finding]]:
@@ -134,11 +137,12 @@ def write_report(
     )
 
 
-def write_markdown(outcomes: Sequence[Outcome], path: Path, command: str) -> None:
+def write_markdown(
+    outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]], path: Path, command: str
+) -> None:
     """The verdicts and the stage boundaries of every run as a document."""
     from headway.report.document import write_document
 
-    findings = all_findings(outcomes)
     runs = {
         record.identity: (cell_name(record.cell), outcome.grid, record.cell.settings, record.trajectory)
         for outcome in outcomes

@@ -72,6 +72,6 @@ def main(arguments: Sequence[str]) -> None:
             "`headway list` shows what is there and what is missing."
         )
     command = f"headway report {shlex.join(arguments)}".strip()
-    show(outcomes, options.into, options.into / "report.html" if options.page else None, [command])
+    findings = show(outcomes, options.into, options.into / "report.html" if options.page else None, [command])
     if options.document is not None:
-        write_markdown(outcomes, options.document, command)
+        write_markdown(outcomes, findings, options.document, command)
