@@ -37,6 +37,10 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.store.load", nothing)
     monkeypatch.setattr("headway.cli.report_command.answer", lambda cell, stores, loosely: cell)
     monkeypatch.setattr("headway.cli.list_command.answer", lambda cell, stores, loosely: cell)
+    monkeypatch.setattr("headway.cli.bench_command._measure", lambda options, console: [])
+    monkeypatch.setattr("headway.cli.bench_command._write", nothing)
+    monkeypatch.setattr("headway.bench.record.read_all", lambda folder: [None])
+    monkeypatch.setattr("headway.cli.bench_command._show", nothing)
 
     def dry(*arguments: str) -> list[Cell]:
         try:

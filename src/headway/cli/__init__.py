@@ -18,6 +18,7 @@ COMMANDS = {
     "list": "the experiments, and what is already computed",
     "report": "claims, figures and a page from what is on disk, without training",
     "export": "the numbers of a record as CSV or Parquet",
+    "bench": "how fast training is here, beside PyTorch and plain JAX",
 }
 
 HELP = """\

@@ -1,0 +1,48 @@
+"""The parts of the benchmark; each fills one record per case, and writes it after every round.
+
+An interruption then loses nothing but the round it falls into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headway.bench.cases import Case, cases
+from headway.bench.record import BenchRecord, write
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every part needs to know: where to write, at which scale, against whom, and whom to tell."""
+
+    folder: Path
+    scale: str
+    gpu: bool
+    rivals: tuple[str, ...]
+    rounds: int | None
+    options: str
+    """Of the command, to repeat it."""
+    machine: Mapping[str, Any]
+    say: Callable[[str], None]
+
+    def cases(self, part: str) -> list[Case]:
+        """What that part measures."""
+        return cases(part, self.scale, self.gpu, self.rounds)
+
+    def keep(self, part: str, case: Case, measured: Mapping[str, Any]) -> BenchRecord:
+        """Write what was measured so far."""
+        record = BenchRecord(
+            part=part,
+            case=case.name,
+            scale=self.scale,
+            platform="gpu" if self.gpu else "cpu",
+            command=f"headway bench --what {part}{self.options}",
+            settings={**asdict(case.settings), "seeds": case.seeds, "pace": asdict(case.pace)},
+            machine=self.machine,
+            measured=measured,
+        )
+        write(record, self.folder)
+        return record

@@ -1,0 +1,76 @@
+"""Rival and Headway in turn; ratios of neighbours; exponents of known powers."""
+
+import numpy as np
+import pytest
+from tests.bench.made import made
+
+from headway.bench import alternate as module
+from headway.bench.alternate import alternate, spread, warm_up
+from headway.bench.contestant import Contestant
+from headway.bench.power_law import exponent
+from headway.bench.tables import ratios
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only moves when a contestant works."""
+    now = [0.0]
+    monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+    return now
+
+
+def contestant(name, clock, calls, seconds, seeds=1, steps=2, first=0.0):
+    def advance():
+        clock[0] += seconds + (0 if name in calls else first)
+        calls.append(name)
+        return np.zeros((seeds, steps))
+
+    return Contestant(name, seeds, steps, advance)
+
+
+def test_every_rival_is_followed_by_headway(clock):
+    calls = []
+    headway = contestant("headway", clock, calls, 1.0, seeds=4, steps=5)
+    rivals = [contestant("torch", clock, calls, 8.0), contestant("jax", clock, calls, 2.0)]
+    rounds = list(alternate(headway, rivals, 3))
+    assert calls == ["torch", "headway", "jax", "headway"] * 3
+    assert [tuple(pair) for pair in rounds[0]] == [("torch", 4.0, 0.05), ("jax", 1.0, 0.05)], "per seed and step"
+
+
+def test_compiling_is_what_the_first_call_takes_longer(clock):
+    assert warm_up(contestant("jax", clock, [], 2.0, first=30.0)) == pytest.approx(30.0)
+    assert warm_up(contestant("torch", clock, [], 2.0)) == 0.0
+
+
+def test_a_disturbance_of_both_leaves_their_ratio():
+    over = ratios(made("rivals"))["torch"]
+    assert (over.median, over.low, over.high) == pytest.approx((4, 4, 4))
+    assert ratios(made("rivals"))["jax"].low == pytest.approx(1)
+
+
+def test_a_spread_has_range_and_quartiles():
+    over = spread([5.0, 1.0, 2.0, 4.0, 3.0])
+    assert (over.low, over.lower_quartile, over.median, over.upper_quartile, over.high) == (1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.5])
+def test_a_pure_power_is_found_without_error(power):
+    values = np.array([2.0, 5.0, 9.0, 30.0])
+    found = exponent(values.tolist(), (0.3 * values**power).tolist())
+    assert found == pytest.approx((power, 0, 0.3), abs=1e-9)
+
+
+def test_the_standard_error_of_an_exponent_is_that_of_scipy():
+    from scipy.stats import linregress
+
+    values, costs = [1.0, 2.0, 4.0, 8.0], [1.0, 2.2, 3.7, 9.0]
+    line = linregress(np.log(values), np.log(costs))
+    found = exponent(values, costs)
+    assert (found.value, found.standard_error) == pytest.approx((line.slope, line.stderr))
+
+
+def test_two_points_have_a_slope_and_no_standard_error():
+    assert exponent([1.0, 2.0], [1.0, 4.0])[:2] == (pytest.approx(2), None)
+    with pytest.raises(ValueError, match="two different values"):
+        exponent([3.0, 3.0], [1.0, 2.0])
