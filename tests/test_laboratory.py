@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.training.tiny import EVALUATIONS, TINY, changed, compiled_once, outcomes, trained
 
+from headway.kernels import form_of
 from headway.laboratory import Group, precision, problem, shape_of
 from headway.records import Cell
 from headway.training.train import Program
@@ -69,7 +70,7 @@ def test_a_seed_alone_is_the_same_to_rounding(whole):
 
 
 def test_side_by_side_is_the_same_as_in_turn_to_rounding(group, whole):
-    beside = Program(group.program.problem, group.program.members, one_by_one=False)
+    beside = Program(group.program.problem, group.program.members, together=3)
     with precision(TINY):
         segments = list(beside.train(*group.program.begin(), 0, EVALUATIONS))
     found = group.part(segments, 0)
@@ -143,16 +144,17 @@ def test_a_group_of_two_shapes_is_refused():
 )
 def test_dropout_acts_always_never_or_on_the_first_step_of_an_epoch(dropout, when, samples, every):
     settings = changed(TINY, model={"dropout": dropout}, training={"dropout": when, "samples": samples})
-    assert problem(settings, samples, 1).noisy_every == every
+    assert problem(settings, samples, form_of(settings, 1, 1)).noisy_every == every
 
 
 def test_a_step_with_noise_is_a_step_with_dropout():
     settings = changed(TINY, model={"dropout": 0.3})
-    loss, begin = problem(settings, 20, 1).loss, Group([Cell(settings, SEEDS)]).program.begin
-    states, data = begin()
+    group = Group([Cell(settings, SEEDS)])
+    states, data = group.program.begin()
     model, sequence = (jax.tree.map(lambda leaf: leaf[0], part) for part in (states.model, data.training[:, 0]))
-    losses = [float(loss(model, sequence, jax.random.key(number))) for number in (1, 1, 2, 3)]
-    silent = float(loss(model, sequence, None))
+    loss = lambda key: float(group.form.gradient(model, sequence[None], jnp.ones(1), key)[0])  # noqa: E731
+    losses = [loss(jax.random.key(number)) for number in (1, 1, 2, 3)]
+    silent = loss(None)
     assert losses[0] == losses[1]
     assert len({silent, *losses}) == 4
     shown = -jnp.mean(jax.nn.log_softmax(model(sequence[:-1], 4))[jnp.arange(4), sequence[2:]])

@@ -14,9 +14,9 @@ from tests.models import plain_transformer as plain
 from tests.models.switches import stirred
 from tests.tasks.enumeration import TINY, all_sequences, exact_entropy, joint, rung, truth
 
-from headway import measurement
 from headway.analysis import by_lag as by_lag_in_numpy
-from headway.measurement import Experience, by_lag, divergence, mean_over, measure
+from headway.kernels.tables import form as tables
+from headway.measurement import Experience, by_lag, divergence, experience, facts_of, mean_over, measure
 from headway.models.construction import construction
 from headway.models.transformer import Transformer
 from headway.presets import MINIMAL
@@ -53,9 +53,17 @@ def references(double) -> tuple[Transformer, ...]:
     return tuple(stirred(MODEL, seed=context, tokens=3, length=context) for context in CONTEXTS)
 
 
+def reader(chunk: int):
+    return lambda model, sequences: tables.read(model, TASK, sequences, chunk)
+
+
+def seen(chain: MarkovChain, sequences, references=()) -> Experience:
+    return experience(reader(len(sequences)), chain, sequences, sequences, references)
+
+
 @partial(jax.jit, static_argnums=2)
 def measured(model: Transformer, data: Experience, chunk: int) -> dict[str, jax.Array]:
-    return measure(model, TASK, data, chunk)
+    return measure(reader(chunk), model, data)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +71,8 @@ def each(model, chain, references) -> dict[str, np.ndarray]:
     """The measurements of every possible sequence alone."""
 
     def alone(sequence):
-        data = Experience(chain, sequence[None], sequence[None], references)
-        return measure(model, TASK, data, 1) | measurement.test_facts(data, TASK)
+        data = seen(chain, sequence[None], references)
+        return measure(reader(1), model, data) | facts_of(data)
 
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(alone))(jnp.asarray(SEQUENCES)))
 
@@ -152,7 +160,7 @@ def test_the_truth_has_no_excess_loss_on_any_sequence(each):
 
 def test_a_model_that_is_the_truth_has_no_excess_loss_and_stands_on_the_last_rung(chain):
     model = construction(chain.features, chain.weights, TASK.horizon, 60.0)
-    data = Experience(chain, jnp.asarray(SEQUENCES), jnp.asarray(SEQUENCES), ())
+    data = seen(chain, jnp.asarray(SEQUENCES))
     found = measured(model, data, len(SEQUENCES))
     assert abs(float(found["excess_loss"])) < 1e-12
     assert abs(float(found["kl_rungs"][-1])) < 1e-12
@@ -165,7 +173,7 @@ def test_a_model_that_is_the_truth_has_no_excess_loss_and_stands_on_the_last_run
 def test_what_is_measured_on_many_sequences_is_the_mean_of_each_whatever_the_chunk(
     each, model, chain, references, chunk
 ):
-    data = Experience(chain, jnp.asarray(SEQUENCES), jnp.asarray(SEQUENCES), references)
+    data = seen(chain, jnp.asarray(SEQUENCES), references)
     found = measured(model, data, chunk)
     assert set(found) == {"excess_loss", "kl_rungs", "kl_references", "attention", "attention_by_lag"}
     for name, value in found.items():
@@ -187,7 +195,7 @@ def test_a_mean_does_not_depend_on_how_the_sequences_are_cut(chunk):
 @pytest.mark.parametrize("length", [2, TASK.length], ids=["window", "whole"])
 def test_attention_of_every_layer_is_kept_with_the_rows_that_predict(chain, length):
     model = stirred(TWO_BLOCKS, tokens=3, length=length)
-    data = Experience(chain, jnp.asarray(SEQUENCES[:4]), jnp.asarray(SEQUENCES[:4]), ())
+    data = seen(chain, jnp.asarray(SEQUENCES[:4]))
     found = measured(model, data, 4)
     rows = TASK.horizon if length == TASK.length else 1
     assert found["attention"].shape == (2, 2, rows, length)

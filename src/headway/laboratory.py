@@ -14,15 +14,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray, PyTree
 
-from headway.measurement import Experience, measure, test_facts
+from headway.kernels import Form, form_of
+from headway.measurement import Experience, experience, facts_of, measure
 from headway.models.initialisation import transformer
 from headway.models.transformer import Transformer
-from headway.prediction import predict
 from headway.records import Cell, Trajectory
 from headway.settings import Settings
 from headway.tasks.markov import markov_chain
 from headway.training.checkpoint import fill, flatten
-from headway.training.chunks import chunk_size
+from headway.training.chunks import chunk_size, together
 from headway.training.data import epoch_batch
 from headway.training.optimisers import Number, Rates, current_rate, optimiser
 from headway.training.schedule import evaluation_steps, snapshot_steps
@@ -88,8 +88,10 @@ class Group:
         self._ends = np.cumsum([len(cell.seeds) for cell in cells])
         with precision(self.settings):
             members = _members(cells, references)
-            cpu = jax.devices()[0].platform == "cpu"
-            self.program = Program(problem(self.settings, self.capacity, len(members.seed)), members, one_by_one=cpu)
+            size, count = _bytes(self.settings), len(members.seed)
+            side_by_side = together(count, _batch(self.settings, self.capacity), size)
+            self.form = _form(self.settings, self.capacity, side_by_side)
+            self.program = Program(problem(self.settings, self.capacity, self.form), members, side_by_side)
 
     def segments(self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> Iterator[Segment]:
         """Train from `position` to the end."""
@@ -199,16 +201,17 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
     return Member(jnp.asarray([seed for _, seed in pairs], jnp.uint32), numbers, tuple(models))
 
 
-def problem(settings: Settings, capacity: int, members: int) -> Problem:
+def problem(settings: Settings, capacity: int, form: Form) -> Problem:
     """The settings as pure functions for one member; `capacity` rows hold the largest training set."""
     task, training = settings.task, settings.training
-    batch = training.batch if training.data == "fresh" else min(training.batch, capacity)
+    batch = _batch(settings, capacity)
     epoch = training.steps_per_epoch
 
     def begin(member: Member):
         chain = markov_chain(task, key_of(member.seed, FEATURES), member.numbers.ratio)
         rows = 0 if training.data == "fresh" else capacity
-        data = Experience(
+        data = experience(
+            form.read,
             chain,
             chain.sample_set(key_of(member.seed, TRAINING_SET), rows),
             chain.sample_set(key_of(member.seed, TEST_SET), training.test_samples),
@@ -223,11 +226,6 @@ def problem(settings: Settings, capacity: int, members: int) -> Problem:
         places, real = epoch_batch(key_of(member.seed, ORDER), step, member.numbers.samples, capacity, batch)
         return data.training[places], real
 
-    def loss(model: Transformer, sequence, key):
-        logits = predict(model, task, sequence, key).logits
-        targets = sequence[task.start :]
-        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), targets[:, None], axis=1))
-
     def own_epoch(member: Member):
         """Steps of a member's own epoch, whatever its neighbours have; fresh data counts as many."""
         return -(-member.numbers.samples // training.batch)
@@ -236,17 +234,25 @@ def problem(settings: Settings, capacity: int, members: int) -> Problem:
     return Problem(
         begin=begin,
         draw=draw,
-        loss=loss,
+        gradient=form.gradient,
         optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
-        probe=lambda model, data: measure(
-            model, task, data, chunk_size(training.test_samples, _bytes(settings), members)
-        ),
-        facts=lambda data: test_facts(data, task),
+        probe=lambda model, data: measure(form.read, model, data),
+        facts=facts_of,
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,
-        chunk=chunk_size(batch, _bytes(settings), members),
     )
+
+
+def _batch(settings: Settings, capacity: int) -> int:
+    training = settings.training
+    return training.batch if training.data == "fresh" else min(training.batch, capacity)
+
+
+def _form(settings: Settings, capacity: int, members: int) -> Form:
+    """How the members that run side by side are differentiated and read."""
+    batches = _batch(settings, capacity), settings.training.test_samples
+    return form_of(settings, *(chunk_size(batch, _bytes(settings), members) for batch in batches))
 
 
 def _bytes(settings: Settings) -> int:

@@ -4,12 +4,14 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
 
+from headway.kernels import Read
 from headway.models.transformer import Transformer
-from headway.prediction import log_probabilities, predict
-from headway.settings import TaskSettings
 from headway.tasks.markov import MarkovChain
+
+CHUNK = 256
+"""Sequences that are compared with the truth at a time: their distributions should stay in the cache."""
 
 
 class Experience(NamedTuple):
@@ -17,8 +19,22 @@ class Experience(NamedTuple):
 
     chain: MarkovChain
     training: Int[Array, "sample time"]
-    test: Int[Array, "sample time"]
-    references: tuple[Transformer, ...]
+    test: Int[Array, "tested time"]
+    opinions: Float[Array, "tested predicted opinion token"]
+    """Log-probabilities of every rung, then of every reference; they stay the same while a model learns."""
+
+
+def experience(
+    read: Read,
+    chain: MarkovChain,
+    training: Int[Array, "sample time"],
+    test: Int[Array, "tested time"],
+    references: tuple[Transformer, ...],
+) -> Experience:
+    """The sequences, and what the rungs and the references say about those of the test."""
+    said = [jax.nn.log_softmax(read(reference, test).logits)[:, :, None] for reference in references]
+    opinions = jnp.concatenate([jax.vmap(chain.rungs)(test), *said], axis=2)
+    return Experience(chain, training, test, opinions)
 
 
 def divergence(reference: Float[Array, "*more token"], model: Float[Array, "*#more token"]) -> Float[Array, "*more"]:
@@ -26,42 +42,41 @@ def divergence(reference: Float[Array, "*more token"], model: Float[Array, "*#mo
     return jnp.sum(jnp.exp(reference) * (reference - model), axis=-1)
 
 
-def measure(model: Transformer, task: TaskSettings, data: Experience, chunk: int) -> dict[str, Array]:
+def measure(read: Read, model: Transformer, data: Experience) -> dict[str, Array]:
     """Means over the test sequences and the predicted positions."""
+    reading = read(model, data.test)
+    rungs = len(data.chain.features) + 1
 
-    def one(sequence: Int[Array, " time"]) -> dict[str, Array]:
-        reading = predict(model, task, sequence)
-        guess = jax.nn.log_softmax(reading.logits)
-        rungs = data.chain.rungs(sequence)
+    def one(example: tuple[Array, Array, Array]) -> dict[str, Array]:
+        sequence, logits, opinions = example
+        guess = jax.nn.log_softmax(logits)
         target = data.chain.targets(sequence)[:, None]
-        surprise = jnp.take_along_axis(rungs[:, -1] - guess, target, axis=1)
-        rows = reading.logits.shape[0] if model.length == task.length else 1
-        measured = {
-            "excess_loss": jnp.mean(surprise),
-            "kl_rungs": jnp.mean(divergence(rungs, guess[:, None]), axis=0),
-            "attention": jnp.stack([heads.pattern[:, -rows:] for heads in reading.heads]),
-        }
-        if data.references:
-            known = [log_probabilities(reference, task, sequence) for reference in data.references]
-            measured["kl_references"] = jnp.mean(divergence(jnp.stack(known, axis=1), guess[:, None]), axis=0)
-        return measured
+        surprise = jnp.take_along_axis(opinions[:, rungs - 1] - guess, target, axis=1)
+        return {"excess_loss": jnp.mean(surprise), "kl": jnp.mean(divergence(opinions, guess[:, None]), axis=0)}
 
-    means = mean_over(one, data.test, chunk)
-    return {**means, "attention_by_lag": by_lag(means["attention"])}
+    means = mean_over(one, (data.test, reading.logits, data.opinions), CHUNK)
+    measured = {
+        "excess_loss": means["excess_loss"],
+        "kl_rungs": means["kl"][:rungs],
+        "attention": reading.pattern,
+        "attention_by_lag": by_lag(reading.pattern),
+    }
+    return measured if len(means["kl"]) == rungs else {**measured, "kl_references": means["kl"][rungs:]}
 
 
-def test_facts(data: Experience, task: TaskSettings) -> dict[str, Array]:
+def facts_of(data: Experience) -> dict[str, Array]:
     """What the test sequences say about the truth: its entropy and the excess loss of every rung."""
+    rungs = len(data.chain.features) + 1
 
-    def one(sequence: Int[Array, " time"]) -> dict[str, Array]:
-        rungs = data.chain.rungs(sequence)
-        surprise = -jnp.take_along_axis(rungs, data.chain.targets(sequence)[:, None, None], axis=2)[..., 0]
+    def one(example: tuple[Array, Array]) -> dict[str, Array]:
+        sequence, opinions = example
+        said = jnp.take_along_axis(opinions[:, :rungs], data.chain.targets(sequence)[:, None, None], axis=2)[..., 0]
         return {
             "entropy": data.chain.entropy(sequence),
-            "rung_excess": jnp.mean(surprise - surprise[:, -1:], axis=0),
+            "rung_excess": jnp.mean(said[:, -1:] - said, axis=0),
         }
 
-    return mean_over(one, data.test, chunk=min(len(data.test), 256))
+    return mean_over(one, (data.test, data.opinions), CHUNK)
 
 
 def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layers lag"]:
@@ -72,19 +87,22 @@ def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layer
     return jnp.mean(jnp.where(key >= 0, found, 0), axis=-2)
 
 
-def mean_over(function, sequences: Int[Array, "sample time"], chunk: int):
-    """Mean of `function` over the sequences, a chunk at a time."""
-    chunk = min(chunk, len(sequences))
-    chunks = -(-len(sequences) // chunk)
-    missing = chunks * chunk - len(sequences)
-    padded = jnp.concatenate([sequences, sequences[:missing]]) if missing else sequences
-    real = jnp.arange(chunks * chunk) < len(sequences)
+def mean_over(function, examples: PyTree, chunk: int):
+    """Mean of `function` over the examples, a chunk at a time."""
+    count = len(jax.tree.leaves(examples)[0])
+    chunk = min(chunk, count)
+    chunks = -(-count // chunk)
+    missing = chunks * chunk - count
+
+    def pieces(array):
+        padded = jnp.concatenate([array, array[:missing]]) if missing else array
+        return padded.reshape(chunks, chunk, *array.shape[1:])
 
     def total(piece):
         rows, counted = piece
         values = jax.vmap(function)(rows)
         return jax.tree.map(lambda v: jnp.tensordot(counted.astype(v.dtype), v, axes=1), values)
 
-    pieces = (padded.reshape(chunks, chunk, -1), real.reshape(chunks, chunk))
-    sums = jax.lax.map(total, pieces)
-    return jax.tree.map(lambda v: jnp.sum(v, axis=0) / len(sequences), sums)
+    real = (jnp.arange(chunks * chunk) < count).reshape(chunks, chunk)
+    sums = jax.lax.map(total, (jax.tree.map(pieces, examples), real))
+    return jax.tree.map(lambda v: jnp.sum(v, axis=0) / count, sums)

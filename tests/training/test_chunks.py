@@ -7,7 +7,7 @@ import jax
 import pytest
 
 from headway.training import chunks
-from headway.training.chunks import CPU_BYTES, GPU_SHARE, chunk_size
+from headway.training.chunks import CPU_BYTES, GPU_SHARE, chunk_size, together
 
 BATCHES = [1, 2, 3, 7, 8, 100, 2999, 3000]
 BYTES = [1, 1000, CPU_BYTES // 100, CPU_BYTES // 7 + 1, CPU_BYTES, 3 * CPU_BYTES]
@@ -45,10 +45,21 @@ def test_members_that_train_side_by_side_share_the_memory_of_the_device():
     for members in (1, 2, 5):
         assert chunk_size(100, 20, members) * 20 * members <= room
     assert chunk_size(100, 20, 1) == 100
-    assert chunk_size(100, 20, 2) == 50
+    assert chunk_size(200, 20, 2) == 67, "three pieces"
     assert chunk_size(100, 20, 10**6) == 1
+
+
+@pytest.mark.usefixtures("gpu")
+def test_members_that_do_not_fit_side_by_side_are_split_into_even_groups():
+    assert together(5, 10, 60) == 5, "3000 of 3200 bytes"
+    assert together(6, 10, 60) == 3, "not five and one"
+    assert together(3, 100, 60) == 1, "not even one fits: its batch is cut instead"
+
+
+def test_on_a_cpu_members_train_one_after_the_other():
+    assert together(5, 10, 60) == 1
 
 
 def test_a_device_that_does_not_tell_its_memory_is_taken_for_a_small_one(monkeypatch):
     monkeypatch.setattr(chunks.jax, "devices", lambda: [SimpleNamespace(platform="gpu", memory_stats=lambda: None)])
-    assert chunk_size(64, 2**30, 1) == GPU_SHARE * 16
+    assert chunk_size(64, 2**30, 1) == 6, "6.4 fit"

@@ -77,7 +77,7 @@ def test_a_loss_just_below_the_limit_is_not_a_divergence(train):
 
 def test_weights_that_one_update_would_blow_up_are_kept_as_they_were():
     """A finite loss with a finite gradient, times a rate near the largest number."""
-    found = toy.run(toy.program(one_by_one=True, settings=toy.SGD)(toy.members(SEEDS, [0.05, 3e38, 0.05])))
+    found = toy.run(toy.program(together=1, settings=toy.SGD)(toy.members(SEEDS, [0.05, 3e38, 0.05])))
     step = int(found.states[-1].diverged_at[SICK])
     assert step >= 1
     assert np.isfinite(found.losses[SICK, step - 1])

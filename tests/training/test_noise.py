@@ -16,7 +16,7 @@ SEEDS = (3, 4, 5)
 @pytest.fixture
 def programs():
     """By how often a step has noise."""
-    return {every: toy.program(one_by_one=True, noisy_every=every)(toy.members(SEEDS)) for every in (0, 1, 3)}
+    return {every: toy.program(together=1, noisy_every=every)(toy.members(SEEDS)) for every in (0, 1, 3)}
 
 
 def test_the_first_of_every_three_steps_is_noisy_and_the_others_are_silent(programs):
@@ -33,7 +33,7 @@ def test_noise_is_another_one_at_every_step_and_for_every_seed_and_can_be_drawn_
     """With the same examples at every step and a rate of zero, the loss changes by its noise alone."""
     everything = lambda member, data, step: ((data["x"], data["y"]), jnp.ones(SAMPLES, bool))  # noqa: E731
     problem = replace(toy.problem(noisy_every=1), draw=everything)
-    program = Program(problem, toy.members((3, 3, 4), 0.0), one_by_one=True)
+    program = Program(problem, toy.members((3, 3, 4), 0.0), together=1)
     losses = toy.run(program).losses
     assert bits(toy.run(program).losses) == bits(losses)
     assert bits(losses[0]) == bits(losses[1])

@@ -13,17 +13,17 @@ SEEDS = (0, 1, 2)
 
 @pytest.fixture
 def program():
-    return toy.program(one_by_one=True)(toy.members(SEEDS))
+    return toy.program(together=1)(toy.members(SEEDS))
 
 
 @pytest.fixture(scope="module")
 def whole():
-    return toy.run(toy.program(one_by_one=True)(toy.members(SEEDS)))
+    return toy.run(toy.program(together=1)(toy.members(SEEDS)))
 
 
 def test_a_run_is_sgd_on_the_epochs_with_the_last_smaller_batch_weighted_rightly():
     """The same steps in NumPy; an epoch is 4, 4 and 2 samples, and each batch counts by the mean of its own."""
-    program = toy.program(one_by_one=True, settings=toy.SGD)(toy.members(SEEDS))
+    program = toy.program(together=1, settings=toy.SGD)(toy.members(SEEDS))
     found = toy.run(program)
     state, data = program.begin()
     for member, seed in enumerate(SEEDS):
@@ -43,8 +43,8 @@ def test_a_run_is_sgd_on_the_epochs_with_the_last_smaller_batch_weighted_rightly
 
 
 def test_a_member_does_not_depend_on_its_neighbours_nor_on_their_number(whole):
-    others = toy.run(toy.program(one_by_one=True)(toy.members((0, 5, 7))))
-    pair = toy.run(toy.program(one_by_one=True, count=2)(toy.members((0, 9))))
+    others = toy.run(toy.program(together=1)(toy.members((0, 5, 7))))
+    pair = toy.run(toy.program(together=1, count=2)(toy.members((0, 9))))
     for found in (others, pair):
         assert bits(of_member(found, 0)) == bits(of_member(whole, 0))
         assert bits(of_member(found, 1)) != bits(of_member(whole, 1))
@@ -52,20 +52,21 @@ def test_a_member_does_not_depend_on_its_neighbours_nor_on_their_number(whole):
 
 def test_a_member_alone_is_the_same_to_rounding(whole):
     """A loop over one member is no loop to the compiler, which may then add up in another order."""
-    alone = toy.run(toy.program(one_by_one=True, count=1)(toy.members((0,))))
+    alone = toy.run(toy.program(together=1, count=1)(toy.members((0,))))
     np.testing.assert_allclose(alone.losses[0], whole.losses[0], rtol=2e-6)
     np.testing.assert_allclose(alone.guesses[0], whole.guesses[0], atol=2e-6)
 
 
-def test_side_by_side_and_in_turn_agree_to_rounding(whole):
-    beside = toy.run(toy.program(one_by_one=False)(toy.members(SEEDS)))
+@pytest.mark.parametrize("together", [3, 2], ids=["side by side", "a pair and the one left over"])
+def test_side_by_side_and_in_turn_agree_to_rounding(whole, together):
+    beside = toy.run(toy.program(together)(toy.members(SEEDS)))
     np.testing.assert_allclose(beside.losses, whole.losses, rtol=2e-5)
     np.testing.assert_allclose(beside.guesses, whole.guesses, atol=2e-5)
 
 
 def test_members_may_have_rates_of_their_own(whole):
-    mixed = toy.run(toy.program(one_by_one=True)(toy.members((0, 0, 2), [0.05, 0.3, 0.05])))
-    fast = toy.run(toy.program(one_by_one=True)(toy.members(SEEDS, 0.3)))
+    mixed = toy.run(toy.program(together=1)(toy.members((0, 0, 2), [0.05, 0.3, 0.05])))
+    fast = toy.run(toy.program(together=1)(toy.members(SEEDS, 0.3)))
     assert bits(of_member(mixed, 0)) == bits(of_member(whole, 0))
     assert bits(of_member(mixed, 1)) == bits(of_member(fast, 0))
     assert bits(of_member(mixed, 2)) == bits(of_member(whole, 2))

@@ -12,6 +12,7 @@ import numpy as np
 
 from headway.settings import TrainingSettings
 from headway.training.data import epoch_batch
+from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, current_rate, optimiser
 from headway.training.train import Member, Problem, Program
 
@@ -66,23 +67,22 @@ def problem(settings: TrainingSettings = ADAMW, noisy_every: int = 0, chunk: int
     return Problem(
         begin=begin,
         draw=draw,
-        loss=loss,
+        gradient=lambda model, examples, weights, key: batch_gradient(loss, model, examples, weights, key, chunk),
         optimiser=lambda member: optimiser(settings, member.numbers.rates, EPOCH),
         rate=lambda member, state: current_rate(settings, member.numbers.rates, state),
         probe=lambda model, data: {"guess": data["x"] @ model["slope"] + model["level"]},
         facts=lambda data: {"power": jnp.mean(data["y"] ** 2)},
         noise_key=lambda member, step: jax.random.fold_in(jax.random.key(member.seed), step),
         noisy_every=noisy_every,
-        chunk=chunk,
     )
 
 
 @functools.cache
 def program(
-    one_by_one: bool, count: int = 3, settings: TrainingSettings = ADAMW, noisy_every: int = 0
+    together: int, count: int = 3, settings: TrainingSettings = ADAMW, noisy_every: int = 0
 ) -> Callable[[Member], Program]:
     """Programs for `count` members that share their compilation."""
-    compiled = Program(problem(settings, noisy_every), members(range(count)), one_by_one)
+    compiled = Program(problem(settings, noisy_every), members(range(count)), together)
 
     def with_members(wanted: Member) -> Program:
         assert len(wanted.seed) == count

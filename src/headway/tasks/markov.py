@@ -51,9 +51,10 @@ class MarkovChain(eqx.Module):
 
     def rungs(self, sequence: Int[Array, " time"]) -> Float[Array, "predicted rung token"]:
         """Log-probabilities of every rung at every predicted position of a whole sequence."""
-        lagged = jax.nn.one_hot(self.windows(sequence, self.start)[:, ::-1], self.tokens, dtype=self.features.dtype)
-        mixed = jnp.einsum("kl,tlx->tkx", self.weights, lagged, precision="highest")
-        blocks = jnp.einsum("kyx,tkx->tky", self.features, mixed, precision="highest")
+        # Rows of the features instead of products with one-hot vectors, and sums instead of products with the weights.
+        added = jnp.moveaxis(self.features, 2, 0)[sequence]
+        lagged = (added[self.start - lag : self.start - lag + self.horizon] for lag in range(1, self.start + 1))
+        blocks = sum(self.weights[:, lag, None] * rows for lag, rows in enumerate(lagged))
         logits = jnp.concatenate([jnp.zeros_like(blocks[:, :1]), jnp.cumsum(blocks, axis=1)], axis=1)
         return jax.nn.log_softmax(logits)
 

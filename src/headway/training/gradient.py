@@ -8,6 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 ExampleLoss = Callable[[Any, Any, PRNGKeyArray | None], Float[Array, ""]]
+"""(model, one example, key or None) -> loss."""
+BatchGradient = Callable[[Any, Any, Float[Array, " batch"], PRNGKeyArray | None], tuple[Float[Array, ""], Any]]
+"""(model, examples, weights, key or None) -> the weighted mean of the examples' losses, and its gradient."""
 
 
 def batch_gradient(

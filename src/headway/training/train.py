@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray, PyTree
 
-from headway.training.gradient import ExampleLoss, batch_gradient
+from headway.training.gradient import BatchGradient
 
 EXPLODED = 1e4
 """A loss beyond this many nats, or one that is not a number, counts as divergence."""
@@ -35,8 +35,7 @@ class Problem:
     """Member -> (model, data)."""
     draw: Callable[[Member, PyTree, Int[Array, ""]], tuple[PyTree, Bool[Array, " batch"]]]
     """(member, data, step) -> the step's examples, and which of them are real."""
-    loss: ExampleLoss
-    """(model, one example, key or None) -> loss."""
+    gradient: BatchGradient
     optimiser: Callable[[Member], optax.GradientTransformationExtraArgs]
     rate: Callable[[Member, optax.OptState], Float[Array, ""]]
     probe: Callable[[PyTree, PyTree], dict[str, Array]]
@@ -47,8 +46,6 @@ class Problem:
     """The key of a noisy step."""
     noisy_every: int
     """0: no step has noise, 1: every step, n: the first of every n steps."""
-    chunk: int
-    """Examples that are differentiated together."""
 
 
 class State(NamedTuple):
@@ -83,11 +80,11 @@ class Segment(Stretch):
 class Program:
     """A problem compiled once for all its members."""
 
-    def __init__(self, problem: Problem, members: Member, one_by_one: bool):
-        """`one_by_one` trains the members in turn (what caches like) instead of side by side (what GPUs like)."""
+    def __init__(self, problem: Problem, members: Member, together: int):
+        """Members train so many `together`: one after the other is what caches like, side by side what GPUs like."""
         self.members = members
         self.problem = problem
-        self._over = _in_turn if one_by_one else jax.vmap
+        self._over = jax.vmap if together >= len(members.seed) > 1 else _in_groups(together)
         self._begin = jax.jit(lambda members: self._over(self._begin_member)(members))
         self._advance = jax.jit(self._advance_all, static_argnames="room")
         self._probe = jax.jit(lambda states, members, data: self._over(self._probe_member)((states, members, data)))
@@ -157,7 +154,7 @@ class Program:
     def _gradient(self, step, model, member, examples, real):
         def gradient(key):
             dtype = jax.tree.leaves(model)[0].dtype
-            return batch_gradient(self.problem.loss, model, examples, real.astype(dtype), key, self.problem.chunk)
+            return self.problem.gradient(model, examples, real.astype(dtype), key)
 
         every = self.problem.noisy_every
         if every == 0:
@@ -172,6 +169,6 @@ def _all_finite(tree: PyTree) -> Bool[Array, ""]:
     return jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(tree)]))
 
 
-def _in_turn(function: Callable) -> Callable:
-    """Like vmap, one member after the other."""
-    return lambda stacked: jax.lax.map(function, stacked)
+def _in_groups(size: int) -> Callable:
+    """Like vmap, `size` members after the other."""
+    return lambda function: lambda stacked: jax.lax.map(function, stacked, batch_size=None if size == 1 else size)

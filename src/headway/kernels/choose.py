@@ -1,0 +1,85 @@
+"""Which form computes a model's gradient and reads it: chosen by device, settings and shape, never by the user."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+from jaxtyping import Array, Int
+
+from headway.kernels import cuda
+from headway.kernels.tables import form as tables
+from headway.kernels.tables.form import BatchReading
+from headway.models.transformer import Transformer
+from headway.settings import Settings
+from headway.training.gradient import BatchGradient
+
+Read = Callable[[Transformer, Int[Array, "batch time"]], BatchReading]
+
+
+NOT_SERVED = (
+    "no CUDA kernel serves these settings, so XLA compiles the whole step; there are kernels for "
+    "the minimal model in float32 and for the full model in tf32, up to the sizes in src/headway/kernels/README.md"
+)
+NOT_USABLE = (
+    "the CUDA kernels need an NVIDIA GPU of compute capability 8 or more and NVRTC, which comes with jax[cuda12] or "
+    "jax[cuda13], so XLA compiles the whole step"
+)
+
+
+class Form(NamedTuple):
+    """How a model is differentiated and read, in which words, and why nothing faster serves it."""
+
+    name: str
+    gradient: BatchGradient
+    read: Read
+    shortfall: str | None
+
+
+def form_of(settings: Settings, chunk: int, reading_chunk: int) -> Form:
+    """The fastest form for these settings on this device; `chunk` sequences at a time where it is not fused."""
+    return (_on_cpu if jax.devices()[0].platform == "cpu" else _on_gpu)(settings, chunk, reading_chunk)
+
+
+def _tables(settings: Settings, chunk: int, reading_chunk: int, shortfall: str | None) -> Form:
+    task = settings.task
+
+    def gradient(model, sequences, weights, key):
+        return tables.gradient(model, task, sequences, weights, key, chunk)
+
+    def read(model, sequences):
+        return tables.read(model, task, sequences, reading_chunk)
+
+    return Form("tables over (token, position)", gradient, read, shortfall)
+
+
+def _on_cpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
+    from headway.kernels.cpu import one_hot
+
+    if not one_hot.covers(settings):
+        return _tables(settings, chunk, reading_chunk, None)
+    task = settings.task
+
+    def gradient(model, sequences, weights, key):
+        return one_hot.gradient(model, task, sequences, weights)
+
+    def read(model, sequences):
+        logits, pattern = one_hot.read(model, task, sequences)
+        return BatchReading(logits, pattern[None])
+
+    return Form("one kernel, compiled by numba", gradient, read, None)
+
+
+def _on_gpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
+    from headway.kernels.cuda import full, one_hot
+
+    task = settings.task
+    if one_hot.covers(settings):
+        name = "one CUDA kernel"
+        gradient = lambda model, sequences, weights, key: one_hot.gradient(model, task, sequences, weights)  # noqa: E731
+    elif full.covers(settings):
+        name = "CUDA kernels between the library's products"
+        gradient = lambda model, sequences, weights, key: full.gradient(model, task, sequences, weights, key)  # noqa: E731
+    else:
+        return _tables(settings, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
+    plain = _tables(settings, chunk, reading_chunk, None)
+    return Form(name, gradient, plain.read, None)

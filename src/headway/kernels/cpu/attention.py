@@ -1,0 +1,129 @@
+"""out[q] = start[q, x_q] + sum_hj softmax_j( S[h, q, x_q, j, x_j] ) W[j, x_j, h], for all examples in one call.
+
+A kernel on the CPU, in float32. A score table has tokens^2 numbers where an example has one, so it is served only
+where the examples are many enough to use them.
+"""
+
+import functools
+import importlib.util
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from headway.models.transformer import Transformer
+
+SLICES = 8
+"""Pieces of a batch, each with a value table of its own; their number fixes the order of all sums."""
+SCORE_BYTES = 2**28
+"""Larger score tables are left to the form without a kernel."""
+
+
+def serves(model: Transformer, examples: int, queries: int) -> bool:
+    """Whether this machine, this precision and the size of the score table suit the kernel."""
+    attention = model.blocks[0].attention
+    size = 4 * attention.query.shape[0] * queries * model.length * model.tokens**2
+    return (
+        jax.devices()[0].platform == "cpu"
+        and attention.value.dtype == jnp.float32
+        and model.tokens**2 <= 4 * examples
+        and size <= SCORE_BYTES
+        and importlib.util.find_spec("numba") is not None
+    )
+
+
+@jax.custom_vjp
+def attend(
+    scores: Float[Array, "head query token key token"],
+    values: Float[Array, "key token head coordinate"],
+    start: Float[Array, "query token coordinate"],
+    tokens: Int[Array, "example key"],
+) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
+    """What every query has behind the heads, and the heads' pattern, through which no gradient passes."""
+    out, pattern = _forward(scores, values, start, tokens)
+    return out, pattern[..., : tokens.shape[1]]
+
+
+def _attend(scores, values, start, tokens):
+    out, pattern = _forward(scores, values, start, tokens)
+    return (out, pattern[..., : tokens.shape[1]]), (values, tokens, pattern)
+
+
+def _pull(kept, changes):
+    values, tokens, pattern = kept
+    _, heads, queries, _ = pattern.shape
+    length, vocabulary, _, coordinates = values.shape
+    shape = _shape(heads, vocabulary, length, queries, coordinates)
+    slices = min(SLICES, len(tokens))
+    tokens = _inside(tokens, vocabulary)
+    _, of_values, of_start, of_scores = jax.ffi.ffi_call(
+        _call(shape, "backward"),
+        (
+            _room(slices, shape.scratch),
+            _room(slices, length, vocabulary, heads, shape.width),
+            _room(slices, queries, vocabulary, shape.width),
+            _room(heads * queries, len(tokens), shape.key_room),
+        ),
+        vmap_method="sequential",
+    )(tokens, _padded(values, shape), pattern, changes[0])
+    of_table = jax.ffi.ffi_call(
+        _call(shape, "scatter"), _room(heads * queries, vocabulary, length, vocabulary), vmap_method="sequential"
+    )(tokens, of_scores)
+    return (
+        of_table.reshape(heads, queries, vocabulary, length, vocabulary),
+        jnp.sum(of_values, axis=0)[..., :coordinates],
+        jnp.sum(of_start, axis=0)[..., :coordinates],
+        None,
+    )
+
+
+attend.defvjp(_attend, _pull)
+
+
+def _forward(scores, values, start, tokens):
+    """As `attend`; the pattern's keys are rounded up to whole vectors."""
+    heads, queries, vocabulary, length, _ = scores.shape
+    shape = _shape(heads, vocabulary, length, queries, values.shape[-1])
+    slices = min(SLICES, len(tokens))
+    _, _, out, pattern = jax.ffi.ffi_call(
+        _call(shape, "forward"),
+        (
+            _room(slices, shape.scratch),
+            jax.ShapeDtypeStruct((slices, shape.key_room), jnp.int32),
+            _room(len(tokens), queries, values.shape[-1]),
+            _room(len(tokens), heads, queries, shape.key_room),
+        ),
+        vmap_method="sequential",
+    )(_inside(tokens, vocabulary), scores, _padded(values, shape), _padded(start, shape))
+    return out, pattern
+
+
+def _inside(tokens, vocabulary: int):
+    """A token outside of the dictionary would be an address outside of the tables."""
+    return jnp.clip(tokens, 0, vocabulary - 1).astype(jnp.int32)
+
+
+def _room(*sizes: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(sizes, jnp.float32)
+
+
+def _padded(table, shape):
+    return jnp.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, shape.width - shape.coordinates)])
+
+
+def _shape(*sizes: int):
+    from headway.kernels.cpu.attention_forward import Shape  # late: numba takes a while to import
+
+    return Shape(*sizes)
+
+
+@functools.cache
+def _call(shape, part: str) -> str:
+    """The name of a compiled part."""
+    from headway.kernels.cpu.attention_backward import backward_work, scatter_work
+    from headway.kernels.cpu.attention_forward import forward_work
+    from headway.kernels.cpu.calls import register
+
+    name = f"headway_attention_{part}_" + "_".join(map(str, shape))
+    register(name, {"forward": forward_work, "backward": backward_work, "scatter": scatter_work}[part](shape))
+    return name

@@ -1,0 +1,61 @@
+"""What enters the full model's block: the stream and every head's queries, keys and values, in rows.
+
+Without dropout a row belongs to a (position, token) and many sequences share it; with
+dropout every position of every sequence has a row of its own.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from headway.models.attention import Attention
+from headway.models.dropout import dropout
+from headway.models.transformer import Transformer
+
+WIDTH = 256
+"""The stream, filled up with zeros: tensor cores want round numbers."""
+
+
+class Front(NamedTuple):
+    stream: Float[Array, "row width"]
+    projected: Float[Array, "row columns"]
+    """[query, key, value][head][part] side by side."""
+
+
+def part_of(attention: Attention) -> int:
+    """Columns of a head, filled up to a multiple of eight."""
+    return -(-attention.query.shape[-1] // 8) * 8
+
+
+def shared_front(model: Transformer) -> Front:
+    """Every (position, token) once; row = position * tokens + token."""
+    constant = jnp.broadcast_to(jnp.arange(model.tokens)[:, None], (model.tokens, model.length))
+    x = jnp.swapaxes(jax.vmap(model.embed)(constant), 0, 1)
+    return _projected(model, x.reshape(model.length * model.tokens, -1))
+
+
+def own_front(model: Transformer, tokens: Int[Array, "batch time"], keys: Key[Array, " batch"]) -> Front:
+    """Every position of every sequence, with dropout; row = sequence * length + position."""
+    x = jax.vmap(lambda tokens, key: dropout(model.embed(tokens), model.settings.dropout, key))(tokens, keys)
+    return _projected(model, x.reshape(tokens.size, -1))
+
+
+def filled(x: Float[Array, "..."], *sizes: int) -> Float[Array, "..."]:
+    """`x` with zeros behind it, up to these sizes."""
+    return jnp.pad(x, [(0, size - have) for size, have in zip(sizes, x.shape, strict=True)])
+
+
+def _projected(model: Transformer, x: Float[Array, "row width"]) -> Front:
+    stream = filled(x, len(x), WIDTH)
+    return Front(stream, stream @ _projection(model.blocks[0].attention))
+
+
+def _projection(attention: Attention) -> Float[Array, "width columns"]:
+    assert attention.key is not None
+    scale = 1 / math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
+    matrices = jnp.stack([scale * attention.query, attention.key, attention.value])
+    matrices = filled(matrices, 3, len(attention.query), WIDTH, part_of(attention))
+    return jnp.moveaxis(matrices, 2, 0).reshape(WIDTH, -1)

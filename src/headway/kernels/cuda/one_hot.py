@@ -1,0 +1,125 @@
+"""The minimal model's loss and gradient on an NVIDIA GPU: one fused kernel, one warp a sequence."""
+
+import functools
+import math
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from headway.kernels.cuda.launch import call, multiprocessors, shared_limit, usable
+from headway.kernels.windows import contexts_of, shares_of
+from headway.models.transformer import Transformer
+from headway.presets import MINIMAL
+from headway.settings import Settings, TaskSettings
+
+SOURCE = "one_hot.cu"
+MOST_WARPS = 16
+
+
+def covers(settings: Settings) -> bool:
+    """The minimal model's switches in float32, with sizes that fit a warp and its share of shared memory."""
+    free = ("heads", "width", "scaled_scores", "initialisation", "scale")
+    minimal = replace(MINIMAL, **{name: getattr(settings.model, name) for name in free})
+    if settings.model != minimal or settings.training.precision != "float32" or not usable():
+        return False
+    queries = settings.task.horizon if settings.context is None else 1
+    sizes = settings.model.heads, settings.task.tokens, settings.length, queries
+    return settings.task.tokens <= 64 and settings.length <= 32 and _warps(*sizes) >= 4
+
+
+def gradient(
+    model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"], weights: Float[Array, " batch"]
+) -> tuple[Float[Array, ""], Transformer]:
+    """sum_b w_b loss_b / sum_b w_b and its gradient; under vmap all members share one launch."""
+    attention = model.blocks[0].attention
+    contexts, queries = contexts_of(model.length, task, sequences)
+    scale = 1 / math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
+    values = attention.value[..., : model.tokens]
+    shares = shares_of(weights, task, len(contexts))
+    loss, scores, values = _gradient(queries)(scale * attention.query, values, contexts, shares)
+    values = jnp.pad(values, [(0, 0), (0, 0), (0, attention.value.shape[-1] - model.tokens)])
+    parts = lambda tree: (tree.blocks[0].attention.query, tree.blocks[0].attention.value)  # noqa: E731
+    return loss, eqx.tree_at(parts, model, (scale * scores, values))
+
+
+@functools.cache
+def _gradient(queries: int):
+    """The kernel for one member, which knows how to serve many."""
+
+    @jax.custom_batching.custom_vmap
+    def one(*arguments):
+        return tuple(result[0] for result in _launch(queries, *(argument[None] for argument in arguments)))
+
+    @one.def_vmap
+    def many(members, batched, *arguments):
+        stacked = [
+            argument if own else jnp.broadcast_to(argument, (members, *argument.shape))
+            for argument, own in zip(arguments, batched, strict=True)
+        ]
+        return _launch(queries, *stacked), (True,) * 3
+
+    return one
+
+
+def _launch(
+    queries: int,
+    scores: Float[Array, "member head width width"],
+    values: Float[Array, "member head width token"],
+    contexts: Int[Array, "member batch time"],
+    shares: Float[Array, "member batch"],
+):
+    members, heads, width, tokens = values.shape
+    batch, length = contexts.shape[1], contexts.shape[2] - 1
+    sizes = heads, tokens, length, queries
+    warps = _warps(*sizes)
+    splits = max(1, min(multiprocessors() // members, -(-batch // warps)))
+    columns = _four(tokens)
+    by_place = values[:, :, None, :tokens] + values[:, :, tokens:, None]
+    by_place = jnp.pad(by_place, [(0, 0)] * 4 + [(0, columns - tokens)])
+    d_scores = jax.ShapeDtypeStruct((members, heads, queries, tokens, width), jnp.float32)
+    d_values = jax.ShapeDtypeStruct((members, heads, length, tokens, columns), jnp.float32)
+    macros = dict(zip(("HEADS", "TOKENS", "LENGTH", "QUERIES"), sizes, strict=True))
+    d_scores, d_values, losses = call(
+        SOURCE,
+        "one_hot_gradient",
+        {**macros, "BATCH": batch, "SPLITS": splits, "WARPS": warps},
+        (
+            contexts.astype(jnp.int32),
+            shares,
+            scores,
+            by_place,
+            jnp.zeros(d_scores.shape, jnp.float32),
+            jnp.zeros(d_values.shape, jnp.float32),
+        ),
+        (d_scores, d_values, jax.ShapeDtypeStruct((members, splits * warps), jnp.float32)),
+        blocks=members * splits,
+        threads=32 * warps,
+        shared_bytes=_table_bytes(*sizes) + warps * _workspace_bytes(*sizes),
+        in_place={4: 0, 5: 1},
+    )
+    # A sum over places is the gradient of a token's row, a sum over tokens that of a place's row.
+    unused = jnp.zeros((members, heads, length - queries, width), jnp.float32)
+    d_scores = jnp.concatenate([jnp.sum(d_scores, axis=2), unused, jnp.sum(d_scores, axis=3)], axis=2)
+    d_values = jnp.concatenate([jnp.sum(d_values, axis=2), jnp.sum(d_values, axis=3)], axis=2)
+    return jnp.sum(losses, axis=1), d_scores, d_values[..., :tokens]
+
+
+def _four(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _table_bytes(heads: int, tokens: int, length: int, queries: int) -> int:
+    return 4 * _four(heads * (tokens + queries) * (tokens + length))
+
+
+def _workspace_bytes(heads: int, tokens: int, length: int, queries: int) -> int:
+    return 4 * (_four(queries) * (heads * length + _four(tokens)) + _four(length + 1))
+
+
+def _warps(heads: int, tokens: int, length: int, queries: int) -> int:
+    """As many sequences at a time as shared memory holds."""
+    sizes = heads, tokens, length, queries
+    return min(MOST_WARPS, max(0, shared_limit() - _table_bytes(*sizes)) // _workspace_bytes(*sizes))

@@ -1,0 +1,32 @@
+"""The simple form: one sequence written out, `vmap` over a batch. Every other form must give its numbers."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from headway.models.transformer import Transformer
+from headway.prediction import predict
+from headway.settings import TaskSettings
+from headway.training.gradient import ExampleLoss, batch_gradient
+
+
+def cross_entropy(task: TaskSettings) -> ExampleLoss:
+    """-mean over the predicted tokens of log p(token)."""
+
+    def loss(model: Transformer, sequence: Int[Array, " time"], key: PRNGKeyArray | None) -> Float[Array, ""]:
+        guess = jax.nn.log_softmax(predict(model, task, sequence, key).logits)
+        return -jnp.mean(jnp.take_along_axis(guess, sequence[task.start :][:, None], axis=1))
+
+    return loss
+
+
+def gradient(
+    model: Transformer,
+    task: TaskSettings,
+    sequences: Int[Array, "batch time"],
+    weights: Float[Array, " batch"],
+    key: PRNGKeyArray | None,
+    chunk: int,
+) -> tuple[Float[Array, ""], Transformer]:
+    """sum_b w_b loss_b / sum_b w_b and its gradient, `chunk` sequences at a time."""
+    return batch_gradient(cross_entropy(task), model, sequences, weights, key, chunk)

@@ -1,0 +1,124 @@
+"""Attention of a whole batch: as rows of tables over (position, token), or dense."""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from headway.models.attention import Attention, causal_mask
+
+
+class Tables(NamedTuple):
+    """What a token at a position is, asks, answers and writes."""
+
+    x: Float[Array, "query token width"]
+    query: Float[Array, "query token head score"]
+    key: Float[Array, "key token head score"]
+    value: Float[Array, "key token head inner"]
+
+
+def table_heads(
+    attention: Attention,
+    x: Float[Array, "key token width"],
+    read: Float[Array, "key token width"],
+    queries: int,
+    coordinates: int,
+) -> Tables:
+    """The tables of the first block, in which `read` is what the heads see of `x`."""
+    query = jnp.einsum("qte,hes->qths", read[-queries:], attention.query)
+    if attention.scaled:
+        query = query / math.sqrt(attention.query.shape[-1])
+    if attention.key is None:
+        key = read[:, :, None]
+    else:
+        key = jnp.einsum("kte,hes->kths", read, attention.key)
+    last = attention.value if attention.output is not None else attention.value[:, :, :coordinates]
+    return Tables(x[-queries:], query, key, jnp.einsum("kte,hei->kthi", read, last))
+
+
+def looked_up_heads(
+    tables: Tables, output: Float[Array, "head inner width"] | None, tokens: Int[Array, "example key"], coordinates: int
+) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
+    """What the heads write for every example, and their pattern."""
+    queries, keys = len(tables.query), len(tables.key)
+    query = tables.query[jnp.arange(queries), tokens[:, -queries:]]
+    key, value = tables.key[jnp.arange(keys), tokens], tables.value[jnp.arange(keys), tokens]
+    pattern = _softmax(_scores(query, key))
+    if output is None:
+        return jnp.einsum("bhqk,bkhi->bqi", pattern, value), pattern
+    return _written(jnp.einsum("bhqk,bkhi->bqhi", pattern, value), output[:, :, :coordinates]), pattern
+
+
+def dense_heads(
+    attention: Attention, x: Float[Array, "example key width"], queries: int, coordinates: int
+) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
+    """The same for vectors that no table knows: one product for all heads of all examples."""
+    few = queries * attention.query.shape[0] <= x.shape[1]
+    scale = math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
+    if attention.key is None:
+        query, key = _projected(x[:, -queries:], attention.query), x[:, :, None]
+    elif few:  # Cheaper to bring the few queries to the inputs than all inputs to the heads.
+        merged = jnp.einsum("hes,hfs->hef", attention.query, attention.key)
+        query, key = _projected(x[:, -queries:], merged), x[:, :, None]
+    else:
+        query, key = _projected(x[:, -queries:], attention.query), _projected(x, attention.key)
+    pattern = _softmax(_scores(query / scale, key))
+    if few:
+        mixed = jnp.einsum("bhqk,bke->bqhe", pattern, x)
+        merged = attention.value
+        if attention.output is not None:
+            merged = jnp.einsum("hei,hio->heo", merged, attention.output[:, :, :coordinates])
+        return _written(mixed, merged[:, :, :coordinates]), pattern
+    if attention.output is None:
+        value = _projected(x, attention.value[:, :, :coordinates])
+        return jnp.einsum("bhqk,bkhi->bqi", pattern, value), pattern
+    mixed = jnp.einsum("bhqk,bkhi->bqhi", pattern, _projected(x, attention.value))
+    return _written(mixed, attention.output[:, :, :coordinates]), pattern
+
+
+def score_table(tables: Tables) -> Float[Array, "head query token key token"]:
+    """The score of every token at every query's position for every token at every key's."""
+    if tables.key.shape[2] == 1:
+        return jnp.einsum("qths,kus->hqtku", tables.query, tables.key[:, :, 0])
+    return jnp.einsum("qths,kuhs->hqtku", tables.query, tables.key)
+
+
+def value_table(
+    tables: Tables, output: Float[Array, "head inner width"] | None, coordinates: int
+) -> Float[Array, "key token head {coordinates}"]:
+    """What every head writes of every token at every position, behind the output matrix."""
+    if output is None:
+        return tables.value
+    return jnp.einsum("kthi,hio->ktho", tables.value, output[:, :, :coordinates])
+
+
+def _projected(
+    x: Float[Array, "example time width"], matrices: Float[Array, "head width part"]
+) -> Float[Array, "example time head part"]:
+    """One product of all rows with all heads' matrices side by side."""
+    heads, width, part = matrices.shape
+    joined = jnp.swapaxes(matrices, 0, 1).reshape(width, heads * part)
+    return (x.reshape(-1, width) @ joined).reshape(*x.shape[:2], heads, part)
+
+
+def _written(
+    mixed: Float[Array, "example query head inner"], output: Float[Array, "head inner width"]
+) -> Float[Array, "example query width"]:
+    """One product of all heads' mixtures with all output matrices on top of each other."""
+    rows = mixed.reshape(-1, mixed.shape[2] * mixed.shape[3])
+    return (rows @ output.reshape(rows.shape[1], -1)).reshape(*mixed.shape[:2], -1)
+
+
+def _scores(
+    query: Float[Array, "example query head score"], key: Float[Array, "example key #head score"]
+) -> Float[Array, "example head query key"]:
+    """A key without heads of its own answers all of them."""
+    if key.shape[2] == 1:
+        return jnp.einsum("bqhs,bks->bhqk", query, key[:, :, 0])
+    return jnp.einsum("bqhs,bkhs->bhqk", query, key)
+
+
+def _softmax(scores: Float[Array, "example head query key"]) -> Float[Array, "example head query key"]:
+    return jax.nn.softmax(jnp.where(causal_mask(*scores.shape[-2:]), scores, -jnp.inf))

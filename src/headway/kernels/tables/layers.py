@@ -1,0 +1,121 @@
+"""The transformer's layers for a batch: into the first block, by tables or dense, and on to the logits."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
+
+from headway.kernels.cpu import attention as fused
+from headway.kernels.tables.attention import (
+    Tables,
+    dense_heads,
+    looked_up_heads,
+    score_table,
+    table_heads,
+    value_table,
+)
+from headway.models.dropout import dropout
+from headway.models.transformer import Block, Transformer
+from headway.settings import TaskSettings
+
+Keys = Key[Array, "example site"] | None
+"""One key for every place of an example where dropout acts."""
+
+
+def keys_of(model: Transformer, task: TaskSettings, key: PRNGKeyArray, places: Int[Array, " batch"]) -> Keys:
+    """The keys that the simple form would make, example by example and site by site."""
+
+    def sites(key):
+        return jax.random.split(key, 2 * len(model.blocks) + 1)
+
+    keys = jax.vmap(lambda place: jax.random.fold_in(key, place))(places)
+    if model.length != task.length:
+        keys = jax.vmap(lambda key: jax.random.split(key, task.horizon))(keys).reshape(-1)
+    return jax.vmap(sites)(keys)
+
+
+def queries_of(model: Transformer, predicted: int) -> int:
+    """How many of the first block's positions are needed: those that predict, or all that a second block reads."""
+    return predicted if len(model.blocks) == 1 else model.length
+
+
+def tables_of(model: Transformer, predicted: int) -> Tables:
+    """Everything that enters and leaves the first block's heads, for every token at every position."""
+    every = jnp.broadcast_to(jnp.arange(model.tokens)[:, None], (model.tokens, model.length))
+    x = jnp.swapaxes(jax.vmap(model.embed)(every), 0, 1)
+    read = _before(model, model.blocks[0], x)
+    return table_heads(model.blocks[0].attention, x, read, queries_of(model, predicted), _coordinates(model, 0))
+
+
+def enter_fused(model: Transformer, tokens: Int[Array, "example length"], predicted: int):
+    """As `enter` does, all examples in one call."""
+    tables = tables_of(model, predicted)
+    output = model.blocks[0].attention.output
+    start = tables.x if model.settings.residual else jnp.zeros((*tables.x.shape[:2], _coordinates(model, 0)))
+    return fused.attend(score_table(tables), value_table(tables, output, _coordinates(model, 0)), start, tokens)
+
+
+def enter(
+    model: Transformer, tables: Tables | None, tokens: Int[Array, "example length"], predicted: int, keys: Keys
+) -> tuple[Float[Array, "example query width"], Float[Array, "example head query key"]]:
+    """What the first block's heads write, on top of what they read if there is a residual; and their pattern."""
+    attention, queries, coordinates = model.blocks[0].attention, queries_of(model, predicted), _coordinates(model, 0)
+    if tables is None:
+        x = _dropped(model, jax.vmap(model.embed)(tokens), keys, 0)
+        received, pattern = dense_heads(attention, _before(model, model.blocks[0], x), queries, coordinates)
+        x = x[:, -queries:]
+    else:
+        received, pattern = looked_up_heads(tables, attention.output, tokens, coordinates)
+        x = tables.x[jnp.arange(queries), tokens[:, -queries:]]
+    return _joined(model, x, received, keys, 1), pattern
+
+
+def leave(
+    model: Transformer, x: Float[Array, "example query width"], predicted: int, keys: Keys
+) -> tuple[Float[Array, "example {predicted} token"], list[Float[Array, "example head _ key"]]]:
+    """From behind the first block's heads to the logits, with the later layers' patterns."""
+    patterns = []
+    for number, block in enumerate(model.blocks):
+        queries = predicted if number == len(model.blocks) - 1 else model.length
+        if number > 0:
+            received, pattern = dense_heads(
+                block.attention, _before(model, block, x), queries, _coordinates(model, number)
+            )
+            x = _joined(model, x[:, -queries:], received, keys, 2 * number + 1)
+            patterns.append(pattern)
+        x = block.norms[0](x) if model.settings.norm == "post" else x
+        if block.mlp is not None:
+            read = block.norms[1](x) if model.settings.norm == "pre" else x
+            out = block.mlp(read.reshape(-1, x.shape[-1])).reshape(x.shape)
+            x = _joined(model, x, out, keys, 2 * number + 2)
+            x = block.norms[1](x) if model.settings.norm == "post" else x
+    x = x if model.final_norm is None else model.final_norm(x)
+    rows = x.reshape(-1, x.shape[-1])
+    logits = rows[:, : model.tokens] if model.readout is None else rows @ model.readout
+    return logits.reshape(len(x), predicted, -1), patterns
+
+
+def _coordinates(model: Transformer, number: int) -> int:
+    """How much of the width is needed of what the heads write: the logits, if nothing comes after the heads."""
+    settings, block = model.settings, model.blocks[number]
+    plain = settings.norm == "none" and not settings.residual and block.mlp is None and model.readout is None
+    is_last = number == len(model.blocks) - 1
+    return model.tokens if plain and is_last else settings.stream(model.tokens, model.length)
+
+
+def _dropped(model: Transformer, x: Float[Array, "example *shape"], keys: Keys, site: int):
+    if keys is None:
+        return x
+    return jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(x, keys[:, site])
+
+
+def _before(model: Transformer, block: Block, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+    """What the heads read."""
+    return block.norms[0](x) if model.settings.norm == "pre" else x
+
+
+def _joined(
+    model: Transformer, x: Float[Array, "example query width"], out: Float[Array, "..."], keys: Keys, site: int
+) -> Float[Array, "..."]:
+    """A branch with its dropout, on top of what it started from if there is a residual."""
+    out = _dropped(model, out, keys, site)
+    return x + out if model.settings.residual else out

@@ -1,0 +1,119 @@
+"""The CUDA kernels give the simple form's numbers; only where there is a GPU that runs them.
+
+`python -m pytest tests/kernels/test_cuda.py` on a machine with one; everywhere else they skip.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from headway.kernels import cuda, simple
+from headway.kernels.cuda import full, one_hot
+from headway.models.initialisation import transformer
+from headway.presets import FULL, MINIMAL
+from headway.settings import Settings, TaskSettings, TrainingSettings
+from headway.training.optimisers import Rates, optimiser
+
+pytestmark = pytest.mark.skipif(not cuda.usable(), reason="no GPU that runs CUDA kernels")
+
+TF32 = TrainingSettings(precision="tf32")
+BLOCKS = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
+MINIMAL_SHAPES = {
+    "paper": (TaskSettings(), replace(MINIMAL, scaled_scores=True), None, 301),
+    "one of everything": (TaskSettings(tokens=2, blocks=((1,),), horizon=1), replace(MINIMAL, heads=1), None, 1),
+    "eight heads": (TaskSettings(tokens=7, blocks=((1, 2), (3,)), horizon=4), replace(MINIMAL, heads=8), None, 37),
+    "largest": (TaskSettings(tokens=64, blocks=((1,),), horizon=32), replace(MINIMAL, heads=1), None, 5),
+    "overlapping": (TaskSettings(tokens=33, blocks=((1, 2, 3), (2, 3))), replace(MINIMAL, heads=2), None, 37),
+    "windows": (TaskSettings(), MINIMAL, 4, 37),
+}
+FULL_SHAPES = {
+    "paper": (TaskSettings(blocks=BLOCKS), FULL, 101),
+    "narrow": (TaskSettings(tokens=7, blocks=((1,), (2, 3)), horizon=5), replace(FULL, width=130, heads=2, mlp=9), 37),
+    "one head, sinusoids": (TaskSettings(tokens=20), replace(FULL, width=96, heads=1, positions="sinusoidal"), 1),
+    "one query": (TaskSettings(tokens=20, horizon=1), replace(FULL, width=256, heads=8), 37),
+}
+
+
+def members_of(settings: Settings, count: int, batch: int):
+    """Models, sequences and weights (some zero) of several members."""
+    random = np.random.default_rng(1)
+
+    def model(seed):
+        return transformer(settings.model, settings.task.tokens, settings.length, jax.random.key(seed))
+
+    stirred = jax.tree.map(
+        lambda leaf: leaf + 0.05 * jnp.asarray(random.normal(size=leaf.shape), leaf.dtype),
+        jax.vmap(model)(jnp.arange(count)),
+    )
+    sequences = random.integers(0, settings.task.tokens, (count, batch, settings.task.length + 1))
+    weights = 1.0 * (random.uniform(size=(count, batch)) < 0.9)
+    weights[:, 0] = 1
+    return stirred, jnp.asarray(sequences, jnp.int32), jnp.asarray(weights, jnp.float32)
+
+
+def errors(found, wanted):
+    """Largest relative error of any leaf."""
+    pairs = zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True)
+    return [float(jnp.linalg.norm((a - b).ravel()) / (jnp.linalg.norm(b.ravel()) + 1e-30)) for a, b in pairs]
+
+
+def reference(settings, key, precision, arguments):
+    with jax.default_matmul_precision(precision):
+        compute = partial(simple.gradient, task=settings.task, chunk=64)
+        axes = (0, 0, 0, None if key is None else 0)
+        return jax.jit(jax.vmap(lambda m, x, w, k: compute(m, sequences=x, weights=w, key=k), in_axes=axes))(
+            *arguments, key
+        )
+
+
+@pytest.mark.parametrize(("task", "model", "context", "batch"), MINIMAL_SHAPES.values(), ids=MINIMAL_SHAPES)
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_minimal_model_to_float32_accuracy(task, model, context, batch, count):
+    settings = Settings(task=task, model=model, context=context)
+    assert one_hot.covers(settings)
+    arguments = members_of(settings, count, batch)
+    wanted = reference(settings, None, "highest", arguments)
+    found = jax.jit(jax.vmap(lambda m, x, w: one_hot.gradient(m, task, x, w)))(*arguments)
+    assert max(errors(found, wanted)) < 2e-6
+
+
+@pytest.mark.parametrize(("task", "model", "batch"), FULL_SHAPES.values(), ids=FULL_SHAPES)
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "dropout"])
+def test_the_full_model_is_as_near_to_float32_as_xla_s_tf32(task, model, batch, noisy):
+    settings = Settings(task=task, model=model, training=TF32)
+    assert full.covers(settings)
+    arguments = members_of(settings, 2, batch)
+    key = jax.random.split(jax.random.key(3), 2) if noisy else None
+    exact, rounded = (reference(settings, key, name, arguments) for name in ("highest", "tensorfloat32"))
+    with jax.default_matmul_precision("tensorfloat32"):
+        axes = (0, 0, 0, 0 if noisy else None)
+        compute = jax.vmap(lambda m, x, w, k: full.gradient(m, task, x, w, k), in_axes=axes)
+        found = jax.jit(compute)(*arguments, key)
+    for ours, theirs in zip(errors(found, exact), errors(rounded, exact), strict=True):
+        assert ours < 1.5 * theirs + 1e-3
+
+
+@pytest.mark.parametrize("steps", [200])
+def test_a_training_of_the_minimal_model_stays_with_the_simple_form(steps):
+    settings = Settings(task=TaskSettings(tokens=10, weighting="sum"), model=replace(MINIMAL, scaled_scores=True))
+    model, sequences, weights = jax.tree.map(lambda leaf: leaf[0], members_of(settings, 1, 200))
+    method = optimiser(settings.training, Rates(0.003, 0.01, 0.0, 1.0), 3)
+
+    def train(gradient):
+        def step(carry, _):
+            model, state = carry
+            value, grads = gradient(model)
+            updates, state = method.update(grads, state, model, value=value)
+            return (jax.tree.map(jnp.add, model, updates), state), value
+
+        return jax.jit(lambda model: jax.lax.scan(step, (model, method.init(model)), length=steps)[1])(model)
+
+    with jax.default_matmul_precision("highest"):
+        wanted = train(lambda m: simple.gradient(m, settings.task, sequences, weights, None, 200))
+    found = train(lambda m: one_hot.gradient(m, settings.task, sequences, weights))
+    np.testing.assert_allclose(found, wanted, rtol=2e-5)
+    assert wanted[-1] < 0.9 * wanted[0], "it learned"

@@ -1,0 +1,148 @@
+"""The batched form of the transformer is the simple one in another order of sums."""
+
+import functools
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from tests.models.switches import chosen_settings, name, stirred
+
+from headway.kernels.cpu import attention
+from headway.kernels.tables import form as tables
+from headway.prediction import predict
+from headway.settings import ModelSettings, TaskSettings, TrainingSettings
+from headway.training.gradient import batch_gradient
+from headway.training.optimisers import Rates, optimiser
+
+BATCH, CHUNK = 37, 10
+QUICK = {"xla_backend_optimization_level": 0}
+"""Compiling takes longer than running here."""
+TASK = TaskSettings(tokens=4, blocks=((1,), (2,)), horizon=3)
+SMALL = ModelSettings(width=12, mlp=5, heads=3, dropout=0.3)
+KERNEL = {
+    "full": (SMALL, TASK, TASK.length),
+    "windows": (SMALL, TASK, 2),
+    "merged, before the norm, two blocks": (replace(SMALL, keys=False, output=False, norm="pre", blocks=2), TASK, 4),
+    "one head, two tokens, one prediction": (
+        replace(SMALL, heads=1, width=7),
+        TaskSettings(tokens=2, blocks=((1, 3),), horizon=1),
+        3,
+    ),
+    "wide": (replace(SMALL, width=75, norm="none"), replace(TASK, horizon=11), 12),
+}
+"""What the kernel is compared on: every tile it has, whole and in part."""
+
+
+def simple_gradient(model, task, sequences, weights, key):
+    """What training does without a fast form."""
+
+    def loss(model, sequence, key):
+        logits = predict(model, task, sequence, key).logits
+        targets = sequence[task.start :, None]
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), targets, axis=1))
+
+    return batch_gradient(loss, model, sequences, weights, key, len(weights))
+
+
+def batch_of(task, dtype):
+    """Random sequences, a third of which count nothing."""
+    sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.tokens)
+    return sequences, jnp.asarray(np.arange(BATCH) % 3, dtype)
+
+
+def distance(a, b):
+    """The largest difference between two trees, against the largest number in the first of them."""
+    pairs = list(zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
+    largest = max(float(jnp.max(jnp.abs(x))) for x, _ in pairs)
+    return max(float(jnp.max(jnp.abs(x.astype(y.dtype) - y))) for x, y in pairs) / largest
+
+
+def both(model, task, key):
+    """(loss, gradient) in the simple form and in the fast one, in the model's own precision."""
+    batch = batch_of(task, jax.tree.leaves(model)[0].dtype)
+
+    @functools.partial(jax.jit, compiler_options=QUICK)
+    def compute(model):
+        return simple_gradient(model, task, *batch, key), tables.gradient(model, task, *batch, key, CHUNK)
+
+    return compute(model)
+
+
+@pytest.fixture(scope="module")
+def double():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("noisy", [False, True], ids=["quiet", "noisy"])
+def test_every_switch_has_the_simple_forms_loss_gradient_and_noise(noisy, double):
+    """Noise takes away the tables and nothing else, so a third of the settings is enough for it."""
+    for settings in chosen_settings()[:: 3 if noisy else 1]:
+        model = stirred(replace(settings, dropout=0.3))
+        assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10, name(settings)
+
+
+@pytest.mark.parametrize(("context", "blocks", "noisy"), [(1, 2, True), (2, 1, True), (2, 2, False), (1, 1, False)])
+def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, blocks, noisy, double):
+    model = stirred(replace(SMALL, blocks=blocks), length=context)
+    assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10
+
+
+@pytest.mark.parametrize("case", KERNEL)
+def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
+    settings, task, length = KERNEL[case]
+    with jax.enable_x64(True):
+        model = stirred(settings, tokens=task.tokens, length=length)
+        exact, _ = both(model, task, None)
+    single = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), model)
+    assert attention.serves(single, BATCH, length)
+    simple, fast = both(single, task, None)
+    with jax.enable_x64(True):
+        assert distance(exact, fast) < 3 * distance(exact, simple) + 1e-6
+
+
+@pytest.mark.parametrize("case", ["windows", "merged, before the norm, two blocks"])
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_reading_a_batch_is_the_mean_over_simple_readings(case, dtype, double):
+    settings, task, length = KERNEL[case]
+    model = jax.tree.map(lambda leaf: leaf.astype(dtype), stirred(settings, tokens=task.tokens, length=length))
+    sequences, _ = batch_of(task, dtype)
+    rows = task.horizon if length == task.length else 1
+    simple = jax.jit(jax.vmap(lambda sequence: predict(model, task, sequence)))(sequences)
+    pattern = jnp.stack([jnp.mean(heads.pattern, axis=0)[:, -rows:] for heads in simple.heads])
+    reading = jax.jit(lambda m: tables.read(m, task, sequences, CHUNK))(model)
+    tolerance = 1e-5 if dtype == jnp.float32 else 1e-12
+    np.testing.assert_allclose(reading.logits, simple.logits, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(reading.pattern, pattern, rtol=tolerance, atol=tolerance)
+
+
+def test_two_hundred_steps_with_noise_in_every_third_go_the_simple_forms_way():
+    model = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), stirred(SMALL))
+    sequences, weights = batch_of(TASK, jnp.float32)
+    method = optimiser(TrainingSettings(schedule="constant"), Rates(0.003, 0.01, 0.9, 1.0), 3)
+
+    def trained(gradient):
+        def step(carry, number):
+            model, state = carry
+            key = jax.random.fold_in(jax.random.key(3), number)
+            noisy = lambda model: gradient(model, key)  # noqa: E731
+            value, grads = jax.lax.cond(number % 3 == 0, noisy, lambda model: gradient(model, None), model)
+            updates, state = method.update(grads, state, model, value=value)
+            return (optax.apply_updates(model, updates), state), value
+
+        return jax.jit(lambda: jax.lax.scan(step, (model, method.init(model)), jnp.arange(200))[1])()
+
+    simple = trained(lambda model, key: simple_gradient(model, TASK, sequences, weights, key))
+    fast = trained(lambda model, key: tables.gradient(model, TASK, sequences, weights, key, CHUNK))
+    assert simple[-1] < 0.9 * simple[0]
+    np.testing.assert_allclose(fast, simple, atol=2e-3)
+
+
+def test_a_model_that_is_no_number_anywhere_has_a_loss_that_is_none():
+    model = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), stirred(SMALL))
+    sick = jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(jnp.nan), model)
+    value, _ = tables.gradient(sick, TASK, *batch_of(TASK, jnp.float32), None, CHUNK)
+    assert jnp.isnan(value)
