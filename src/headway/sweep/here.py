@@ -18,6 +18,8 @@ SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
 SECONDS = "seconds"
 """Name under which a checkpoint keeps the time that was spent before it."""
+_said: set[str] = set()
+"""Why some training is slower than it could be: told once, not for every cell."""
 
 
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
@@ -73,6 +75,9 @@ def _train(
         watch.note(f"going on at step {position} of {steps}")
     began = saved = time.monotonic()
     group = Group(cells, references, capacity)
+    if group.form.shortfall is not None and group.form.shortfall not in _said:
+        _said.add(group.form.shortfall)
+        watch.note(group.form.shortfall)
     pending: list[Stretch] = []
     measured: Segment | None = None  # The last evaluation: the one state that is kept between saves.
     rungs = Rungs()

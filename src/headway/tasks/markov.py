@@ -53,8 +53,10 @@ class MarkovChain(eqx.Module):
         """Log-probabilities of every rung at every predicted position of a whole sequence."""
         # Rows of the features instead of products with one-hot vectors, and sums instead of products with the weights.
         added = jnp.moveaxis(self.features, 2, 0)[sequence]
-        lagged = (added[self.start - lag : self.start - lag + self.horizon] for lag in range(1, self.start + 1))
-        blocks = sum(self.weights[:, lag, None] * rows for lag, rows in enumerate(lagged))
+        blocks = jnp.zeros((self.horizon, *self.features.shape[:2]), self.features.dtype)
+        for lag in range(1, self.start + 1):
+            first = self.start - lag
+            blocks = blocks + self.weights[:, lag - 1, None] * added[first : first + self.horizon]
         logits = jnp.concatenate([jnp.zeros_like(blocks[:, :1]), jnp.cumsum(blocks, axis=1)], axis=1)
         return jax.nn.log_softmax(logits)
 

@@ -1,0 +1,35 @@
+"""What the full model's kernels are compiled for."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from headway.kernels.cuda.launch import multiprocessors
+
+
+class Sizes(NamedTuple):
+    """Of the arrays that the kernels share."""
+
+    members: int
+    batch: int
+    length: int
+    queries: int
+    tokens: int
+    heads: int
+    part: int
+    rows: int
+    shared_rows: bool
+
+    @property
+    def blocks(self) -> int:
+        """Per member: together one for every multiprocessor."""
+        return max(1, multiprocessors() // self.members)
+
+    @property
+    def macros(self) -> dict[str, int | str]:
+        names = ("batch", "length", "queries", "rows", "shared_rows", "blocks")
+        return {name.upper(): int(getattr(self, name)) for name in names}
+
+    def array(self, *shape: int) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct((self.members, *shape), jnp.float32)

@@ -1,0 +1,140 @@
+"""What follows the heads of the full model: norms, ReLU layer, readout and loss, forward and backward."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from headway.kernels.cuda.front import WIDTH, Front, filled
+from headway.kernels.cuda.launch import call
+from headway.kernels.cuda.sizes import Sizes
+from headway.models.transformer import MLP, Norm, Transformer
+
+SOURCE = "tail.cu"
+HIDDEN, MOST_TOKENS = 64, 56
+TILE_FLOATS = 32 * (260 + 68)
+PIECES = 16
+"""Parts that a sum over all positions is cut into, so that the library's product fills the device."""
+
+
+class Tail(NamedTuple):
+    """What the kernel behind the heads leaves, in the order of its results; positions are `batch query`."""
+
+    d_stream: Array
+    d_attended: Array
+    normed: Array
+    hidden: Array
+    d_hidden: Array
+    d_outer: Array
+    final: Array
+    d_logits: Array
+    row_sums: Array
+    losses: Array
+
+
+def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targets, shares, words) -> Tail:
+    """From what the heads' output matrix gives to the loss, and back."""
+    block = model.blocks[0]
+    assert block.mlp is not None
+    positions = sizes.batch, sizes.queries
+    answers = _answers(sizes.tokens)
+    rate = 0.0 if sizes.shared_rows else model.settings.dropout
+    macros = {"WIDTH": block.mlp.inner.shape[1], "TOKENS": sizes.tokens, "KEPT": f"{1 / (1 - rate):.9f}f"}
+    start = (jnp.zeros_like(front.stream),) if sizes.shared_rows else ()
+    matrices = _matrices(model)
+    results = (
+        sizes.array(sizes.rows, WIDTH) if start else sizes.array(*positions, WIDTH),  # d_stream
+        sizes.array(*positions, WIDTH),  # d_attended
+        sizes.array(*positions, WIDTH),  # normed
+        sizes.array(*positions, HIDDEN),  # hidden
+        sizes.array(*positions, HIDDEN),  # d_hidden
+        sizes.array(*positions, WIDTH),  # d_outer
+        sizes.array(*positions, WIDTH),  # final
+        sizes.array(*positions, answers),  # d_logits
+        sizes.array(sizes.blocks, 3, WIDTH),  # row_sums
+        sizes.array(sizes.blocks, 8),  # losses
+    )
+    return Tail(
+        *call(
+            SOURCE,
+            "tail_gradient",
+            {**sizes.macros, **macros, "DROPPED": f"{round(rate * 2**32)}u"},
+            (attended, front.stream, places, targets, shares, *matrices, _vectors(model), words, *start),
+            results,
+            blocks=sizes.members * sizes.blocks,
+            threads=256,
+            shared_bytes=tail_bytes(sizes.tokens),
+            in_place={10: 0} if start else {},
+        )
+    )
+
+
+def _matrices(model: Transformer) -> tuple[Array, Array, Array]:
+    mlp, readout = model.blocks[0].mlp, model.readout
+    assert mlp is not None and readout is not None
+    members = len(readout)
+    return (
+        filled(mlp.inner, members, WIDTH, HIDDEN),
+        filled(mlp.outer, members, HIDDEN, WIDTH),
+        filled(readout, members, WIDTH, _answers(model.tokens)),
+    )
+
+
+def _vectors(model: Transformer) -> Float[Array, "member 6 width"]:
+    block = model.blocks[0]
+    assert block.mlp is not None
+    first, second = block.norms
+    vectors = (first.scale, first.shift, second.scale, second.shift, block.mlp.outer_bias, block.mlp.inner_bias)
+    return jnp.stack([filled(vector, len(vector), WIDTH) for vector in vectors], axis=1)
+
+
+def tail_weights(model: Transformer, tail: Tail) -> tuple[MLP, tuple[Norm, Norm], Array]:
+    """The gradients of norms, ReLU layer and readout.
+
+    A product n M with n = scale x + shift and slope g has dM = scale (x^T g) + shift (sum of g), and gives
+    the norm d scale = sum over columns of M (x^T g), d shift = M (sum of g): no further pass over the positions.
+    """
+    inner, _, readout = _matrices(model)
+    scale_1, shift_1, scale_2, shift_2 = (_vectors(model)[:, n, :, None] for n in range(4))
+    products, slopes, branches = jnp.moveaxis(jnp.sum(tail.row_sums, axis=1), 1, 0)
+    by_inner, by_readout = summed(tail.normed, tail.d_hidden), summed(tail.final, tail.d_logits)
+    hidden_sum = jnp.sum(tail.d_hidden, axis=(1, 2))[:, None]
+    logit_sum = jnp.sum(tail.d_logits, axis=(1, 2))[:, None]
+    mlp = model.blocks[0].mlp
+    assert mlp is not None
+    width, hidden = mlp.inner.shape[1:]
+    d_mlp = MLP(
+        (scale_1 * by_inner + shift_1 * hidden_sum)[:, :width, :hidden],
+        hidden_sum[:, 0, :hidden],
+        summed(tail.hidden, tail.d_outer)[:, :hidden, :width],
+        branches[:, :width],
+    )
+    norms = (
+        Norm(
+            (products + jnp.sum(inner * by_inner, axis=2))[:, :width],
+            (slopes + jnp.sum(inner * hidden_sum, axis=2))[:, :width],
+        ),
+        Norm(
+            jnp.sum(readout * by_readout, axis=2)[:, :width],
+            jnp.sum(readout * logit_sum, axis=2)[:, :width],
+        ),
+    )
+    d_readout = (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.tokens]
+    return d_mlp, norms, d_readout
+
+
+def summed(left: Float[Array, "member batch query i"], right: Float[Array, "member batch query o"]):
+    """sum over positions of left (x) right."""
+    members, batch, queries = left.shape[:3]
+    pieces = max(n for n in range(1, PIECES + 1) if batch % n == 0)
+    rows = batch // pieces * queries
+    left, right = (side.reshape(members, pieces, rows, side.shape[-1]) for side in (left, right))
+    return jnp.sum(jnp.einsum("mpni,mpno->mpio", left, right), axis=1)
+
+
+def _answers(tokens: int) -> int:
+    return -(-tokens // 8) * 8
+
+
+def tail_bytes(tokens: int) -> int:
+    return 4 * (2 * WIDTH * HIDDEN + WIDTH * _answers(tokens) + TILE_FLOATS)
