@@ -33,7 +33,7 @@ MINIMAL_SHAPES = {
 FULL_SHAPES = {
     "paper": (TaskSettings(blocks=BLOCKS), FULL, 101),
     "narrow": (TaskSettings(tokens=7, blocks=((1,), (2, 3)), horizon=5), replace(FULL, width=130, heads=2, mlp=9), 37),
-    "one head, sinusoids": (TaskSettings(tokens=20), replace(FULL, width=96, heads=1, positions="sinusoidal"), 1),
+    "sinusoids, one sequence": (TaskSettings(tokens=20), replace(FULL, width=144, positions="sinusoidal"), 1),
     "one query": (TaskSettings(tokens=20, horizon=1), replace(FULL, width=256, heads=8), 37),
 }
 

@@ -6,6 +6,7 @@ Every array has a leading member axis.
 import functools
 from dataclasses import replace
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
@@ -15,8 +16,7 @@ from headway.kernels.cuda.front import WIDTH, Front, filled, own_front, part_of,
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, summed, tail, tail_bytes, tail_weights
-from headway.models.attention import Attention
-from headway.models.transformer import Block, Transformer
+from headway.models.transformer import Transformer
 from headway.presets import FULL
 from headway.settings import Settings, TaskSettings
 
@@ -111,23 +111,18 @@ def _members_gradient(
     if noisy:  # positions that predict nothing have no residual of their own
         d_stream = jnp.pad(d_stream, [(0, 0), (0, 0), (length - queries, 0), (0, 0)]).reshape(front.stream.shape)
     (grads,) = back(Front(d_stream, d_projected))
-    d_attention = grads.blocks[0].attention
     inner, width = block.attention.output.shape[2:]
-    d_attention = Attention(
-        d_attention.query, d_attention.key, d_attention.value, d_output[:, :, :inner, :width], block.attention.scaled
-    )
-    d_mlp, norms, d_readout = tail_weights(model, behind)
-    whole = Transformer(
-        grads.embedding,
-        grads.positions,
-        (Block(d_attention, d_mlp, norms),),
-        None,
-        d_readout,
-        model.settings,
-        tokens,
-        length,
-    )
-    return jnp.sum(behind.losses, axis=(1, 2)), whole
+    found = (d_output[:, :, :inner, :width], *tail_weights(model, behind))
+    return jnp.sum(behind.losses, axis=(1, 2)), eqx.tree_at(_behind_the_front, grads, found)
+
+
+def _behind_the_front(model: Transformer) -> tuple:
+    """The weights that come after queries, keys and values: of the output matrix, then as `tail_weights` has them."""
+    block = model.blocks[0]
+    assert block.mlp is not None
+    mlp, (first, second) = block.mlp, block.norms
+    of_mlp = mlp.inner, mlp.inner_bias, mlp.outer, mlp.outer_bias
+    return block.attention.output, *of_mlp, first.scale, first.shift, second.scale, second.shift, model.readout
 
 
 def _site_keys(key: PRNGKeyArray, batch: int):

@@ -35,10 +35,8 @@ def call(
 
     `in_place` maps operands to the results that begin as their copy.
     """
-    sizes = {"grid": (blocks, 1, 1), "block": (threads, 1, 1)}
-    launch = {
-        f"{name}_{axis}": np.int32(n) for name, size in sizes.items() for axis, n in zip("xyz", size, strict=True)
-    }
+    ones = {"grid_y": 1, "grid_z": 1, "block_y": 1, "block_z": 1}
+    launch = {"grid_x": blocks, "block_x": threads, "shared_mem_bytes": shared_bytes, **ones}
     return jax.ffi.ffi_call("__gpu$xla.gpu.ptx", list(results), input_output_aliases=dict(in_place or {}))(
         *operands,
         name=function,

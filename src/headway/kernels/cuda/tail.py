@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from headway.kernels.cuda.front import WIDTH, Front, filled
 from headway.kernels.cuda.launch import call
 from headway.kernels.cuda.sizes import Sizes
-from headway.models.transformer import MLP, Norm, Transformer
+from headway.models.transformer import Transformer
 
 SOURCE = "tail.cu"
 HIDDEN, MOST_TOKENS = 64, 56
@@ -88,8 +88,8 @@ def _vectors(model: Transformer) -> Float[Array, "member 6 width"]:
     return jnp.stack([filled(vector, len(vector), WIDTH) for vector in vectors], axis=1)
 
 
-def tail_weights(model: Transformer, tail: Tail) -> tuple[MLP, tuple[Norm, Norm], Array]:
-    """The gradients of norms, ReLU layer and readout.
+def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
+    """The gradients of the ReLU layer's matrices and biases in turn, of both norms' scale and shift, of the readout.
 
     A product n M with n = scale x + shift and slope g has dM = scale (x^T g) + shift (sum of g), and gives
     the norm d scale = sum over columns of M (x^T g), d shift = M (sum of g): no further pass over the positions.
@@ -103,24 +103,17 @@ def tail_weights(model: Transformer, tail: Tail) -> tuple[MLP, tuple[Norm, Norm]
     mlp = model.blocks[0].mlp
     assert mlp is not None
     width, hidden = mlp.inner.shape[1:]
-    d_mlp = MLP(
+    return (
         (scale_1 * by_inner + shift_1 * hidden_sum)[:, :width, :hidden],
         hidden_sum[:, 0, :hidden],
         summed(tail.hidden, tail.d_outer)[:, :hidden, :width],
         branches[:, :width],
+        (products + jnp.sum(inner * by_inner, axis=2))[:, :width],
+        (slopes + jnp.sum(inner * hidden_sum, axis=2))[:, :width],
+        jnp.sum(readout * by_readout, axis=2)[:, :width],
+        jnp.sum(readout * logit_sum, axis=2)[:, :width],
+        (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.tokens],
     )
-    norms = (
-        Norm(
-            (products + jnp.sum(inner * by_inner, axis=2))[:, :width],
-            (slopes + jnp.sum(inner * hidden_sum, axis=2))[:, :width],
-        ),
-        Norm(
-            jnp.sum(readout * by_readout, axis=2)[:, :width],
-            jnp.sum(readout * logit_sum, axis=2)[:, :width],
-        ),
-    )
-    d_readout = (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.tokens]
-    return d_mlp, norms, d_readout
 
 
 def summed(left: Float[Array, "member batch query i"], right: Float[Array, "member batch query o"]):

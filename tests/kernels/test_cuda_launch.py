@@ -1,0 +1,100 @@
+"""What is asked of XLA for a CUDA kernel, seen in the program that JAX would send to a GPU; needs none."""
+
+import re
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from headway.kernels.cuda import attention, full, launch, one_hot, sizes
+from headway.models.initialisation import transformer
+from headway.presets import full_as_run, minimal_as_run
+
+FIELDS = {"name", "kernel_type", "kernel_data", "shared_mem_bytes"}
+FIELDS |= {f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"}
+"""What XLA wants to know of a kernel; without one of them it refuses the program."""
+HOPPER = 232448
+"""Bytes of shared memory that a block may have on an H100 or H200."""
+
+
+@pytest.fixture(autouse=True)
+def hopper(monkeypatch):
+    """A GPU that is not there: its sizes, and the name of the source in place of compiled code."""
+    for module in (one_hot, full, attention):
+        monkeypatch.setattr(module, "shared_limit", lambda: HOPPER)
+    for module in (one_hot, full):
+        monkeypatch.setattr(module, "usable", lambda: True)
+    for module in (one_hot, sizes):
+        monkeypatch.setattr(module, "multiprocessors", lambda: 132)
+    monkeypatch.setattr(launch, "_architecture", lambda: "compute_90")
+    monkeypatch.setattr(launch, "_ptx", lambda source, macros, architecture: f"{source} {dict(macros)}")
+
+
+def sent(settings, gradient, members=2, batch=6, noisy=False):
+    """The custom calls of the program for a GPU."""
+
+    def new(seed):
+        return transformer(settings.model, settings.task.tokens, settings.length, jax.random.key(seed))
+
+    models = jax.eval_shape(jax.vmap(new), jnp.arange(members))
+    arguments = [
+        models,
+        jax.ShapeDtypeStruct((members, batch, settings.task.length + 1), jnp.int32),
+        jax.ShapeDtypeStruct((members, batch), jnp.float32),
+    ]
+    if noisy:
+        arguments.append(jax.eval_shape(lambda: jax.random.split(jax.random.key(0), members)))
+    many = jax.jit(jax.vmap(lambda *each: gradient(each[0], settings.task, *each[1:])))
+    text = many.trace(*arguments).lower(lowering_platforms=("cuda",)).as_text()
+    return re.findall(r"custom_call @__gpu\$xla\.gpu\.ptx\(.*", text)
+
+
+def test_the_minimal_model_is_one_kernel_for_all_members():
+    settings = minimal_as_run()
+    assert one_hot.covers(settings)
+    (call,) = sent(settings, one_hot.gradient)
+    assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
+    assert "block_x = 512" in call
+    assert "grid_x = 2" in call, "six sequences are one block's work"
+    assert int(re.search(r"shared_mem_bytes = (\d+)", call)[1]) <= HOPPER
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_the_full_model_is_three_kernels_for_all_members(noisy):
+    settings = full_as_run()
+    assert full.covers(settings)
+
+    def gradient(model, task, sequences, weights, key=None):
+        return full.gradient(model, task, sequences, weights, key)
+
+    calls = sent(settings, gradient, noisy=noisy)
+    assert [re.search(r'name = "(\w+)"', call)[1] for call in calls] == [
+        "attention_forward",
+        "tail_gradient",
+        "attention_backward",
+    ]
+    for call in calls:
+        assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
+        assert "grid_x = 132" in call
+        assert int(re.search(r"shared_mem_bytes = (\d+)", call)[1]) <= HOPPER
+        assert f"'SHARED_ROWS': {0 if noisy else 1}" in call.replace("\\27", "'")
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("model", {"norm": "pre"}),
+        ("model", {"mlp": 65}),
+        ("model", {"blocks": 2}),
+        ("model", {"width": 120}),
+        ("task", {"tokens": 57}),
+        ("task", {"horizon": 25}),
+        ("training", {"precision": "float32"}),
+    ],
+)
+def test_what_no_kernel_serves_is_left_to_the_tables(part, change):
+    settings = full_as_run()
+    settings = replace(settings, **{part: replace(getattr(settings, part), **change)})
+    assert not full.covers(settings)
+    assert not one_hot.covers(settings)
