@@ -116,4 +116,4 @@ def test_a_training_of_the_minimal_model_stays_with_the_simple_form(steps):
         wanted = train(lambda m: simple.gradient(m, settings.task, sequences, weights, None, 200))
     found = train(lambda m: one_hot.gradient(m, settings.task, sequences, weights))
     np.testing.assert_allclose(found, wanted, rtol=2e-5)
-    assert wanted[-1] < 0.9 * wanted[0], "it learned"
+    assert wanted[-1] < wanted[0] - 0.05, "it learned"

@@ -60,6 +60,11 @@ def test_the_minimal_model_is_one_kernel_for_all_members():
     assert int(re.search(r"shared_mem_bytes = (\d+)", call)[1]) <= HOPPER
 
 
+def test_members_whose_tables_do_not_fit_the_cache_take_further_launches_in_even_groups():
+    calls = sent(minimal_as_run(), one_hot.gradient, members=40)
+    assert [re.search(r"grid_x = (\d+)", call)[1] for call in calls] == ["14", "14", "12"]
+
+
 @pytest.mark.parametrize("noisy", [False, True])
 def test_the_full_model_is_three_kernels_for_all_members(noisy):
     settings = full_as_run()

@@ -26,7 +26,7 @@ GRIDS = {
     "printed": [full_printed(), minimal_printed()],
     "as-run": [full_as_run(), minimal_as_run()],
 }
-SEEDS = {"quick": 4, "printed": 8, "as-run": 8}
+SEEDS = {"quick": 8, "printed": 8, "as-run": 8}
 
 
 def read(results: Results) -> list[Finding]:

@@ -33,7 +33,7 @@ GRIDS = {
     "printed": [beside_ngrams(full_printed()), minimal_printed()],
     "as-run": [beside_ngrams(full_as_run()), minimal_as_run()],
 }
-SEEDS = {"quick": 4, "printed": 8, "as-run": 8}
+SEEDS = {"quick": 8, "printed": 8, "as-run": 8}
 
 
 def read(results: Results) -> list[Finding]:

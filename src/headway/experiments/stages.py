@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headway.records import Finding
 
 GRIDS = {"quick": [minimal_quick()], "printed": [minimal_printed()], "as-run": [minimal_as_run()]}
-SEEDS = {"quick": 4, "printed": 8, "as-run": 8}
+SEEDS = {"quick": 8, "printed": 8, "as-run": 8}
 
 
 def read(results: Results) -> list[Finding]:
