@@ -44,12 +44,13 @@ def headway(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture(scope="session")
 def made_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the quick runs of all three experiments, made by formulas; only to be read."""
-    from tests.report.made_run import FOUR, made_trajectory
+    from tests.report.made_run import made_trajectory
 
+    seeds = tuple(range(ladder.SEEDS["quick"]))
     store = Store(tmp_path_factory.mktemp("made") / "runs")
     for settings in (ladder.GRIDS["quick"][0], attention.GRIDS["quick"][1]):
-        with store.open(Cell(settings, FOUR)) as work:
-            work.place(made_trajectory(settings), {"device": "none: made up"})
+        with store.open(Cell(settings, seeds)) as work:
+            work.place(made_trajectory(settings, seeds), {"device": "none: made up"})
     return store.root
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 from jaxtyping import Array, Int
 
-from headway.kernels import cuda
+from headway.kernels import cpu, cuda
 from headway.kernels.tables import form as tables
 from headway.kernels.tables.form import BatchReading
 from headway.models.transformer import Transformer
@@ -16,6 +16,9 @@ from headway.training.gradient import BatchGradient
 Read = Callable[[Transformer, Int[Array, "batch time"]], BatchReading]
 
 
+NOT_COMPILED = (
+    "the CPU kernels need numba and a jaxlib whose interface for calls they know, so XLA compiles the whole step"
+)
 NOT_SERVED = (
     "no CUDA kernel serves these settings, so XLA compiles the whole step; there are kernels for "
     "the minimal model in float32 and for the full model in tf32, up to the sizes in src/headway/kernels/README.md"
@@ -53,7 +56,9 @@ def _tables(settings: Settings, chunk: int, reading_chunk: int, shortfall: str |
 
 
 def _on_cpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
-    from headway.kernels.cpu import one_hot
+    if not cpu.usable():
+        return _tables(settings, chunk, reading_chunk, NOT_COMPILED)
+    from headway.kernels.cpu import one_hot  # late: numba takes half a second to import
 
     if not one_hot.covers(settings):
         return _tables(settings, chunk, reading_chunk, None)

@@ -5,12 +5,12 @@ where the examples are many enough to use them.
 """
 
 import functools
-import importlib.util
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from headway.kernels.cpu import usable
 from headway.models.transformer import Transformer
 
 SLICES = 8
@@ -28,7 +28,7 @@ def serves(model: Transformer, examples: int, queries: int) -> bool:
         and attention.value.dtype == jnp.float32
         and model.tokens**2 <= 4 * examples
         and size <= SCORE_BYTES
-        and importlib.util.find_spec("numba") is not None
+        and usable()
     )
 
 
