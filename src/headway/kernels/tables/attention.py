@@ -34,8 +34,8 @@ def table_heads(
         key = read[:, :, None]
     else:
         key = jnp.einsum("kte,hes->kths", read, attention.key)
-    last = attention.value if attention.output is not None else attention.value[:, :, :coordinates]
-    return Tables(x[-queries:], query, key, jnp.einsum("kte,hei->kthi", read, last))
+    value = jnp.einsum("kte,hei->kthi", read, written_by_value(attention, coordinates))
+    return Tables(x[-queries:], query, key, value)
 
 
 def looked_up_heads(
@@ -55,27 +55,50 @@ def dense_heads(
     attention: Attention, x: Float[Array, "example key width"], queries: int, coordinates: int
 ) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
     """The same for vectors that no table knows: one product for all heads of all examples."""
-    few = queries * attention.query.shape[0] <= x.shape[1]
-    scale = math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
-    if attention.key is None:
-        query, key = _projected(x[:, -queries:], attention.query), x[:, :, None]
-    elif few:  # Cheaper to bring the few queries to the inputs than all inputs to the heads.
-        merged = jnp.einsum("hes,hfs->hef", attention.query, attention.key)
-        query, key = _projected(x[:, -queries:], merged), x[:, :, None]
-    else:
-        query, key = _projected(x[:, -queries:], attention.query), _projected(x, attention.key)
-    pattern = _softmax(_scores(query / scale, key))
-    if few:
-        mixed = jnp.einsum("bhqk,bke->bqhe", pattern, x)
-        merged = attention.value
-        if attention.output is not None:
-            merged = jnp.einsum("hei,hio->heo", merged, attention.output[:, :, :coordinates])
-        return _written(mixed, merged[:, :, :coordinates]), pattern
+    if merging_pays(attention, queries, x.shape[1]):
+        return _merged_heads(attention, x, queries, coordinates)
+    query = _projected(x[:, -queries:], attention.query)
+    key = x[:, :, None] if attention.key is None else _projected(x, attention.key)
+    value = _projected(x, written_by_value(attention, coordinates))
+    return projected_heads(attention, query, key, value, coordinates)
+
+
+def merging_pays(attention: Attention, queries: int, keys: int) -> bool:
+    """Whether it is cheaper to bring the few queries to the inputs than all inputs to the heads."""
+    return queries * attention.query.shape[0] <= keys
+
+
+def written_by_value(attention: Attention, coordinates: int) -> Float[Array, "head width inner"]:
+    """The value matrices, without columns that nobody reads."""
+    return attention.value if attention.output is not None else attention.value[:, :, :coordinates]
+
+
+def projected_heads(
+    attention: Attention,
+    query: Float[Array, "example query head score"],
+    key: Float[Array, "example key #head score"],
+    value: Float[Array, "example key head inner"],
+    coordinates: int,
+) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
+    """The same for given queries, keys and values."""
+    pattern = _softmax(_scores(query / _scale(attention), key))
     if attention.output is None:
-        value = _projected(x, attention.value[:, :, :coordinates])
         return jnp.einsum("bhqk,bkhi->bqi", pattern, value), pattern
-    mixed = jnp.einsum("bhqk,bkhi->bqhi", pattern, _projected(x, attention.value))
+    mixed = jnp.einsum("bhqk,bkhi->bqhi", pattern, value)
     return _written(mixed, attention.output[:, :, :coordinates]), pattern
+
+
+def _merged_heads(attention: Attention, x: Float[Array, "example key width"], queries: int, coordinates: int):
+    merged = attention.query
+    if attention.key is not None:
+        merged = jnp.einsum("hes,hfs->hef", attention.query, attention.key)
+    query = _projected(x[:, -queries:], merged)
+    pattern = _softmax(_scores(query / _scale(attention), x[:, :, None]))
+    mixed = jnp.einsum("bhqk,bke->bqhe", pattern, x)
+    merged = attention.value
+    if attention.output is not None:
+        merged = jnp.einsum("hei,hio->heo", merged, attention.output[:, :, :coordinates])
+    return _written(mixed, merged[:, :, :coordinates]), pattern
 
 
 def score_table(tables: Tables) -> Float[Array, "head query token key token"]:
@@ -99,8 +122,12 @@ def _projected(
 ) -> Float[Array, "example time head part"]:
     """One product of all rows with all heads' matrices side by side."""
     heads, width, part = matrices.shape
-    joined = jnp.swapaxes(matrices, 0, 1).reshape(width, heads * part)
-    return (x.reshape(-1, width) @ joined).reshape(*x.shape[:2], heads, part)
+    return (x.reshape(-1, width) @ side_by_side(matrices)).reshape(*x.shape[:2], heads, part)
+
+
+def side_by_side(matrices: Float[Array, "head width part"]) -> Float[Array, "width columns"]:
+    """All heads' columns in one matrix."""
+    return jnp.swapaxes(matrices, 0, 1).reshape(matrices.shape[1], -1)
 
 
 def _written(
@@ -118,6 +145,10 @@ def _scores(
     if key.shape[2] == 1:
         return jnp.einsum("bqhs,bks->bhqk", query, key[:, :, 0])
     return jnp.einsum("bqhs,bkhs->bhqk", query, key)
+
+
+def _scale(attention: Attention) -> float:
+    return math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
 
 
 def _softmax(scores: Float[Array, "example head query key"]) -> Float[Array, "example head query key"]:

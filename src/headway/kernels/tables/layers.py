@@ -5,15 +5,21 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 from headway.kernels.cpu import attention as fused
+from headway.kernels.cpu import dropped
 from headway.kernels.tables.attention import (
     Tables,
     dense_heads,
     looked_up_heads,
+    merging_pays,
+    projected_heads,
     score_table,
+    side_by_side,
     table_heads,
     value_table,
+    written_by_value,
 )
 from headway.models.dropout import dropout
+from headway.models.positions import sinusoidal
 from headway.models.transformer import Block, Transformer
 from headway.settings import TaskSettings
 
@@ -59,7 +65,9 @@ def enter(
 ) -> tuple[Float[Array, "example query width"], Float[Array, "example head query key"]]:
     """What the first block's heads write, on top of what they read if there is a residual; and their pattern."""
     attention, queries, coordinates = model.blocks[0].attention, queries_of(model, predicted), _coordinates(model, 0)
-    if tables is None:
+    if tables is None and keys is not None and _sparse(model, queries):
+        x, received, pattern = _sparse_heads(model, tokens, queries, keys)
+    elif tables is None:
         x = _dropped(model, jax.vmap(model.embed)(tokens), keys, 0)
         received, pattern = dense_heads(attention, _before(model, model.blocks[0], x), queries, coordinates)
         x = x[:, -queries:]
@@ -67,6 +75,39 @@ def enter(
         received, pattern = looked_up_heads(tables, attention.output, tokens, coordinates)
         x = tables.x[jnp.arange(queries), tokens[:, -queries:]]
     return _joined(model, x, received, keys, 1), pattern
+
+
+def _sparse(model: Transformer, queries: int) -> bool:
+    """Whether the heads' columns are taken from tables, less what fell."""
+    attention = model.blocks[0].attention
+    merged = attention.key is None or merging_pays(attention, queries, model.length)
+    return dropped.serves(model) and not merged
+
+
+def _sparse_heads(model: Transformer, tokens: Int[Array, "example length"], queries: int, keys: Keys):
+    """What the heads read at the queries, what they write, and their pattern."""
+    attention, coordinates = model.blocks[0].attention, _coordinates(model, 0)
+    assert model.embedding is not None and attention.key is not None and keys is not None
+    width = model.embedding.shape[1]
+    places = jnp.zeros((model.length, width), model.embedding.dtype) if model.positions is None else model.positions
+    if model.settings.positions == "sinusoidal":
+        places = sinusoidal(model.length, width).astype(model.embedding.dtype)
+    matrices = (attention.key, written_by_value(attention, coordinates), attention.query)
+    rows = dropped.project(
+        model.settings.dropout,
+        model.embedding,
+        places,
+        [side_by_side(each) for each in matrices],
+        tokens,
+        keys[:, 0],
+        queries,
+    )
+    key, value, query = (
+        columns.reshape(*columns.shape[:2], len(matrix), -1)
+        for columns, matrix in zip((rows.key, rows.value, rows.query), matrices, strict=True)
+    )
+    received, pattern = projected_heads(attention, query, key, value, coordinates)
+    return rows.stream, received, pattern
 
 
 def leave(

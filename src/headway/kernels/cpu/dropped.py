@@ -1,0 +1,153 @@
+"""x', x' W_key, x' W_value, x' W_query for x' = keep x / (1 - rate), x = A[token] + B[position], as rows of tables.
+
+A dropped row differs from a table's row in a few coordinates, so what fell is taken off the table's product.
+A kernel on the CPU, in float32. The noise is that of `models.dropout`.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from headway.kernels.cpu import usable
+from headway.models.transformer import Transformer
+
+SLICES = 16
+"""Pieces of a batch on the way forward."""
+MOST = 0.3
+"""Where more falls, a dense product is as quick, and taking off what fell would cancel digits."""
+LEAST_WIDTH = 32
+"""Where vectors are shorter, dense products are as quick."""
+
+
+class Projected(NamedTuple):
+    """The stream of the positions that predict, and every head's columns side by side."""
+
+    stream: Float[Array, "example query width"]
+    key: Float[Array, "example key _"]
+    value: Float[Array, "example key _"]
+    query: Float[Array, "example query _"]
+
+
+def serves(model: Transformer) -> bool:
+    """Whether this machine, this precision and the rate suit the kernel."""
+    settings = model.settings
+    return (
+        jax.devices()[0].platform == "cpu"
+        and model.blocks[0].attention.value.dtype == jnp.float32
+        and 0 < settings.dropout <= MOST
+        and settings.norm != "pre"
+        and settings.embedding == "learned"
+        and settings.positions != "one-hot"
+        and settings.width >= LEAST_WIDTH
+        and usable()
+    )
+
+
+def project(
+    rate: float,
+    token_rows: Float[Array, "token width"],
+    position_rows: Float[Array, "length width"],
+    matrices: Sequence[Float[Array, "width _"]],
+    tokens: Int[Array, "example length"],
+    keys: Key[Array, " example"],
+    queries: int,
+) -> Projected:
+    """The projections by (key, value, query) matrices; `queries` positions at the end have queries and a stream."""
+    width, columns = len(matrices[0]), [matrix.shape[1] for matrix in matrices]
+    sizes = (width, tokens.shape[1], queries, len(token_rows), round(rate * 2**32), *columns)
+    words = jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))(keys)
+    tiled = jnp.concatenate([_tiled(matrix) for matrix in matrices])
+    # A token outside of the dictionary would be an address outside of the tables.
+    inside = jnp.clip(tokens, 0, len(token_rows) - 1).astype(jnp.int32)
+    words = jax.lax.bitcast_convert_type(words, jnp.int32)
+    return Projected(*_project(sizes, token_rows, position_rows, tiled, inside, words))
+
+
+def _tiled(matrix: Float[Array, "width columns"]) -> Float[Array, "tile width 64"]:
+    from headway.kernels.cpu.dropped_rows import COLUMNS  # late: numba takes a while to import
+
+    padded = jnp.pad(matrix, ((0, 0), (0, -matrix.shape[1] % COLUMNS)))
+    return jnp.swapaxes(padded.reshape(len(matrix), -1, COLUMNS), 0, 1)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _project(sizes, token_rows, position_rows, tiled, tokens, words):
+    return _forward(sizes, token_rows, position_rows, tiled, tokens, words)[0]
+
+
+def _forward(sizes, token_rows, position_rows, tiled, tokens, words):
+    width, length, queries, _, _, *columns = sizes
+    batch, slices = len(tokens), min(SLICES, len(tokens))
+    _, counts, places, values, *out = jax.ffi.ffi_call(
+        _call(sizes, "forward"),
+        (
+            _room(slices, tiled.shape[-1]),
+            jax.ShapeDtypeStruct((batch, length), jnp.int32),
+            jax.ShapeDtypeStruct((batch, length, width), jnp.int32),
+            _room(batch, length, width),
+            _room(batch, queries, width),
+            _room(batch, length, columns[0]),
+            _room(batch, length, columns[1]),
+            _room(batch, queries, columns[2]),
+        ),
+        vmap_method="sequential",
+    )(
+        tokens,
+        words,
+        token_rows,
+        position_rows,
+        jnp.einsum("te,nec->ntc", token_rows, tiled),
+        jnp.einsum("le,nec->nlc", position_rows, tiled),
+        tiled,
+    )
+    return tuple(out), (token_rows, position_rows, tiled, tokens, counts, places, values)
+
+
+def _pull(sizes, kept, changes):
+    token_rows, position_rows, tiled, tokens, counts, places, values = kept
+    width, length = sizes[:2]
+    tiles, _, across = tiled.shape
+    _, of_tiled, of_token_table, of_position_table, of_tokens, of_positions = jax.ffi.ffi_call(
+        _call(sizes, "backward"),
+        (
+            _room(tiles + 1, max(width, across)),
+            _room(tiles, width, across),
+            _room(tiles, len(token_rows), across),
+            _room(tiles, length, across),
+            _room(tiles + 1, len(token_rows), width),
+            _room(tiles + 1, length, width),
+        ),
+        vmap_method="sequential",
+    )(tokens, counts, places, values, tiled, *changes)
+    of_tiled += jnp.einsum("te,ntc->nec", token_rows, of_token_table)
+    of_tiled += jnp.einsum("le,nlc->nec", position_rows, of_position_table)
+    return (
+        jnp.sum(of_tokens, axis=0) + jnp.einsum("ntc,nec->te", of_token_table, tiled),
+        jnp.sum(of_positions, axis=0) + jnp.einsum("nlc,nec->le", of_position_table, tiled),
+        of_tiled,
+        None,
+        None,
+    )
+
+
+_project.defvjp(_forward, _pull)
+
+
+def _room(*sizes: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(sizes, jnp.float32)
+
+
+@functools.cache
+def _call(sizes: tuple[int, ...], part: str) -> str:
+    """The name of a compiled part."""
+    from headway.kernels.cpu.calls import register
+    from headway.kernels.cpu.dropped_backward import backward_work
+    from headway.kernels.cpu.dropped_forward import Shape, forward_work
+
+    name = f"headway_dropped_{part}_" + "_".join(map(str, sizes))
+    register(name, {"forward": forward_work, "backward": backward_work}[part](Shape(*sizes)))
+    return name
