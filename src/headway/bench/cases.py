@@ -115,7 +115,7 @@ def along(base: Case, axis: str, value: int) -> Case:
 AXES = {
     "batch": "batch",
     "horizon": "T, predicted tokens",
-    "tokens": "d, tokens of the dictionary",
+    "tokens": "d, size of dictionary",
     "heads": "heads",
     "blocks": "blocks of the task",
     "seeds": "seeds in one program",

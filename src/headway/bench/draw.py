@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
 from headway.bench.cases import AXES
 from headway.bench.power_law import axis_exponent, medians
@@ -72,6 +72,9 @@ def draw_scaling(record: BenchRecord) -> Figure:
         panel.xaxis.set_major_locator(FixedLocator(values))
         panel.xaxis.set_major_formatter(FixedFormatter([str(value) for value in values]))
         panel.xaxis.set_minor_locator(NullLocator())
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        panel.yaxis.set_minor_formatter(NullFormatter())
         panel.margins(x=0.1)
         error = "" if fit.standard_error is None else f" ± {fit.standard_error:.2f}"
         panel.set_title(f"exponent {fit.value:.2f}{error}")
