@@ -1,6 +1,6 @@
 """The two ceilings of a device: bytes a second of a large copy, operations a second of a large product.
 
-    .venv/bin/python benchmarks/ceilings.py
+.venv/bin/python benchmarks/ceilings.py
 """
 
 import time

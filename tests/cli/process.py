@@ -10,7 +10,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 # Says "waiting" when the training has come to a step, and waits there for a signal.
 STOP_AT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts its children deaf to Ctrl-C
 from headway.cli import main, screen
 advance = screen.Screen.advance
 def stop(self, step, losses, rungs):
