@@ -18,13 +18,14 @@ import pytest
 
 import headway
 from headway import presets
+from headway.kernels import simple as simple_form
 from headway.kernels.cpu.calls import FIELDS
-from headway.kernels.cpu.one_hot import covers, gradient, read
+from headway.kernels.cpu.one_hot import gradient, read
+from headway.kernels.minimal import is_minimal
 from headway.models.initialisation import transformer
 from headway.prediction import predict
 from headway.presets import MINIMAL
 from headway.settings import Settings, TaskSettings, TrainingSettings
-from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, optimiser
 
 SMALL = Settings(task=TaskSettings(tokens=7, blocks=((1, 2), (3,)), horizon=4), model=replace(MINIMAL, heads=8))
@@ -54,17 +55,9 @@ def batch_of(settings, batch=37):
     return jnp.asarray(sequences, jnp.int32), jnp.asarray(np.where(weights.any(), weights, 1), jnp.float32)
 
 
-def loss(task):
-    def one(model, sequence, key):
-        guess = jax.nn.log_softmax(predict(model, task, sequence, key).logits)
-        return -jnp.mean(jnp.take_along_axis(guess, sequence[task.start :][:, None], axis=1))
-
-    return one
-
-
 @cache
 def simple(task, batch):
-    return jax.jit(lambda model, examples, w: batch_gradient(loss(task), model, examples, w, None, batch))
+    return jax.jit(lambda model, examples, w: simple_form.gradient(model, task, examples, w, None, batch))
 
 
 @cache
@@ -230,8 +223,8 @@ def test_only_the_minimal_models_switches_in_float32_are_covered():
     switches = ({"residual": True}, {"mlp": 3}, {"blocks": 2}, {"positions": "none"}, {"dropout": 0.1}, {"norm": "pre"})
     others = [replace(minimal, model=replace(minimal.model, **switch)) for switch in switches]
     double = replace(minimal, training=replace(minimal.training, precision="float64"))
-    assert [covers(settings) for settings in covered] == [True] * len(covered)
-    assert not any(covers(settings) for settings in (*others, double, presets.full_printed(), presets.full_quick()))
+    assert [is_minimal(settings) for settings in covered] == [True] * len(covered)
+    assert not any(is_minimal(settings) for settings in (*others, double, presets.full_printed(), presets.full_quick()))
 
 
 @pytest.mark.parametrize("structure", FIELDS)

@@ -10,11 +10,11 @@ import optax
 import pytest
 from tests.models.switches import chosen_settings, name, stirred
 
+from headway.kernels import simple
 from headway.kernels.cpu import attention
 from headway.kernels.tables import form as tables
 from headway.prediction import predict
 from headway.settings import ModelSettings, TaskSettings, TrainingSettings
-from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, optimiser
 
 BATCH, CHUNK = 37, 10
@@ -36,17 +36,6 @@ KERNEL = {
 """What the kernel is compared on: every tile it has, whole and in part."""
 
 
-def simple_gradient(model, task, sequences, weights, key):
-    """What training does without a fast form."""
-
-    def loss(model, sequence, key):
-        logits = predict(model, task, sequence, key).logits
-        targets = sequence[task.start :, None]
-        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), targets, axis=1))
-
-    return batch_gradient(loss, model, sequences, weights, key, len(weights))
-
-
 def batch_of(task, dtype):
     """Random sequences, a third of which count nothing."""
     sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.tokens)
@@ -66,7 +55,7 @@ def both(model, task, key):
 
     @functools.partial(jax.jit, compiler_options=QUICK)
     def compute(model):
-        return simple_gradient(model, task, *batch, key), tables.gradient(model, task, *batch, key, CHUNK)
+        return simple.gradient(model, task, *batch, key, BATCH), tables.gradient(model, task, *batch, key, CHUNK)
 
     return compute(model)
 
@@ -135,10 +124,10 @@ def test_two_hundred_steps_with_noise_in_every_third_go_the_simple_forms_way():
 
         return jax.jit(lambda: jax.lax.scan(step, (model, method.init(model)), jnp.arange(200))[1])()
 
-    simple = trained(lambda model, key: simple_gradient(model, TASK, sequences, weights, key))
+    slow = trained(lambda model, key: simple.gradient(model, TASK, sequences, weights, key, BATCH))
     fast = trained(lambda model, key: tables.gradient(model, TASK, sequences, weights, key, CHUNK))
-    assert simple[-1] < 0.9 * simple[0]
-    np.testing.assert_allclose(fast, simple, atol=2e-3)
+    assert slow[-1] < 0.9 * slow[0]
+    np.testing.assert_allclose(fast, slow, atol=2e-3)
 
 
 def test_a_model_that_is_no_number_anywhere_has_a_loss_that_is_none():

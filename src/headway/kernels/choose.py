@@ -7,6 +7,7 @@ import jax
 from jaxtyping import Array, Int
 
 from headway.kernels import cpu, cuda
+from headway.kernels.minimal import is_minimal
 from headway.kernels.tables import form as tables
 from headway.kernels.tables.form import BatchReading
 from headway.models.transformer import Transformer
@@ -58,10 +59,10 @@ def _tables(settings: Settings, chunk: int, reading_chunk: int, shortfall: str |
 def _on_cpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
     if not cpu.usable():
         return _tables(settings, chunk, reading_chunk, NOT_COMPILED)
+    if not is_minimal(settings):
+        return _tables(settings, chunk, reading_chunk, None)
     from headway.kernels.cpu import one_hot  # late: numba takes half a second to import
 
-    if not one_hot.covers(settings):
-        return _tables(settings, chunk, reading_chunk, None)
     task = settings.task
 
     def gradient(model, sequences, weights, key):

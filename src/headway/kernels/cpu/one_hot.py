@@ -8,7 +8,6 @@ neither the number of cores nor who took which slice changes a bit.
 import functools
 import math
 import threading
-from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -22,21 +21,13 @@ from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
 from headway.kernels.windows import contexts_of, shares_of
 from headway.models.attention import Attention
 from headway.models.transformer import Transformer
-from headway.presets import MINIMAL
-from headway.settings import Settings, TaskSettings
+from headway.settings import TaskSettings
 
 SLICE = 2500
 """Queries of a slice: enough for its own sums to cost little, few enough for threads to end together."""
 SLICES = 16
 """At most: each has gradients of its own."""
 _compiling = threading.Lock()
-
-
-def covers(settings: Settings) -> bool:
-    """Whether these are the minimal model's switches, for any heads, sizes and start, scaled or not, in float32."""
-    free = ("heads", "width", "scaled_scores", "initialisation", "scale")
-    minimal = replace(MINIMAL, **{name: getattr(settings.model, name) for name in free})
-    return settings.model == minimal and settings.training.precision == "float32"
 
 
 def gradient(

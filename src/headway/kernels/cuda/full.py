@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, MOST_QUERIES, attend, attend_backward
 from headway.kernels.cuda.front import WIDTH, Front, filled, own_front, part_of, shared_front
 from headway.kernels.cuda.launch import shared_limit, usable
+from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, summed, tail, tail_bytes, tail_weights
 from headway.models.transformer import Transformer
@@ -58,22 +59,7 @@ def gradient(
 
 @functools.cache
 def _gradient(queries: int):
-    """The computation for one member, which knows how to serve many."""
-
-    @jax.custom_batching.custom_vmap
-    def one(*arguments):
-        stacked = jax.tree.map(lambda leaf: leaf[None], arguments)
-        return jax.tree.map(lambda leaf: leaf[0], _members_gradient(queries, *stacked))
-
-    @one.def_vmap
-    def many(members, batched, *arguments):
-        def spread(leaf, own):
-            return leaf if own else jnp.broadcast_to(leaf, (members, *leaf.shape))
-
-        result = _members_gradient(queries, *jax.tree.map(spread, arguments, tuple(batched)))
-        return result, jax.tree.map(lambda _: True, result)
-
-    return one
+    return over_members(functools.partial(_members_gradient, queries))
 
 
 def _members_gradient(

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -10,9 +9,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from headway.kernels.cuda.launch import call, multiprocessors, shared_limit, usable
+from headway.kernels.cuda.members import over_members
+from headway.kernels.minimal import is_minimal
 from headway.kernels.windows import contexts_of, shares_of
 from headway.models.transformer import Transformer
-from headway.presets import MINIMAL
 from headway.settings import Settings, TaskSettings
 
 SOURCE = "one_hot.cu"
@@ -23,9 +23,7 @@ CACHE_BYTES = 40 * 2**20
 
 def covers(settings: Settings) -> bool:
     """The minimal model's switches in float32, with sizes that fit a warp and its share of shared memory."""
-    free = ("heads", "width", "scaled_scores", "initialisation", "scale")
-    minimal = replace(MINIMAL, **{name: getattr(settings.model, name) for name in free})
-    if settings.model != minimal or settings.training.precision != "float32" or not usable():
+    if not is_minimal(settings) or not usable():
         return False
     queries = settings.task.horizon if settings.context is None else 1
     sizes = settings.model.heads, settings.task.tokens, settings.length, queries
@@ -49,24 +47,14 @@ def gradient(
 
 @functools.cache
 def _gradient(queries: int):
-    """The kernel for one member, which knows how to serve many."""
-
-    @jax.custom_batching.custom_vmap
-    def one(*arguments):
-        return tuple(result[0] for result in _launch(queries, *(argument[None] for argument in arguments)))
-
-    @one.def_vmap
-    def many(members, batched, *arguments):
-        stacked = [
-            argument if own else jnp.broadcast_to(argument, (members, *argument.shape))
-            for argument, own in zip(arguments, batched, strict=True)
-        ]
+    def compute(*stacked):
+        members = len(stacked[0])
         size = _side_by_side(members, queries, values=stacked[1])
         groups = [[each[first : first + size] for each in stacked] for first in range(0, members, size)]
         results = [_launch(queries, *group) for group in groups]
-        return tuple(jnp.concatenate(parts) for parts in zip(*results, strict=True)), (True,) * 3
+        return tuple(jnp.concatenate(parts) for parts in zip(*results, strict=True))
 
-    return one
+    return over_members(compute)
 
 
 def _side_by_side(members: int, queries: int, values: Float[Array, "member head width token"]) -> int:

@@ -68,6 +68,14 @@ __device__ __forceinline__ void put(float* tile, int stride, int column, const f
     *reinterpret_cast<float2*>(tile + (g + 8) * stride + column + 2 * t) = make_float2(c[2], c[3]);
 }
 
+// A warp's 32 columns of a product to all rows of the tile.
+__device__ __forceinline__ void put_columns(float* tile, const float (&c)[2][4][4], int warp, int lane) {
+#pragma unroll
+    for (int m = 0; m < 2; m++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) put(tile + 16 * m * TILE_STRIDE, TILE_STRIDE, 32 * warp + 8 * j, c[m][j], lane);
+}
+
 // The same 16 x 8 numbers to rows start .. of an array [member][COUNT][64].
 __device__ __forceinline__ void put_rows(float* array, int member, int start, int column, const float (&c)[4], int lane) {
 #pragma unroll
@@ -263,10 +271,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
         {  // tile = hidden outer: a warp has 32 columns
             float c[2][4][4];
             product<8, 4, false>(c, h, HIDDEN_STRIDE, w_outer, in_outer, 4 * warp, lane);
-#pragma unroll
-            for (int m = 0; m < 2; m++)
-#pragma unroll
-                for (int j = 0; j < 4; j++) put(tile + 16 * m * TILE_STRIDE, TILE_STRIDE, 32 * warp + 8 * j, c[m][j], lane);
+            put_columns(tile, c, warp, lane);
         }
         __syncthreads();
 
@@ -333,10 +338,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
             float c[2][4][4];
             product<ANSWERS / 8, 4, true>(c, answers, ANSWER_STRIDE, w_readout, in_readout, 4 * warp, lane);
             __syncthreads();
-#pragma unroll
-            for (int m = 0; m < 2; m++)
-#pragma unroll
-                for (int j = 0; j < 4; j++) put(tile + 16 * m * TILE_STRIDE, TILE_STRIDE, 32 * warp + 8 * j, c[m][j], lane);
+            put_columns(tile, c, warp, lane);
         }
         __syncthreads();
 
@@ -379,10 +381,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
         {  // tile = d_hidden inner^T
             float c[2][4][4];
             product<8, 4, true>(c, h, HIDDEN_STRIDE, w_inner, in_inner, 4 * warp, lane);
-#pragma unroll
-            for (int m = 0; m < 2; m++)
-#pragma unroll
-                for (int j = 0; j < 4; j++) put(tile + 16 * m * TILE_STRIDE, TILE_STRIDE, 32 * warp + 8 * j, c[m][j], lane);
+            put_columns(tile, c, warp, lane);
         }
         __syncthreads();
 
