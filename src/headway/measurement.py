@@ -21,7 +21,8 @@ class Experience(NamedTuple):
     training: Int[Array, "sample time"]
     test: Int[Array, "tested time"]
     opinions: Float[Array, "tested predicted opinion token"]
-    """Log-probabilities of every rung, then of every reference; they stay the same while a model learns."""
+    """Log-probabilities of every rung, of every reference and, where wanted, of every combination of blocks; they
+    stay the same while a model learns."""
 
 
 def experience(
@@ -30,9 +31,11 @@ def experience(
     training: Int[Array, "sample time"],
     test: Int[Array, "tested time"],
     references: tuple[Transformer, ...],
+    subsets: bool = False,
 ) -> Experience:
-    """The sequences, and what the rungs and the references say about those of the test."""
+    """The sequences, and what the rungs, the references and the combinations of blocks say about those of the test."""
     said = [jax.nn.log_softmax(read(reference, test).logits)[:, :, None] for reference in references]
+    said += [jax.vmap(chain.subsets)(test)] if subsets else []
     opinions = jnp.concatenate([jax.vmap(chain.rungs)(test), *said], axis=2)
     return Experience(chain, training, test, opinions)
 
@@ -42,41 +45,70 @@ def divergence(reference: Float[Array, "*more token"], model: Float[Array, "*#mo
     return jnp.sum(jnp.exp(reference) * (reference - model), axis=-1)
 
 
-def measure(read: Read, model: Transformer, data: Experience) -> dict[str, Array]:
+def measure(read: Read, model: Transformer, data: Experience, subsets: bool = False) -> dict[str, Array]:
     """Means over the test sequences and the predicted positions."""
     reading = read(model, data.test)
     rungs = len(data.chain.features) + 1
 
-    def one(example: tuple[Array, Array, Array]) -> dict[str, Array]:
-        sequence, logits, opinions = example
+    def one(example: tuple[Array, Array, Array, Array]) -> dict[str, Array]:
+        sequence, logits, opinions, half = example
         guess = jax.nn.log_softmax(logits)
         target = data.chain.targets(sequence)[:, None]
-        surprise = jnp.take_along_axis(opinions[:, rungs - 1] - guess, target, axis=1)
-        return {"excess_loss": jnp.mean(surprise), "kl": jnp.mean(divergence(opinions, guess[:, None]), axis=0)}
+        surprise = jnp.mean(jnp.take_along_axis(opinions[:, rungs - 1] - guess, target, axis=1))
+        divergences = jnp.mean(divergence(opinions, guess[:, None]), axis=0)
+        return {"excess_loss": surprise, "excess_halves": half * surprise, "kl": divergences}
 
-    means = mean_over(one, (data.test, reading.logits, data.opinions), CHUNK)
+    halves = _halves(len(data.test), reading.logits.dtype)
+    means = mean_over(one, (data.test, reading.logits, data.opinions, halves), CHUNK)
+    kl = means.pop("kl")
+    known = len(kl) - (2 ** (rungs - 1) if subsets else 0)
     measured = {
-        "excess_loss": means["excess_loss"],
-        "kl_rungs": means["kl"][:rungs],
+        **means,
+        "kl_rungs": kl[:rungs],
         "attention": reading.pattern,
         "attention_by_lag": by_lag(reading.pattern),
     }
-    return measured if len(means["kl"]) == rungs else {**measured, "kl_references": means["kl"][rungs:]}
+    if known > rungs:
+        measured["kl_references"] = kl[rungs:known]
+    if subsets:
+        measured["kl_subsets"] = kl[known:]
+    return measured
+
+
+def _halves(count: int, dtype) -> Float[Array, "{count} 2"]:
+    """What each sequence counts for in the mean over its half: one chooses by the even ones and reports the odd ones.
+
+    A half without any sequence has the mean zero.
+    """
+    own = (jnp.arange(count)[:, None] % 2 == jnp.arange(2)).astype(dtype)
+    return own * (count / jnp.maximum(jnp.sum(own, axis=0), 1))
 
 
 def facts_of(data: Experience) -> dict[str, Array]:
-    """What the test sequences say about the truth: its entropy and the excess loss of every rung."""
+    """What the test sequences say about the truth: its entropy, the excess loss of every rung, and `kl_stageless`.
+
+    kl_stageless[i] = min over s of KL(f_{1:i} || softmax(s z)), z the truth's logits: how near a learner comes to a
+    rung that learns all blocks at once and only grows in confidence.
+    """
     rungs = len(data.chain.features) + 1
+    confidence = jnp.linspace(0, 2, 81, dtype=data.opinions.dtype)
 
     def one(example: tuple[Array, Array]) -> dict[str, Array]:
         sequence, opinions = example
-        said = jnp.take_along_axis(opinions[:, :rungs], data.chain.targets(sequence)[:, None, None], axis=2)[..., 0]
+        opinions, truth = opinions[:, :rungs], opinions[:, rungs - 1]
+        said = jnp.take_along_axis(opinions, data.chain.targets(sequence)[:, None, None], axis=2)[..., 0]
         return {
             "entropy": data.chain.entropy(sequence),
             "rung_excess": jnp.mean(said[:, -1:] - said, axis=0),
+            "certainty": jnp.mean(jnp.sum(jnp.exp(opinions) * opinions, axis=-1), axis=0),
+            "agreement": jnp.mean(jnp.sum(jnp.exp(opinions) * truth[:, None], axis=-1), axis=0),
+            "normaliser": jnp.mean(jax.nn.logsumexp(confidence[:, None, None] * truth, axis=-1), axis=1),
         }
 
-    return mean_over(one, (data.test, data.opinions), CHUNK)
+    means = mean_over(one, (data.test, data.opinions), CHUNK)
+    certainty, agreement, normaliser = (means.pop(name) for name in ("certainty", "agreement", "normaliser"))
+    kl = certainty - confidence[:, None] * agreement + normaliser[:, None]
+    return {**means, "kl_stageless": jnp.min(kl, axis=0)}
 
 
 def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layers lag"]:

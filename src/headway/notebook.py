@@ -35,7 +35,7 @@ def run(settings: Settings, seeds: int | Sequence[int] = 4, into: str | Path = "
 
 def stages(record: Record) -> list[Stages]:
     """The stages of every seed, found from its KL to the rungs."""
-    from headway.report.stages import ladder_stages
+    from headway.analysis.seed_stages import ladder_stages
 
     return ladder_stages(record.trajectory)
 

@@ -3,6 +3,7 @@
 A comment marks what neither the paper nor the code says and we had to choose.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from headway.settings import EvaluationSettings, ModelSettings, Settings, TaskSettings, TrainingSettings
@@ -30,10 +31,11 @@ BLOCKS_OF_FOUR = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
 PUBLISHED_SNAPSHOTS = (0, 60, 300, 1000)
 """Steps that Figure 2 shows."""
 
-PUBLISHED_BOUNDARIES = {"full": (65, 450), "minimal": (110, 400)}
-"""Where the authors put the ends of stages 1 and 2, by eye and for one seed, in their as-run figures."""
-
-EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS)
+EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS, snapshots=16)
+CURVES = EvaluationSettings(points=60, snapshots=0)
+"""For runs of which only curves are shown."""
+PICTURES = EvaluationSettings(points=60, snapshots=12)
+"""For runs of which attention matrices are shown, too."""
 
 
 def minimal_printed() -> Settings:
@@ -51,10 +53,8 @@ def minimal_as_run() -> Settings:
 
 def minimal_quick() -> Settings:
     """As run, with a sixth of the batch and only the steps that the stages need."""
-    settings = minimal_as_run()
-    return replace(
-        settings,
-        training=replace(settings.training, batch=500, steps=800, test_samples=500),
+    return minimal_as_run().changed(
+        training={"batch": 500, "steps": 800, "test_samples": 500},
         evaluation=EvaluationSettings(points=80, also=(60, 300), snapshots=80),
     )
 
@@ -80,11 +80,44 @@ def full_as_run() -> Settings:
 
 def full_quick() -> Settings:
     """The full model's parts on a smaller chain: fewer tokens, blocks of two, a narrower stream."""
-    settings = full_as_run()
-    return replace(
-        settings,
-        task=replace(settings.task, tokens=20, blocks=BLOCKS_OF_TWO, horizon=12),
-        model=replace(settings.model, width=48, mlp=48),
-        training=replace(settings.training, batch=250, samples=6000, steps=600, test_samples=250, precision="float32"),
+    return full_as_run().changed(
+        task={"tokens": 20, "blocks": BLOCKS_OF_TWO, "horizon": 12},
+        model={"width": 48, "mlp": 48},
+        training={"batch": 250, "samples": 6000, "steps": 600, "test_samples": 250, "precision": "float32"},
         evaluation=EvaluationSettings(points=60, also=(60, 300), snapshots=40),
     )
+
+
+def small(settings: Settings) -> Settings:
+    """A full model between laptop and paper, for what goes beyond the papers: a third of the batch, blocks of two."""
+    return settings.changed(
+        task={"blocks": BLOCKS_OF_TWO},
+        model={"width": 96},
+        training={"batch": 1000, "test_samples": 1000, "precision": "float32"},
+        evaluation=replace(CURVES, subsets=True),
+    )
+
+
+FEW_SEEDS = {"quick": 4, "printed": 10, "as-run": 10}
+"""How many seeds each grid uses unless told otherwise."""
+MORE_SEEDS = {**FEW_SEEDS, "quick": 8}
+
+Bases = dict[str, Callable[[], Settings]]
+"""Name of a grid -> the run that it starts from."""
+MINIMALS: Bases = {"quick": minimal_quick, "printed": minimal_printed, "as-run": minimal_as_run}
+FULLS: Bases = {"quick": full_quick, "printed": full_printed, "as-run": full_as_run}
+
+
+def for_each_grid(bases: Bases, runs: Callable[[Settings], dict[str, Settings]]) -> dict[str, dict[str, Settings]]:
+    """The same runs from the base of every grid: grid -> name of a run -> its settings."""
+    return {grid: runs(base()) for grid, base in bases.items()}
+
+
+def curves(settings: Settings) -> Settings:
+    """The same run, of which only curves are kept."""
+    return settings.changed(evaluation=CURVES)
+
+
+def pictures(settings: Settings) -> Settings:
+    """The same run, of which a dozen attention matrices are kept, too."""
+    return settings.changed(evaluation=PICTURES)

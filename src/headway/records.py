@@ -33,7 +33,11 @@ class Cell:
 
     settings: Any
     seeds: tuple[int, ...]
-    kind: str = "markov"
+    kind: str = ""
+    """What kind of computation it is: the settings know."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", self.kind or getattr(self.settings, "KIND", "markov"))
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "settings": plain(self.settings), "seeds": list(self.seeds)}
@@ -121,6 +125,8 @@ class Finding:
     """Anything a reader needs to understand the outcome, such as why it fails."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """For a claim of several parts: in how many seeds each holds."""
+    figures: str = ""
+    """The figures that show it: an experiment and a grid, as in "stages-as-run"."""
 
     @property
     def verdict(self) -> Verdict:

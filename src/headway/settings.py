@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 Blocks = tuple[tuple[int, ...], ...]
 Weights = tuple[tuple[float, ...], ...]
@@ -24,7 +25,10 @@ def _require(condition: bool, message: str) -> None:
         raise SettingsError(message)
 
 
-_hints = functools.cache(get_type_hints)
+@functools.cache
+def _hints(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in fields(kind)}
 
 
 def _settle(record: Any, group: str = "") -> None:
@@ -168,8 +172,10 @@ class ModelSettings:
     blocks: int = 1
     embedding: Literal["learned", "one-hot"] = "learned"
     """How a token becomes a vector."""
-    positions: Literal["learned", "one-hot", "sinusoidal", "none"] = "learned"
-    """One-hot positions are appended to the token's vector, the others are added to it."""
+    positions: Literal["learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi"] = "learned"
+    """Learned and sinusoidal positions are added to the token's vector, one-hot ones are appended to it.
+    Rotary ones turn queries and keys. Relative ones learn a score per head and distance; alibi's falls by a fixed slope.
+    """
     width: int = 255
     """Width of the residual stream; one-hot embeddings set it by themselves."""
     keys: bool = True
@@ -220,6 +226,8 @@ class ModelSettings:
                     "or model.keys False and model.output False."
                 ),
             )
+        if self.positions == "rotary":
+            self._check_rotary(stream)
         if self.embedding == "learned" and self.positions == "one-hot":
             _require(
                 self.width > length,
@@ -232,6 +240,25 @@ class ModelSettings:
                 f"without a readout the first {tokens} coordinates are logits, but the width is {stream}. "
                 f"Use model.width >= {tokens}, or model.readout True.",
             )
+
+    def _check_rotary(self, stream: int) -> None:
+        """Rotations need queries and keys, of an even width."""
+        _require(
+            self.keys,
+            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
+            "Use that, or relative or alibi positions.",
+        )
+        score, pairs = stream // self.heads, 2 * self.heads
+        below, above = stream - stream % pairs, stream + (-stream) % pairs
+        _require(
+            score % 2 == 0,
+            f"rotary positions turn pairs of coordinates, but queries and keys of a head have {score}. "
+            + (
+                f"Use model.width {f'{below} or ' if below else ''}{above}, or another number of heads."
+                if self.embedding == "learned"
+                else "One-hot embeddings set that width: use relative or alibi positions, or a learned embedding."
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -293,6 +320,8 @@ class EvaluationSettings:
     """Further steps, for instance those a paper shows."""
     snapshots: int = 24
     """At how many of them the whole attention matrices are kept, besides `also`."""
+    subsets: bool = False
+    """Compare also with the predictors that know any combination of the blocks, 2^h in all."""
 
     def __post_init__(self) -> None:
         _settle(self, "evaluation.")
@@ -303,8 +332,32 @@ class EvaluationSettings:
 
 
 @dataclass(frozen=True)
+class ConstructionSettings:
+    """The hand-made solution of one Markov chain (paper A, section 2.3), looked at for several sharpnesses."""
+
+    KIND: ClassVar[str] = "construction"
+
+    task: TaskSettings = field(default_factory=TaskSettings)
+    sharpness: tuple[float, ...] = tuple(map(float, range(21)))
+    """lambda: the score of the positions that a head is made to look at; the others have 0."""
+    test_samples: int = 3000
+
+    def __post_init__(self) -> None:
+        _settle(self)
+        _require_whole("test_samples", self.test_samples, 1)
+        _require(
+            len(self.sharpness) > 0 and all(a < b for a, b in pairwise(self.sharpness)),
+            f"sharpness is {self.sharpness!r}, but it must be one number or more, each larger than the one before.",
+        )
+        for number in self.sharpness:
+            _require_number("a number of sharpness", number, least=0)
+
+
+@dataclass(frozen=True)
 class Settings:
     """One transformer trained on one Markov chain."""
+
+    KIND: ClassVar[str] = "markov"
 
     task: TaskSettings = field(default_factory=TaskSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
@@ -334,10 +387,22 @@ class Settings:
             self.model.check(self.task.tokens, context)
         self.model.check(self.task.tokens, self.length)
 
+    def changed(self, **changes: Any) -> Settings:
+        """The same settings but for these: changed(training={"steps": 10}, context=4)."""
+        inner = {
+            name: replace(getattr(self, name), **change) if isinstance(change, dict) else change
+            for name, change in changes.items()
+        }
+        return replace(self, **inner)
+
     def ngram(self, context: int) -> Settings:
         """The n-gram model that these settings compare themselves with: the same in all but the context."""
-        evaluation = replace(self.evaluation, snapshots=0, also=())
+        evaluation = replace(self.evaluation, snapshots=0, also=(), subsets=False)
         return replace(self, context=context, references=(), evaluation=evaluation)
+
+    def beside_ngrams(self) -> Settings:
+        """The same run, compared with one n-gram model for each rung: contexts that end where a block ends."""
+        return replace(self, references=tuple(sorted({max(block) for block in self.task.blocks})))
 
     @property
     def length(self) -> int:

@@ -31,12 +31,12 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     def nothing(*arguments, **options): ...
 
     monkeypatch.setattr("headway.cli.run_command._compute", stop)
-    monkeypatch.setattr("headway.cli.outcome.show", nothing)
-    monkeypatch.setattr("headway.cli.outcome.write_markdown", nothing)
+    monkeypatch.setattr("headway.cli.ending.show", nothing)
+    monkeypatch.setattr("headway.cli.ending.write_markdown", nothing)
     monkeypatch.setattr("headway.export.export", lambda record, path, **options: path)
     monkeypatch.setattr("headway.store.load", nothing)
-    monkeypatch.setattr("headway.cli.report_command.answer", lambda cell, stores, loosely: cell)
-    monkeypatch.setattr("headway.cli.list_command.answer", lambda cell, stores, loosely: cell)
+    monkeypatch.setattr("headway.cli.outcome.answer", lambda cell, stores, **options: cell)
+    monkeypatch.setattr("headway.cli.list_command.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.cli.bench_command._measure", lambda options, console: [])
     monkeypatch.setattr("headway.cli.bench_command._write", nothing)
     monkeypatch.setattr("headway.bench.record.read_all", lambda folder: [None])

@@ -1,6 +1,8 @@
 """What a trajectory's arrays say: pure functions from NumPy arrays of one seed to numbers."""
 
+from headway.analysis.arrival import arrival_order
 from headway.analysis.attention import by_lag, distance_from_uniform, mass_per_block, uniform_by_lag
+from headway.analysis.clarity import clarity
 from headway.analysis.intervals import OverSeeds, interval_over_seeds, over_seeds
 from headway.analysis.ladder import Visits, bottoms, nearest_rung, visits_in_order
 from headway.analysis.plateaus import stages_from_loss
@@ -23,8 +25,10 @@ __all__ = [
     "StageSummary",
     "Stages",
     "Visits",
+    "arrival_order",
     "bottoms",
     "by_lag",
+    "clarity",
     "competition",
     "cooperation",
     "distance_from_uniform",

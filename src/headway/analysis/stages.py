@@ -44,6 +44,12 @@ class Stages:
         """The stages on both sides of each boundary: ((1, 2), (2, 3)), or ((1, 3),) if 2 was skipped."""
         return tuple(pairwise(self.rungs))
 
+    def at(self, time: float) -> int:
+        """The stage that a time belongs to; 0 before the first one."""
+        if not self.rungs or not time >= self.start:
+            return 0
+        return self.rungs[sum(time >= boundary for boundary in self.boundaries)]
+
     @property
     def skipped(self) -> tuple[int, ...]:
         """Rungs below the highest one visited that were never visited themselves."""

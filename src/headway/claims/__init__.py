@@ -1,17 +1,6 @@
 """The papers' claims as predicates over every seed's numbers, each beside its definition.
 
-A definition was fixed before its outcome was looked at and is part of the Finding: a reader can disagree with it.
+A file has one or more `Claim`s and the functions that hold them against runs. A definition is fixed before its outcome
+is looked at, and it is part of the Finding: a reader can disagree with it. docs/log.md tells of the few that were
+changed.
 """
-
-from headway.claims.kind import same_in_kind
-from headway.claims.ladder import meets_ngrams_in_order, meets_rungs_in_order
-from headway.claims.looking import compete_then_cooperate, newest_is_spared, published_pictures
-
-__all__ = [
-    "compete_then_cooperate",
-    "meets_ngrams_in_order",
-    "meets_rungs_in_order",
-    "newest_is_spared",
-    "published_pictures",
-    "same_in_kind",
-]

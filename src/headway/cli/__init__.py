@@ -16,6 +16,7 @@ from typing import NoReturn
 COMMANDS = {
     "run": "train what an experiment needs, then show claims, figures and a page",
     "list": "the experiments, and what is already computed",
+    "claims": "every claim of the papers with its verdict, from what is on disk",
     "report": "claims, figures and a page from what is on disk, without training",
     "export": "the numbers of a record as CSV or Parquet",
     "bench": "how fast training is here, beside PyTorch and plain JAX",
@@ -24,7 +25,7 @@ COMMANDS = {
 HELP = """\
 headway: watch attention learn in stages
 
-  headway                     the main job: the minimal transformer, four seeds, a few minutes, a page at the end
+  headway                     the main job: the minimal transformer, eight seeds, about a minute, a page at the end
 {commands}
 
 Try:

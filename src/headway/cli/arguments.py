@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from headway.cli import UserError, suggestion
 from headway.experiments import NAMES, Experiment, find
 
 GRIDS = Literal["quick", "printed", "as-run"]
+ALL_GRIDS: tuple[str, ...] = get_args(GRIDS)
 
 USUAL = (Path("runs"), Path("results"))
 """Where records usually lie: what was run here, and what came with the source."""
@@ -20,8 +21,8 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
         print(f"usage: headway {command} EXPERIMENT [OPTIONS]\n\n{usage}")
         print("experiments:")
         for name in NAMES:
-            print(f"  {name:<12} {title(find(name))}")
-        print(f"  {'all':<12} all of them")
+            print(f"  {name:<13} {title(find(name))}")
+        print(f"  {'all':<13} all of them")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
     return arguments[0], arguments[1:]
@@ -37,6 +38,20 @@ def experiment_from(name: str) -> Experiment:
 def title(experiment: Experiment) -> str:
     """The first line of what an experiment says about itself."""
     return (experiment.__doc__ or "").strip().splitlines()[0]
+
+
+def check_grids(grids: tuple[str, ...]) -> None:
+    """Refuse a word that is no grid."""
+    for grid in grids:
+        if grid not in get_args(GRIDS):
+            raise UserError(
+                f"there is no grid {grid!r}.{suggestion(grid, ALL_GRIDS)} There are {', '.join(ALL_GRIDS)}."
+            )
+
+
+def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tuple[int, ...]:
+    """So many seeds from 0 on, or as many as the grid wants."""
+    return tuple(range(seeds or experiment.SEEDS[grid]))
 
 
 def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:

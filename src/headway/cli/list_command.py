@@ -11,11 +11,11 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from headway.cli.arguments import USUAL, folders_with_records, title
+from headway.cli.arguments import USUAL, folders_with_records, seeds_of, title
 from headway.experiments import NAMES, find
-from headway.lookup import answer
+from headway.lookup import answer, readable
 from headway.records import Cell
-from headway.store import Store, StoreError
+from headway.store import Record, Store, StoreError
 
 USAGE = """\
 The experiments, their grids, and how much of each is on disk; then every record with the settings that set it apart.
@@ -43,11 +43,12 @@ def main(arguments: Sequence[str]) -> None:
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)
+    among = readable(stores)
     for name in NAMES:
         experiment = find(name)
         for number, (grid, runs) in enumerate(experiment.GRIDS.items()):
-            cells = [Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in runs]
-            done = sum(_is_done(cell, stores) for cell in cells)
+            cells = [Cell(settings, seeds_of(experiment, grid)) for settings in runs.values()]
+            done = sum(_is_done(cell, stores, among) for cell in cells)
             first = number == 0
             table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else "")
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -59,9 +60,9 @@ def main(arguments: Sequence[str]) -> None:
                 console.print(f"  {entry.state:<10} {entry.identity}  {entry.summary}")
 
 
-def _is_done(cell: Cell, stores: Sequence[Store]) -> bool:
+def _is_done(cell: Cell, stores: Sequence[Store], among: Sequence[Record]) -> bool:
     """Whether something on disk answers the cell; a record that is damaged does not, and is listed as such below."""
     try:
-        return answer(cell, stores, loosely=True) is not None
+        return answer(cell, stores, loosely=True, among=among) is not None
     except StoreError:
         return False

@@ -11,14 +11,13 @@ from typing import Annotated
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import USUAL, experiment_from, folders_with_records
+from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, folders_with_records
 from headway.experiments import NAMES
-from headway.lookup import answer
-from headway.records import Cell
 from headway.store import Store
 
 USAGE = """\
 Show what is on disk: verdicts, figures and one page for all of it; nothing is trained.
+Of an experiment that misses runs only the claims that can be judged are.
 
 examples:
   headway report                                 everything that was run here
@@ -26,8 +25,6 @@ examples:
   headway report stages ladder --grid as-run     two experiments, one grid
   headway report --from results --no-page --document docs/reproduction.md
 """
-
-ALL_GRIDS = ("quick", "printed", "as-run")
 
 
 @dataclass(frozen=True)
@@ -51,25 +48,15 @@ class Options:
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway report", description=USAGE)
     stores = [Store(folder) for folder in folders_with_records(options.from_)]
-    for grid in options.grid:
-        if grid not in ALL_GRIDS:
-            raise UserError(f"there is no grid {grid!r}. There are {', '.join(ALL_GRIDS)}.")
-    from headway.cli.outcome import Outcome, show, write_markdown
+    check_grids(options.grid)
+    from headway.cli.ending import show, write_markdown
+    from headway.cli.outcome import outcomes_from
 
-    outcomes = []
-    for name in options.experiments or NAMES:
-        experiment = experiment_from(name)
-        for grid in options.grid:
-            cells = [Cell(settings, tuple(range(experiment.SEEDS[grid]))) for settings in experiment.GRIDS[grid]]
-            records = [answer(cell, stores, loosely=True) for cell in cells]
-            found = tuple(record for record in records if record is not None)
-            if len(found) == len(cells):
-                outcomes.append(Outcome(name, grid, found))
+    outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES)
     if not outcomes:
         places = ", ".join(str(store.root) for store in stores) or "runs"
         raise UserError(
-            f"none of these experiments has all its runs in {places}. "
-            "`headway list` shows what is there and what is missing."
+            f"none of these experiments has a run in {places}. `headway list` shows what is there and what is missing."
         )
     command = f"headway report {shlex.join(arguments)}".strip()
     findings = show(outcomes, options.into, options.into / "report.html" if options.page else None, [command])

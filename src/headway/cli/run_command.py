@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast, get_args
 
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import GRIDS, experiment_from, take_experiment, take_option
+from headway.cli.arguments import GRIDS, experiment_from, seeds_of, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
 from headway.experiments import NAMES
-from headway.settings import Settings
 
 if TYPE_CHECKING:
     from headway.records import Cell
@@ -34,21 +33,25 @@ examples:
 """
 
 
+Chosen = TypeVar("Chosen")
+
+
 @dataclass(frozen=True)
-class Options:
+class Options(Generic[Chosen]):
     """What the command takes besides the name of the experiment."""
+
+    settings: Annotated[Chosen, tyro.conf.arg(name="")]
 
     grid: GRIDS = "quick"
     """Which settings to start from: small, as the paper prints them, or as the authors' code ran them."""
     seeds: int | None = None
-    """How many seeds, from 0 on; 4 in quick grids and 8 at paper scale if not given."""
+    """How many seeds, from 0 on; 4 or 8 in quick grids and 10 at paper scale if not given."""
     into: Path = Path("runs")
     """Folder for records, figures and the page; nothing is written elsewhere."""
     keep: Path | None = None
     """Also keep small copies of the records here, to commit or to send: no weights, attention in half precision."""
     page: bool = True
     """Write the page and the figures, and open the page where there is a desktop."""
-    settings: Annotated[Settings, tyro.conf.arg(name="")] = field(default_factory=Settings)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -58,31 +61,32 @@ def main(arguments: Sequence[str]) -> None:
     grid = grid if grid in get_args(GRIDS) else "quick"  # tyro will say which words there are.
     summary = "Every experiment." if name == "all" else (experiments[name].__doc__ or "").strip()
     parsed = {
-        each: [_parse(name, rest, settings, summary, grid) for settings in experiment.GRIDS[grid]]
+        each: {run: _parse(name, rest, settings, summary, grid) for run, settings in experiment.GRIDS[grid].items()}
         for each, experiment in experiments.items()
     }
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
-    from headway.cli.outcome import Outcome, show
+    from headway.cli.ending import show
+    from headway.cli.outcome import Outcome
     from headway.records import Cell
     from headway.store import Store
 
-    cells: dict[str, list[Cell]] = {}
+    cells: dict[str, dict[str, Cell]] = {}
     for each, experiment in experiments.items():
-        options = parsed[each][0]
-        seeds = tuple(range(options.seeds or experiment.SEEDS[grid]))
-        cells[each] = [Cell(one.settings, seeds) for one in parsed[each]]
+        options = next(iter(parsed[each].values()))
+        seeds = seeds_of(experiment, grid, options.seeds)
+        cells[each] = {run: Cell(one.settings, seeds) for run, one in parsed[each].items()}
     stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
-    _compute([cell for group in cells.values() for cell in group], stores)
-    outcomes = [Outcome(each, grid, tuple(_records(group, stores))) for each, group in cells.items()]
+    _compute([cell for group in cells.values() for cell in group.values()], stores)
+    outcomes = [Outcome(each, grid, _records(group, stores)) for each, group in cells.items()]
     page = options.into / f"{name}-{grid}.html" if options.page else None
     show(outcomes, options.into, page, [f"headway run {shlex.join([name, *rest])}"])
 
 
-def _parse(name: str, arguments: list[str], settings: Settings, summary: str, grid: str) -> Options:
+def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: str) -> Options:
     """The same arguments once for every run of the grid, so that what is not given keeps that run's value."""
     default = Options(grid=cast(GRIDS, grid), settings=settings)
     options: Any = tyro.cli(
-        Options,
+        Options[type(settings)],
         args=arguments,
         default=default,
         prog=f"headway run {name}",
@@ -91,8 +95,9 @@ def _parse(name: str, arguments: list[str], settings: Settings, summary: str, gr
     )
     if options.seeds is not None and options.seeds < 1:
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
-    context = options.settings.context
-    if context is not None:  # Where the heads look is read by the lags of all blocks, which a window may not hold.
+    context = getattr(options.settings, "context", None)
+    # Where the heads look is read by the lags of all blocks, which a window may not hold.
+    if context is not None and context != settings.context:
         raise UserError(
             f"--context is {context}, but the experiments look at models that read whole sequences. "
             f"`--references {context}` trains that n-gram model and compares with it."
@@ -118,7 +123,7 @@ def _compute(cells: Sequence[Cell], stores: Sequence[Store]) -> None:
                 stores[0].copy_small(cell, keep)
 
 
-def _records(cells: Sequence[Cell], stores: Sequence[Store]) -> list[Record]:
+def _records(cells: Mapping[str, Cell], stores: Sequence[Store]) -> dict[str, Record]:
     from headway.lookup import answer
 
-    return [record for cell in cells if (record := answer(cell, stores)) is not None]
+    return {run: record for run, cell in cells.items() if (record := answer(cell, stores)) is not None}

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headway.presets import (
-    full_as_run,
-    full_printed,
-    full_quick,
-    minimal_as_run,
-    minimal_printed,
-    minimal_quick,
-)
-from headway.settings import Settings
+from headway.presets import FULLS, MINIMALS, MORE_SEEDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,36 +12,38 @@ if TYPE_CHECKING:
     from headway.experiments import Results
     from headway.records import Finding
 
-
-def beside_ngrams(settings: Settings) -> Settings:
-    """The run compared with one n-gram model for each rung: contexts that end where a block ends."""
-    ends = sorted(max(block) for block in settings.task.blocks)
-    return replace(settings, references=tuple(ends))
-
-
-GRIDS = {
-    "quick": [beside_ngrams(full_quick()), minimal_quick()],
-    "printed": [beside_ngrams(full_printed()), minimal_printed()],
-    "as-run": [beside_ngrams(full_as_run()), minimal_as_run()],
-}
-SEEDS = {"quick": 8, "printed": 8, "as-run": 8}
+GRIDS = {grid: {"full": FULLS[grid]().beside_ngrams(), "minimal": MINIMALS[grid]()} for grid in FULLS}
+SEEDS = MORE_SEEDS
 
 
 def read(results: Results) -> list[Finding]:
     """A1, A2 and A6."""
-    from headway.claims import meets_ngrams_in_order, meets_rungs_in_order, same_in_kind
+    from headway.claims.kind import A6, same_in_kind
+    from headway.claims.ladder import (
+        A1,
+        A1_NEARER,
+        A2,
+        meets_ngrams_in_order,
+        meets_rungs_in_order,
+        nearer_than_stageless,
+    )
 
-    full, minimal = results
-    return [meets_rungs_in_order(*full), meets_ngrams_in_order(*full), same_in_kind(full, minimal)]
+    full, minimal = results.get("full"), results.get("minimal")
+    return [
+        meets_rungs_in_order(A1, full),
+        nearer_than_stageless(A1_NEARER, full),
+        meets_ngrams_in_order(A2, full),
+        same_in_kind(A6, full, minimal, names=("full", "minimal")),
+    ]
 
 
 def draw(results: Results) -> dict[str, Figure]:
     """Figure 3: left against the rungs, right against the n-gram models."""
+    from headway.analysis.seed_stages import boundary_table
     from headway.report.figures import draw_excess, draw_kl, new_figure, reference_names
-    from headway.report.stages import boundary_table
 
-    settings, trajectory = results[0]
-    boundaries = boundary_table(settings, trajectory)
+    settings, trajectory = results["full"]
+    boundaries = boundary_table(trajectory)
     both, staircase = new_figure(5.5, 2.2), new_figure(5.5, 2.4)
     left, right = both.subplots(1, 2, sharey=False)
     draw_kl(left, trajectory, boundaries=boundaries)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.presets import minimal_as_run, minimal_printed, minimal_quick
+from headway.presets import MINIMALS, MORE_SEEDS, for_each_grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from headway.experiments import Results
     from headway.records import Finding
 
-GRIDS = {"quick": [minimal_quick()], "printed": [minimal_printed()], "as-run": [minimal_as_run()]}
-SEEDS = {"quick": 8, "printed": 8, "as-run": 8}
+GRIDS = for_each_grid(MINIMALS, lambda base: {"minimal": base})
+SEEDS = MORE_SEEDS
 
 
 def read(results: Results) -> list[Finding]:
     """A1 and A4 for the minimal model."""
-    from headway.claims import compete_then_cooperate, meets_rungs_in_order
+    from headway.claims.competition import A4, compete_then_cooperate
+    from headway.claims.ladder import A1, A1_NEARER, meets_rungs_in_order, nearer_than_stageless
 
-    ((settings, trajectory),) = results
+    run = results.get("minimal")
     return [
-        meets_rungs_in_order(settings, trajectory, "A1 minimal"),
-        compete_then_cooperate(settings, trajectory, "A4 minimal"),
+        meets_rungs_in_order(A1.called("A1 minimal"), run),
+        nearer_than_stageless(A1_NEARER.called("A1 minimal, nearer"), run),
+        compete_then_cooperate(A4.called("A4 minimal"), run),
     ]
 
 
@@ -35,17 +37,11 @@ def draw(results: Results) -> dict[str, Figure]:
 
     The first two show attention matrices: a run that kept none does without them.
     """
-    from headway.report.figures import (
-        draw_competition,
-        draw_excess,
-        figure_overview,
-        figure_stages,
-        new_figure,
-    )
-    from headway.report.stages import boundary_table
+    from headway.analysis.seed_stages import boundary_table
+    from headway.report.figures import draw_competition, draw_excess, figure_overview, figure_stages, new_figure
 
-    ((settings, trajectory),) = results
-    boundaries = boundary_table(settings, trajectory)
+    settings, trajectory = results["minimal"]
+    boundaries = boundary_table(trajectory)
     staircase, indices = new_figure(5.5, 2.4), new_figure(5.5, 2.4)
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
     draw_competition(indices.subplots(), trajectory, settings.task.blocks, boundaries, log_steps=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from headway.analysis import stage_summary
+from headway.analysis.seed_stages import ladder_stages
 from headway.records import Trajectory
 from headway.report.page import RunView, SeedStages
-from headway.report.stages import ladder_stages
 from headway.settings import Settings
 
 

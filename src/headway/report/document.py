@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from headway.analysis import OverSeeds, Stages, over_seeds, stages_from_loss
+from headway.analysis.seed_stages import ladder_stages
 from headway.presets import PUBLISHED_BOUNDARIES
 from headway.records import Finding, Trajectory
-from headway.report.stages import ladder_stages
 from headway.settings import Settings
 
 Run = tuple[str, str, Settings, Trajectory]

@@ -12,10 +12,11 @@ from functools import cache
 from typing import Any
 
 from headway.records import Cell, plain, revive
-from headway.settings import Settings
+from headway.settings import ConstructionSettings, Settings
 
 KINDS: dict[str, type] = {
     "markov": Settings,
+    "construction": ConstructionSettings,
 }
 
 IDENTITY = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{16}")

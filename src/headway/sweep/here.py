@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from headway.laboratory import Group, device, shape_of
+from headway.laboratory.hand_made import hand_made
 from headway.records import Cell
 from headway.store import Store, Work, provenance
 from headway.sweep.rungs import Rungs
@@ -18,6 +19,8 @@ SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
 SECONDS = "seconds"
 """Name under which a checkpoint keeps the time that was spent before it."""
+AT_ONCE = {"construction": hand_made}
+"""Kind of a cell -> what computes it in one go; the other cells are trained."""
 _said: set[str] = set()
 """Why some training is slower than it could be: told once, not for every cell."""
 
@@ -25,7 +28,11 @@ _said: set[str] = set()
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with."""
     watch = watch or Silence()
-    for wave in _waves(cells):
+    cells = list(cells)
+    for cell in dict.fromkeys(cells):
+        if cell.kind in AT_ONCE and not store.has(cell):
+            _compute_at_once(cell, store, watch)
+    for wave in _waves(cell for cell in cells if cell.kind not in AT_ONCE):
         alike, left = defaultdict(list), defaultdict(list)
         for cell in wave:
             alike[shape_of(cell.settings)].append(cell)
@@ -34,6 +41,16 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -
         for shape, group in left.items():
             # Room for the largest of them all: a cell's bits must not depend on which others are done.
             _run_group(group, max(cell.settings.training.samples for cell in alike[shape]), store, watch)
+
+
+def _compute_at_once(cell: Cell, store: Store, watch: Watch) -> None:
+    waiting = f"another process is at {cell.identity}; waiting for it"
+    with store.open(cell, on_wait=lambda: watch.note(waiting)) as work:
+        if work.record is None:
+            watch.note(f"computing {cell.kind}, {len(cell.seeds)} seeds")
+            began = time.monotonic()
+            trajectory = AT_ONCE[cell.kind](cell)
+            work.place(trajectory, provenance(device(), time.monotonic() - began))
 
 
 def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:

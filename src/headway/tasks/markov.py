@@ -51,14 +51,26 @@ class MarkovChain(eqx.Module):
 
     def rungs(self, sequence: Int[Array, " time"]) -> Float[Array, "predicted rung token"]:
         """Log-probabilities of every rung at every predicted position of a whole sequence."""
+        blocks = self.contributions(sequence)
+        logits = jnp.concatenate([jnp.zeros_like(blocks[:, :1]), jnp.cumsum(blocks, axis=1)], axis=1)
+        return jax.nn.log_softmax(logits)
+
+    def subsets(self, sequence: Int[Array, " time"]) -> Float[Array, "predicted subset token"]:
+        """The same for every combination of blocks: number n knows block k + 1 exactly if bit k of n is set."""
+        blocks = self.contributions(sequence)
+        known = (jnp.arange(2 ** blocks.shape[1])[:, None] >> jnp.arange(blocks.shape[1])) & 1
+        chosen = jnp.einsum("sk,tky->tsy", known.astype(blocks.dtype), blocks, precision="highest")
+        return jax.nn.log_softmax(chosen)
+
+    def contributions(self, sequence: Int[Array, " time"]) -> Float[Array, "predicted block token"]:
+        """What every block adds to the logits at every predicted position of a whole sequence."""
         # Rows of the features instead of products with one-hot vectors, and sums instead of products with the weights.
         added = jnp.moveaxis(self.features, 2, 0)[sequence]
         blocks = jnp.zeros((self.horizon, *self.features.shape[:2]), self.features.dtype)
         for lag in range(1, self.start + 1):
             first = self.start - lag
             blocks = blocks + self.weights[:, lag - 1, None] * added[first : first + self.horizon]
-        logits = jnp.concatenate([jnp.zeros_like(blocks[:, :1]), jnp.cumsum(blocks, axis=1)], axis=1)
-        return jax.nn.log_softmax(logits)
+        return blocks
 
     def windows(self, sequence: Int[Array, " time"], size: int) -> Int[Array, "predicted {size}"]:
         """The `size` tokens before each predicted position, the newest last."""

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, Integer, PyTree
 
 from headway.kernels import Form, form_of
+from headway.laboratory.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
 from headway.measurement import Experience, experience, facts_of, measure
 from headway.models.initialisation import transformer
 from headway.models.transformer import Transformer
@@ -27,9 +28,6 @@ from headway.training.data import epoch_batch
 from headway.training.optimisers import Number, Rates, current_rate, optimiser
 from headway.training.schedule import evaluation_steps, snapshot_steps
 from headway.training.train import Member, Problem, Program, Segment, Stretch
-
-FEATURES, TRAINING_SET, TEST_SET, WEIGHTS, ORDER, NOISE = range(6)
-"""What a seed's key is split into: changing one use of randomness leaves the others alone."""
 
 
 class Numbers(NamedTuple):
@@ -51,8 +49,10 @@ def numbers_of(settings: Settings) -> Numbers:
 def shape_of(settings: Settings) -> Settings:
     """The settings with their plain numbers replaced: equal for cells that share a program."""
     training = settings.training
-    # Where dropout follows the epochs, all members must have the same ones.
-    samples = training.samples if training.dropout == "first-of-epoch" and settings.model.dropout else 1
+    # Where dropout follows the epochs, all members must have the same ones; and a set smaller than the batch, which
+    # is seen whole at every step, shall not cost as much as the largest.
+    follows = training.dropout == "first-of-epoch" and settings.model.dropout
+    samples = training.samples if follows else min(training.samples, training.batch)
     return replace(
         settings,
         task=replace(settings.task, ratio=1.0),
@@ -158,12 +158,6 @@ class Group:
         return {name: value[self._rows(index)] for name, value in facts.items()}
 
 
-def device() -> str:
-    """The device that will be used, in words."""
-    first = jax.devices()[0]
-    return f"{first.platform}: {first.device_kind}"
-
-
 @contextlib.contextmanager
 def precision(settings: Settings) -> Generator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
@@ -173,11 +167,6 @@ def precision(settings: Settings) -> Generator[None]:
         jax.default_matmul_precision("tensorfloat32" if wanted == "tf32" else "highest"),
     ):
         yield
-
-
-def key_of(seed: Integer[Array, ""], use: int) -> PRNGKeyArray:
-    """The key of one use of a seed's randomness."""
-    return jax.random.fold_in(jax.random.key(seed), use)
 
 
 def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
@@ -216,6 +205,7 @@ def problem(settings: Settings, capacity: int, form: Form) -> Problem:
             chain.sample_set(key_of(member.seed, TRAINING_SET), rows),
             chain.sample_set(key_of(member.seed, TEST_SET), training.test_samples),
             member.given,
+            settings.evaluation.subsets,
         )
         return new_model(settings, member.seed, member.numbers.scale), data
 
@@ -237,7 +227,7 @@ def problem(settings: Settings, capacity: int, form: Form) -> Problem:
         gradient=form.gradient,
         optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
-        probe=lambda model, data: measure(form.read, model, data),
+        probe=lambda model, data: measure(form.read, model, data, settings.evaluation.subsets),
         facts=facts_of,
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,

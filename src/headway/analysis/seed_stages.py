@@ -1,12 +1,11 @@
-"""The stages of every seed, as figures and the page want them."""
+"""The stages of every seed of a run."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from headway.analysis import Stages, stages_from_ladder
+from headway.analysis.stages import Stages, stages_from_ladder
 from headway.records import Trajectory
-from headway.settings import Settings
 
 
 def ladder_stages(trajectory: Trajectory) -> list[Stages]:
@@ -15,9 +14,9 @@ def ladder_stages(trajectory: Trajectory) -> list[Stages]:
     return [stages_from_ladder(times, kl) for kl in trajectory["kl_rungs"]]
 
 
-def boundary_table(settings: Settings, trajectory: Trajectory) -> np.ndarray:
+def boundary_table(trajectory: Trajectory) -> np.ndarray:
     """When each seed went from rung i to rung i + 1, (seed, h - 1); NaN where it did not."""
-    table = np.full((len(trajectory.seeds), max(0, len(settings.task.blocks) - 1)), np.nan)
+    table = np.full((len(trajectory.seeds), max(0, trajectory["kl_rungs"].shape[2] - 2)), np.nan)
     for row, stages in enumerate(ladder_stages(trajectory)):
         for (before, after), time in zip(stages.crossings, stages.boundaries, strict=True):
             if after == before + 1 and np.isnan(table[row, before - 1]):

@@ -1,0 +1,111 @@
+"""A claim: what a paper says, when a seed counts as showing it, and what is measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from headway.analysis import interval_over_seeds, over_seeds
+from headway.records import Finding, Trajectory
+from headway.settings import Settings
+
+Run = tuple[Settings, Trajectory]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Words that stay the same whatever the numbers say."""
+
+    name: str
+    """As in "A1", or "A1 minimal" where the same claim is made of another run."""
+    statement: str
+    """What the paper says, in our words."""
+    definition: str
+    """When we say that a seed shows it."""
+    quantity: str
+    """The number that is measured."""
+
+    def called(self, name: str, statement: str | None = None) -> Claim:
+        """The same claim about something else."""
+        return dataclasses.replace(self, name=name, statement=self.statement if statement is None else statement)
+
+    def finding(
+        self,
+        runs: Sequence[Run],
+        values: ArrayLike,
+        holds: ArrayLike,
+        detail: str = "",
+        parts: Mapping[str, ArrayLike] | None = None,
+    ) -> Finding:
+        """The verdict over all seeds; one that diverged in a run has no value and the claim does not hold for it."""
+        sound = np.all([not_diverged(trajectory) for _, trajectory in runs], axis=0)
+        numbers, held = np.where(sound, np.asarray(values, float), np.nan), np.asarray(holds, bool) & sound
+        low, high = interval_over_seeds(numbers)
+        lost = int(np.sum(~sound))
+        if lost:
+            detail = f"{detail} {lost} of {len(sound)} seeds diverged.".strip()
+        return Finding(
+            claim=self.name,
+            statement=self.statement,
+            definition=self.definition,
+            quantity=self.quantity,
+            seeds=tuple(runs[0][1].seeds),
+            values=tuple(numbers.tolist()),
+            holds=tuple(held.tolist()),
+            interval=(low, high) if math.isfinite(low) else None,
+            detail=detail,
+            parts={name: int(np.sum(np.asarray(column, bool) & sound)) for name, column in (parts or {}).items()},
+        )
+
+    def not_run(self, why: str) -> Finding:
+        """The records cannot speak about this claim."""
+        return Finding(
+            self.name, self.statement, self.definition, self.quantity, seeds=(), values=(), holds=(), detail=why
+        )
+
+
+def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
+    """`predicate(claim, *runs)` for runs that all exist, cut to the seeds that they share; else it is not run."""
+
+    @functools.wraps(predicate)
+    def judge(claim: Claim, *runs: Run | None, **more) -> Finding:
+        there = [run for run in runs if run is not None]
+        if len(there) < len(runs) or not there:
+            return claim.not_run("A run that it needs was not made.")
+        shared = [seed for seed in there[0][1].seeds if all(seed in run[1].seeds for run in there)]
+        if not shared:
+            return claim.not_run("The runs share no seed.")
+        return predicate(claim, *(of_seeds(run, shared) for run in there), **more)
+
+    return judge
+
+
+def of_seeds(run: Run, seeds: Sequence[int]) -> Run:
+    """The run of some of its seeds."""
+    settings, trajectory = run
+    if list(trajectory.seeds) == list(seeds):
+        return run
+    rows = [trajectory.seeds.index(seed) for seed in seeds]
+    return settings, dataclasses.replace(
+        trajectory,
+        seeds=tuple(seeds),
+        arrays={name: values[rows] for name, values in trajectory.arrays.items()},
+        facts={name: values[rows] for name, values in trajectory.facts.items()},
+    )
+
+
+def not_diverged(trajectory: Trajectory) -> np.ndarray:
+    """Which seeds stayed finite to the end."""
+    return np.asarray(trajectory.facts.get("diverged_at", np.full(len(trajectory.seeds), -1))) < 0
+
+
+def steps_in_words(steps: np.ndarray) -> str:
+    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"."""
+    medians = [f"{over_seeds(column).median:.0f}" for column in steps.T]
+    return medians[0] if len(medians) == 1 else f"{', '.join(medians[:-1])} and {medians[-1]}"

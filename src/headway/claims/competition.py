@@ -1,0 +1,60 @@
+"""A4: the heads compete, then cooperate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.analysis import Hump, competition, mass_per_block, over_seeds, rises_then_falls
+from headway.claims.claim import Claim, Run, judged
+from headway.records import Finding
+
+HUMP = 0.1
+"""By how much competition must rise and fall; it is a chance between 0 and 1."""
+
+A4 = Claim(
+    "A4",
+    "Competitive, then cooperative: the overlap of the heads rises and then falls.",
+    f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}.",
+    "fall of the competition index from its peak to the end",
+)
+
+
+@judged
+def compete_then_cooperate(claim: Claim, run: Run) -> Finding:
+    """The chance that two heads look at the same block rises and then falls."""
+    why = nobody_to_compete(run)
+    if why:
+        return claim.not_run(why)
+    humps = overlap_humps(run)
+    favourites = np.argmax(masses(run)[:, -1], axis=-1)
+    differ = sum(len(set(row)) == len(row) for row in favourites.tolist())
+    peak = over_seeds([hump.peak for hump in humps]).median
+    when = over_seeds([hump.peak_time for hump in humps]).median
+    return claim.finding(
+        [run],
+        [hump.peak - hump.last for hump in humps],
+        [bool(hump) for hump in humps],
+        f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds). "
+        f"At the end the heads' favourite blocks all differ in {differ} of {len(humps)} seeds.",
+        parts={"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
+    )
+
+
+def masses(run: Run, layer: int = -1) -> np.ndarray:
+    """Mass per head and block in a layer, the last if not given: (seed, evaluation, head, block)."""
+    settings, trajectory = run
+    return mass_per_block(trajectory["attention_by_lag"][:, :, layer], settings.task.blocks)
+
+
+def nobody_to_compete(run: Run) -> str:
+    """Why the claim cannot be asked of this run, or nothing."""
+    settings, _ = run
+    if settings.model.heads < 2:
+        return "One head has nobody to compete with."
+    return "The chain has one block, which cannot be shared out." if len(settings.task.blocks) < 2 else ""
+
+
+def overlap_humps(run: Run) -> list[Hump]:
+    """The competition index of every seed in its last layer: first, peak, last."""
+    times = run[1].times("attention_by_lag")
+    return [rises_then_falls(times, competition(seed), HUMP) for seed in masses(run)]

@@ -1,0 +1,140 @@
+"""A9 and A10: how much data there is decides how many rungs are climbed, and where to stop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from headway.analysis import over_seeds
+from headway.analysis.seed_stages import ladder_stages
+from headway.claims.claim import Claim, Run, judged
+from headway.records import Finding, Trajectory
+from headway.settings import Settings
+
+A9 = Claim(
+    "A9",
+    "Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not occur.",
+    "With the same seed, the number of rungs met on the test sequences (stages of the ladder, docs/measures.md) "
+    "never falls "
+    "from one size to the next larger one, fresh data being the largest, and is smaller for the smallest than for "
+    "the largest.",
+    "rungs met with the largest minus with the smallest size",
+)
+A10 = Claim(
+    "A10",
+    "Stopping early picks the rung: the best step of a small training set lies on a lower rung.",
+    "With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss never falls "
+    "from one size "
+    "to the next larger one, and is lower for the smallest than for the largest.",
+    "rung at the best step with the largest minus with the smallest size",
+)
+A10_ADAPTIVE = Claim(
+    "A10 adaptive",
+    "With little data, picking the context length by validation beats stopping a model early that sees everything. "
+    "(The paper hints at the gain of such a choice.)",
+    "For every size: of the n-gram models of all lengths, each stopped at its own best step, the one with the lowest "
+    "loss on the "
+    "even test sequences is chosen, and its excess loss on the odd ones compared with that of the model that sees "
+    "everything, "
+    "stopped in the same way. Holds for a seed if the mean difference over the sizes up to the batch is in favour of "
+    "the choice.",
+    "mean over the small sizes of the excess loss of stopping early minus that of the choice, in nats",
+)
+
+
+def size_of(settings: Settings) -> float:
+    """Size of the training set; fresh data is as good as infinite."""
+    return math.inf if settings.training.data == "fresh" else float(settings.training.samples)
+
+
+def by_size(runs: tuple[Run, ...]) -> tuple[list[float], list[Trajectory]]:
+    ordered = sorted(runs, key=lambda run: size_of(run[0]))
+    return [size_of(settings) for settings, _ in ordered], [trajectory for _, trajectory in ordered]
+
+
+def best_steps(trajectory: Trajectory) -> np.ndarray:
+    """The first step of the lowest validation loss of each seed: (seed,)."""
+    return trajectory.times("excess_loss")[np.nanargmin(trajectory["excess_loss"], axis=1)]
+
+
+def rungs_met(trajectory: Trajectory) -> np.ndarray:
+    """How many rungs each seed visits."""
+    return np.array([len(set(stages.rungs)) for stages in ladder_stages(trajectory)])
+
+
+def rungs_at_best(trajectory: Trajectory) -> np.ndarray:
+    """The rung of each seed at its best step."""
+    return np.array(
+        [stages.at(step) for stages, step in zip(ladder_stages(trajectory), best_steps(trajectory), strict=True)]
+    )
+
+
+def critical_sizes(sizes: list[float], counts: np.ndarray, rungs: int) -> np.ndarray:
+    """The smallest size from which on at least so many rungs are met, or infinity: counts (size, seed) -> (seed,)."""
+    enough = np.logical_and.accumulate((counts >= rungs)[::-1], axis=0)[::-1]
+    return np.where(enough.any(axis=0), np.asarray(sizes)[np.argmax(enough, axis=0)], np.inf)
+
+
+@judged
+def fewer_samples_fewer_stages(claim: Claim, *runs: Run) -> Finding:
+    """n(S) never falls with S, and rises somewhere."""
+    return _grows(claim, runs, rungs_met, critical=True)
+
+
+@judged
+def early_stopping_picks_the_rung(claim: Claim, *runs: Run) -> Finding:
+    """The rung at the best step never falls with S, and rises somewhere."""
+    return _grows(claim, runs, rungs_at_best, critical=False)
+
+
+def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Finding:
+    if len(runs) < 2:
+        return claim.not_run("It needs two sizes or more.")
+    sizes, trajectories = by_size(runs)
+    counts = np.stack([count(trajectory) for trajectory in trajectories])
+    grows, differs = np.all(np.diff(counts, axis=0) >= 0, axis=0), counts[-1] > counts[0]
+    medians = ", ".join(f"{size:g}: {np.median(row):g}" for size, row in zip(sizes, counts, strict=True))
+    detail = f"Medians over seeds, size by size: {medians}.".replace("inf", "fresh")
+    if critical:
+        blocks = len(runs[0][0].task.blocks)
+        found = {rungs: over_seeds(critical_sizes(sizes, counts, rungs)) for rungs in range(2, blocks + 1)}
+        detail += "".join(
+            f" {rungs} rungs from {over.median:g} samples on [{over.low:g}, {over.high:g}]"
+            f"{f' ({over.missing} seeds never)' if over.missing else ''}."
+            for rungs, over in found.items()
+            if over.seeds
+        )
+    parts = {"never falls": grows, "smaller for the smallest": differs}
+    return claim.finding(runs, counts[-1] - counts[0], grows & differs, detail, parts)
+
+
+@judged
+def choosing_the_length_pays(claim: Claim, *runs: Run) -> Finding:
+    """Runs that see everything and their n-gram models, in any order; sizes larger than the batch are left aside."""
+    small = [run for run in runs if size_of(run[0]) <= run[0].training.batch]
+    sizes = sorted({size_of(settings) for settings, _ in small})
+    gains, chosen = [], []
+    for size in sizes:
+        here = [run for run in small if size_of(run[0]) == size]
+        whole = [run for run in here if run[0].context is None]
+        windows = [run for run in here if run[0].context is not None]
+        if len(whole) == 1 and len(windows) > 1:
+            stopped = np.stack([_stopped(run[1]) for run in windows])  # (length, seed, half)
+            picked = np.argmin(stopped[:, :, 0], axis=0)
+            gains.append(_stopped(whole[0][1])[:, 1] - np.take_along_axis(stopped[:, :, 1], picked[None], axis=0)[0])
+            lengths = np.array([run[0].context for run in windows])[picked]
+            chosen.append(f"{size:g}: {np.median(lengths):g} ({np.median(gains[-1]):+.3f})")
+    if not gains:
+        return claim.not_run("No n-gram models were trained with the small sets.")
+    mean = np.mean(gains, axis=0)
+    return claim.finding(
+        runs, mean, mean > 0, f"Chosen length and gain, medians over seeds, size by size: {', '.join(chosen)}."
+    )
+
+
+def _stopped(trajectory: Trajectory) -> np.ndarray:
+    """Excess loss on both halves of the test sequences at the best step by the first half: (seed, 2)."""
+    halves = trajectory["excess_halves"]
+    best = np.nanargmin(halves[:, :, 0], axis=1)
+    return halves[np.arange(len(halves)), best]

@@ -1,0 +1,40 @@
+"""A13: weight decay makes almost no difference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.analysis.seed_stages import boundary_table
+from headway.claims.claim import Claim, Run, judged
+from headway.records import Finding
+
+ALMOST = 0.1
+"""Relative difference that counts as almost none: the seeds differ by more among themselves."""
+
+A13 = Claim(
+    "A13",
+    "Weight decay makes almost no difference.",
+    "With the same seed, with and without weight decay, every stage boundary (docs/measures.md) exists in both or in "
+    "neither, "
+    f"and the boundaries and the lowest excess loss differ by less than {ALMOST:.0%}.",
+    "largest relative difference of a boundary or of the lowest excess loss",
+)
+
+
+@judged
+def decay_hardly_matters(claim: Claim, run: Run, without: Run) -> Finding:
+    """|a / b - 1| < 0.1 for every boundary and for the lowest excess loss."""
+    with_decay, without_decay = (boundary_table(trajectory) for _, trajectory in (run, without))
+    alike = np.all(np.isfinite(with_decay) == np.isfinite(without_decay), axis=1)
+    lowest = [trajectory["excess_loss"].min(axis=1) for _, trajectory in (run, without)]
+    one, other = (
+        np.column_stack(columns) for columns in zip((with_decay, lowest[0]), (without_decay, lowest[1]), strict=True)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.nan_to_num(np.maximum(one / other, other / one) - 1, nan=0.0)  # a boundary that neither has
+    largest = apart.max(axis=1)
+    boundaries = apart[:, :-1].max(axis=1, initial=0)
+    medians = np.median(boundaries), np.median(apart[:, -1])
+    detail = f"Of the boundaries {medians[0]:.3f}, of the loss {medians[1]:.3f} (medians over seeds)."
+    parts = {"boundaries": alike & (boundaries < ALMOST), "lowest excess loss": apart[:, -1] < ALMOST}
+    return claim.finding([run, without], largest, alike & (largest < ALMOST), detail, parts)

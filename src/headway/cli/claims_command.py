@@ -1,0 +1,59 @@
+"""`headway claims`: every claim of the papers, what it says, and what the records say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from headway.cli import UserError, suggestion
+from headway.cli.arguments import USUAL, check_grids, folders_with_records
+
+USAGE = """\
+Every claim with its verdict, grid by grid: in how many seeds it holds, and the measured number with its interval.
+Nothing is trained; a claim whose runs were not made is "not run".
+
+examples:
+  headway claims --from results              what a GPU found at paper scale
+  headway claims A7 A8 --from results        definition, parts and every seed's number of two claims
+  headway claims --grid quick                what was run here
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which claims, and from which records."""
+
+    claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Names such as A7: these in full. All of them in a table if none is given."""
+    grid: tuple[str, ...] = ("printed", "as-run")
+    """Which grids to show."""
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
+    """Folders with records; runs and results, where they are, if not given."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = tyro.cli(Options, args=list(arguments), prog="headway claims", description=USAGE)
+    check_grids(options.grid)
+    stores = folders_with_records(options.from_)
+    from rich.console import Console
+
+    from headway.cli.outcome import all_findings, outcomes_from
+    from headway.cli.verdict_tables import print_in_full, print_table
+    from headway.store import Store
+
+    findings = all_findings(outcomes_from([Store(folder) for folder in stores], options.grid, every=True))
+    console = Console(highlight=False)
+    if not options.claims:
+        print_table(console, findings, options.grid)
+        return
+    known = list(dict.fromkeys(finding.claim for _, finding in findings))
+    for name in options.claims:
+        # A7 alone stands for "A7 minimal" and the like, too.
+        chosen = [each for each in findings if each[1].claim == name or each[1].claim.startswith(f"{name} ")]
+        if not chosen:
+            raise UserError(f"there is no claim {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
+        print_in_full(console, chosen)

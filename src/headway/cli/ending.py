@@ -1,0 +1,122 @@
+"""What a person gets at the end: verdicts, figures, a page to look at, a document to keep."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from headway.cli.arguments import experiment_from, title
+from headway.cli.outcome import Outcome, all_findings
+from headway.cli.verdict_tables import print_verdicts
+from headway.records import Finding
+from headway.store import Record
+
+
+def show(
+    outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str]
+) -> list[tuple[str, Finding]]:
+    """Print the verdicts and return them; write figures and page, and open the page where there is a desktop."""
+    console = Console(highlight=False)
+    findings = all_findings(outcomes)
+    print_verdicts(console, findings)
+    if page is None:
+        return findings
+    console.print("\ndrawing figures and page ...", style="dim")
+    drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
+    written = [path for paths in drawn.values() for path in paths]
+    write_report(outcomes, findings, page, commands, drawn)
+    console.print(f"\nfigures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
+    console.print(f"page     {page.resolve()}", soft_wrap=True)
+    if has_desktop():
+        webbrowser.open(page.resolve().as_uri())
+    return findings
+
+
+def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
+    """Every figure of the experiment as PNG and PDF."""
+    from headway.report.figures import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = experiment_from(outcome.experiment).draw(outcome.results)
+    return [path for name, figure in figures.items() for path in save(figure, folder / f"{outcome.name}-{name}")]
+
+
+def write_report(
+    outcomes: Sequence[Outcome],
+    findings: Sequence[tuple[str, Finding]],
+    page: Path,
+    commands: Sequence[str],
+    drawn: Mapping[str, Sequence[Path]],
+) -> None:
+    """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
+    from headway.report.build import run_view
+    from headway.report.page import FigureGroup, Report, write_page
+
+    runs, groups = {}, []
+    # The page opens with its first run: what the authors' code did shows the whole story.
+    for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "quick", "printed").index(outcome.grid)):
+        for name, record in _worth_watching(outcome, alone=len(outcomes) == 1).items():
+            label = f"{name}, {outcome.grid}"
+            runs.setdefault(
+                record.identity,
+                run_view(label, record.cell.settings, record.trajectory, dict(record.provenance)),
+            )
+        pictures = [path for path in drawn.get(outcome.name, ()) if path.suffix == ".png"]
+        if pictures:
+            named = tuple((path.stem.removeprefix(f"{outcome.name}-"), path.read_bytes()) for path in pictures)
+            heading = title(experiment_from(outcome.experiment))
+            groups.append(FigureGroup(outcome.name, heading, outcome.grid, named))
+    experiments = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
+    heading = " and ".join([", ".join(experiments[:-1]), experiments[-1]]) if len(experiments) > 1 else experiments[0]
+    introduction = " ".join(title(experiment_from(name)) for name in experiments)
+    if len(experiments) > 4:
+        heading, introduction = f"{len(experiments)} experiments", f"{', '.join(experiments)}."
+    write_page(
+        page,
+        Report(
+            f"Headway: {heading}",
+            introduction,
+            tuple(runs.values()),
+            tuple(findings),
+            tuple(commands),
+            figures=tuple(groups),
+        ),
+    )
+
+
+def _worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:
+    """The runs that a slider has something to show of: trained, and with attention matrices where some have them.
+
+    Of one experiment among many, the first.
+    """
+    trained = {name: record for name, record in outcome.records.items() if record.cell.kind == "markov"}
+    seen = {name: each for name, each in trained.items() if len(each.trajectory.clocks.get("snapshot", ()))}
+    if seen or not alone:
+        return dict(list(seen.items())[: None if alone else 1])
+    return dict(list(trained.items())[:1])
+
+
+def write_markdown(
+    outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]], path: Path, command: str
+) -> None:
+    """The verdicts and the stage boundaries of every run as a document."""
+    from headway.report.document import write_document
+
+    runs = [
+        (outcome.experiment, outcome.grid, name, (record.cell.settings, record.trajectory))
+        for outcome in outcomes
+        for name, record in outcome.records.items()
+    ]
+    write_document(path, findings, runs, command)
+
+
+def has_desktop() -> bool:
+    """Whether somebody sits in front of this machine and would see a browser open."""
+    if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,85 @@
+"""Verdicts on the terminal: claim by claim, as one table, or in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from headway.analysis import over_seeds
+from headway.records import Finding
+
+VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "not run": "dim"}
+
+
+def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
+    """Claim by claim what the paper says, and below it grid by grid what was measured and the verdict."""
+    claims: dict[str, list[tuple[str, Finding]]] = {}
+    for grid, finding in findings:
+        claims.setdefault(finding.claim, []).append((grid, finding))
+    for claim, rows in claims.items():
+        console.print(Text.assemble("\n", (claim, "bold"), "  ", rows[0][1].statement))
+        table = Table(box=None, padding=(0, 1), show_header=False)
+        for width in (4, 8, 8, 5, None):
+            table.add_column(width=width)
+        for grid, finding in rows:
+            seeds = f"{sum(finding.holds)}/{len(finding.holds)}" if finding.holds else ""
+            verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
+            table.add_row("", grid, verdict, seeds, measured(finding))
+        console.print(table)
+
+
+def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids: Sequence[str]) -> None:
+    """One row a claim, one column a grid."""
+    table = Table(padding=(0, 1), show_lines=True)
+    for heading in ("claim", "what it says", *grids):
+        table.add_column(heading, ratio=None if heading == "claim" else 3 if heading == "what it says" else 2)
+    for claim in dict.fromkeys(finding.claim for _, finding in findings):
+        rows = {grid: finding for grid, finding in findings if finding.claim == claim}
+        said = next(iter(rows.values()))
+        words = Text.assemble(said.statement, "\n", (said.quantity, "dim"))
+        table.add_row(claim, words, *(_cell(rows.get(grid)) for grid in grids))
+    console.print(table)
+    console.print("A claim by its name, as in `headway claims A1`, shows its definition and every seed.", style="dim")
+
+
+def _cell(finding: Finding | None) -> Text:
+    """Verdict, seeds, number and where to look."""
+    if finding is None:
+        return Text("")
+    verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
+    if finding.holds:
+        verdict.append(f"  {sum(finding.holds)}/{len(finding.holds)} seeds", style="default")
+        verdict.append(f"\n{median_in_words(finding)}", style="default")
+        verdict.append(f"\nfigures {finding.figures}", style="dim")
+    return verdict
+
+
+def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
+    """What was measured, when a seed counts, and every seed's number; a cross marks the seeds that do not hold."""
+    print_verdicts(console, findings)
+    for grid, finding in findings:
+        console.print(f"\n[bold]{finding.claim}[/bold], {grid}: a seed counts if\n  {finding.definition}")
+        for seed, value, holds in zip(finding.seeds, finding.values, finding.holds, strict=True):
+            console.print(f"  seed {seed:<3} {value:<10.4g} {'holds' if holds else 'does not hold'}")
+
+
+def median_in_words(finding: Finding) -> str:
+    """The median over seeds and its interval."""
+    found = over_seeds(finding.values)
+    if not found.seeds:
+        return ""
+    interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
+    return f"{found.median:.3g}{interval}"
+
+
+def measured(finding: Finding) -> str:
+    """The quantity's median and interval, what it is, and what a reader needs to know about the outcome."""
+    words = [finding.detail] if finding.detail else []
+    if median_in_words(finding):
+        words.insert(0, f"{median_in_words(finding)}: {finding.quantity}.")
+    if finding.parts and finding.verdict in ("partly", "fails"):
+        words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
+    return " ".join(words)
