@@ -113,7 +113,11 @@ def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, settin
     [
         ("TaskSettings", "weighting", '"mean" or "sum" or "given"'),
         ("ModelSettings", "embedding", '"learned" or "one-hot"'),
-        ("ModelSettings", "positions", '"learned" or "one-hot" or "sinusoidal" or "none"'),
+        (
+            "ModelSettings",
+            "positions",
+            '"learned" or "one-hot" or "sinusoidal" or "none" or "rotary" or "relative" or "alibi"',
+        ),
         ("ModelSettings", "norm", '"none" or "pre" or "post"'),
         ("ModelSettings", "initialisation", '"xavier" or "uniform"'),
         ("TrainingSettings", "optimiser", '"adamw" or "sgd"'),
@@ -234,6 +238,34 @@ ADVICE = "One-hot embeddings set that width: use another number of heads, or mod
             "without a readout the first 5 coordinates are logits, but the width is 4. "
             "Use model.width >= 5, or model.readout True.",
         ),
+        (
+            {"heads": 3, "width": 255, "positions": "rotary"},
+            50,
+            31,
+            "rotary positions turn pairs of coordinates, but queries and keys of a head have 85. "
+            "Use model.width 252 or 258, or another number of heads.",
+        ),
+        (
+            {"heads": 3, "width": 3, "positions": "rotary"},
+            50,
+            31,
+            "rotary positions turn pairs of coordinates, but queries and keys of a head have 1. "
+            "Use model.width 6, or another number of heads.",
+        ),
+        (
+            {"heads": 1, "embedding": "one-hot", "positions": "rotary"},
+            5,
+            6,
+            "rotary positions turn pairs of coordinates, but queries and keys of a head have 5. "
+            "One-hot embeddings set that width: use relative or alibi positions, or a learned embedding.",
+        ),
+        (
+            {"heads": 3, "width": 12, "positions": "rotary", "keys": False},
+            50,
+            31,
+            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
+            "Use that, or relative or alibi positions.",
+        ),
     ],
 )
 def test_switches_that_do_not_fit_each_other_are_refused(unchecked, arguments, tokens, length, text):
@@ -245,6 +277,11 @@ def test_switches_that_do_not_fit_each_other_are_refused(unchecked, arguments, t
 
 def test_full_width_heads_need_not_divide_the_width():
     ModelSettings(heads=4, width=255, keys=False, output=False).check(50, 31)
+
+
+def test_the_widths_that_a_refused_rotation_is_advised_to_use_are_accepted():
+    for width in (252, 258):
+        ModelSettings(width=width, positions="rotary").check(50, 31)
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ class ModelSettings:
     """How a token becomes a vector."""
     positions: Literal["learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi"] = "learned"
     """Learned and sinusoidal positions are added to the token's vector, one-hot ones are appended to it.
-    Rotary ones turn queries and keys. Relative ones learn a score per head and distance; alibi's falls by a fixed slope.
+    Rotary ones turn queries and keys. Relative ones learn a score per head and distance; alibi's have a fixed slope.
     """
     width: int = 255
     """Width of the residual stream; one-hot embeddings set it by themselves."""
@@ -272,9 +272,10 @@ class TrainingSettings:
     weight_decay: float = 0.01
     clip: float = 1.0
     """Largest global norm of the gradient; 0 leaves it as it is."""
-    schedule: Literal["constant", "plateau", "cosine"] = "plateau"
+    schedule: Literal["constant", "plateau", "plateau-step", "cosine"] = "plateau"
+    """plateau: the rate falls when the training loss stands still, seen once an epoch; plateau-step: at every step."""
     patience: int = 10
-    """Epochs without progress that the plateau schedule lets pass."""
+    """Epochs, or steps, without progress that the plateau schedule lets pass."""
     factor: float = 0.5
     """What the plateau schedule multiplies the learning rate by."""
     steps: int = 2000

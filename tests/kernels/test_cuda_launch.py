@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from headway.kernels.cuda import attention, full, launch, one_hot, sizes
+from headway.kernels import choose
+from headway.kernels.cuda import attention, full, launch, ngram, one_hot, sizes
 from headway.models.initialisation import transformer
 from headway.presets import full_as_run, minimal_as_run
 
@@ -84,6 +85,60 @@ def test_the_full_model_is_three_kernels_for_all_members(noisy):
         assert "grid_x = 132" in call
         assert int(re.search(r"shared_mem_bytes = (\d+)", call)[1]) <= HOPPER
         assert f"'SHARED_ROWS': {0 if noisy else 1}" in call.replace("\\27", "'")
+
+
+@pytest.mark.parametrize(
+    ("noisy", "kernels"),
+    [
+        # How many results of a kernel begin as an operand's copy: without that, sums would start from anything.
+        (False, {"window_forward": 0, "tail_gradient": 1, "window_backward": 2}),
+        (
+            True,
+            {
+                "window_last": 0,
+                "window_forward": 0,
+                "tail_gradient": 0,
+                "window_backward": 1,
+                "window_last_backward": 1,
+            },
+        ),
+    ],
+)
+def test_an_ngram_model_has_kernels_that_read_its_windows(noisy, kernels):
+    settings = full_as_run().ngram(4)
+    form = choose._on_gpu(settings, 8, 8)
+    assert form.shortfall is None
+
+    def gradient(model, _, sequences, weights, key=None):
+        return form.gradient(model, sequences, weights, key)
+
+    calls = sent(settings, gradient, noisy=noisy)
+    assert {re.search(r'name = "(\w+)"', call)[1]: call.count("output_operand_alias<") for call in calls} == kernels
+    for call in calls:
+        assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
+        assert "grid_x = 132" in call
+        macros = call.replace("\\27", "'")
+        assert "'BATCH': 120" in macros, "twenty windows of each of six sequences"
+        assert f"'ROWS': {120 if noisy else 50}" in macros
+        assert f"'LENGTH': {1 if 'tail_gradient' in call else 4}" in macros
+
+
+@pytest.mark.parametrize(
+    ("context", "model"),
+    [
+        (None, {}),
+        (33, {}),
+        (4, {"heads": 15}),
+        (4, {"norm": "pre"}),
+        (4, {"width": 120}),
+        (4, {"positions": "alibi"}),
+    ],
+)
+def test_windows_that_no_kernel_serves_are_left_to_the_tables(context, model):
+    settings = full_as_run()
+    settings = replace(settings, task=replace(settings.task, order=40), model=replace(settings.model, **model))
+    assert not ngram.covers(replace(settings, context=context))
+    assert not full.covers(settings)
 
 
 @pytest.mark.parametrize(

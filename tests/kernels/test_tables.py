@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import replace
+from typing import get_args, get_type_hints
 
 import jax
 import jax.numpy as jnp
@@ -11,9 +12,12 @@ import pytest
 from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import simple
-from headway.kernels.cpu import attention
+from headway.kernels.cpu import attention, dropped
+from headway.kernels.cuda import full
 from headway.kernels.tables import form as tables
+from headway.kernels.tables.attention import merging_pays
 from headway.prediction import predict
+from headway.presets import full_as_run
 from headway.settings import ModelSettings, TaskSettings, TrainingSettings
 from headway.training.optimisers import Rates, optimiser
 
@@ -32,13 +36,16 @@ KERNEL = {
         3,
     ),
     "wide": (replace(SMALL, width=75, norm="none"), replace(TASK, horizon=11), 12),
+    "relative": (replace(SMALL, positions="relative"), TASK, TASK.length),
+    "rotary, windows": (replace(SMALL, positions="rotary"), TASK, 2),
+    "alibi, merged, two blocks": (replace(SMALL, positions="alibi", keys=False, blocks=2), TASK, 4),
 }
 """What the kernel is compared on: every tile it has, whole and in part."""
 
 
 def batch_of(task, dtype):
-    """Random sequences, a third of which count nothing."""
-    sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.tokens)
+    """Random sequences, the same in every precision, a third of which count nothing."""
+    sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.tokens, jnp.int32)
     return sequences, jnp.asarray(np.arange(BATCH) % 3, dtype)
 
 
@@ -80,6 +87,38 @@ def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, blocks, 
     assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10
 
 
+@pytest.mark.parametrize("positions", ["rotary", "relative", "alibi"])
+def test_positions_at_the_scores_have_the_simple_forms_loss_gradient_and_noise_in_windows(positions, double):
+    """Of two blocks: in the first all positions ask, in the second one, whose heads are merged where they can be."""
+    model = stirred(replace(SMALL, positions=positions, blocks=2, heads=2), length=2)
+    assert [merging_pays(model.blocks[1].attention, queries, 2) for queries in (2, 1)] == [False, positions != "rotary"]
+    assert distance(*both(model, TASK, jax.random.key(2))) < 1e-10
+
+
+@pytest.mark.parametrize("positions", ["rotary", "relative"])
+def test_positions_at_the_scores_are_served_where_dropped_rows_come_from_tables(positions, monkeypatch):
+    settings = replace(SMALL, width=36, positions=positions)
+    with jax.enable_x64(True):
+        model = stirred(settings, tokens=TASK.tokens, length=TASK.length)
+        exact, _ = both(model, TASK, jax.random.key(2))
+    single = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), model)
+    calls, project = [], dropped.project
+    monkeypatch.setattr(dropped, "project", lambda *arguments: calls.append(1) or project(*arguments))
+    simple, fast = both(single, TASK, jax.random.key(2))
+    assert calls
+    with jax.enable_x64(True):
+        assert distance(exact, fast) < 3 * distance(exact, simple) + 1e-6
+
+
+@pytest.mark.parametrize("positions", get_args(get_type_hints(ModelSettings)["positions"]))
+def test_on_a_gpu_only_positions_in_the_stream_have_kernels(positions, monkeypatch):
+    monkeypatch.setattr(full, "usable", lambda: True)
+    monkeypatch.setattr(full, "shared_limit", lambda: 227 * 1024)
+    settings = full_as_run()
+    settings = replace(settings, model=replace(settings.model, width=252, positions=positions))
+    assert full.covers(settings) == (positions in ("learned", "one-hot", "sinusoidal", "none"))
+
+
 @pytest.mark.parametrize("case", KERNEL)
 def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
     settings, task, length = KERNEL[case]
@@ -93,7 +132,7 @@ def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
         assert distance(exact, fast) < 3 * distance(exact, simple) + 1e-6
 
 
-@pytest.mark.parametrize("case", ["windows", "merged, before the norm, two blocks"])
+@pytest.mark.parametrize("case", ["windows", "merged, before the norm, two blocks", "relative"])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_reading_a_batch_is_the_mean_over_simple_readings(case, dtype, double):
     settings, task, length = KERNEL[case]

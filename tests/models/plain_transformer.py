@@ -1,5 +1,6 @@
 """The transformer once more, position by position and head by head, in NumPy: slow, and hard to get wrong."""
 
+import cmath
 import math
 from typing import NamedTuple
 
@@ -52,30 +53,54 @@ def vector(model: Transformer, token: int, position: int) -> np.ndarray:
             return code + np.asarray(model.positions)[position]
         case "sinusoidal":
             return code + sinusoid(position, len(code))
-        case "none":
+        case _:
             return code
 
 
-def head(attention: Attention, number: int, past: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """What a head gives to every input up to now, and what it writes at the newest."""
-    scores, mixing = np.asarray(attention.query)[number], np.asarray(attention.value)[number]
-    scale = math.sqrt(scores.shape[1]) if attention.scaled else 1
+def turned(x: np.ndarray, position: int) -> np.ndarray:
+    """Coordinates i (even) and i + 1 are a complex number; its angle grows by position / 10000^(i/size)."""
+    out = []
+    for i in range(0, len(x), 2):
+        number = complex(x[i], x[i + 1]) * cmath.exp(1j * position / 10000 ** (i / len(x)))
+        out += [number.real, number.imag]
+    return np.array(out)
+
+
+def score(attention: Attention, positions: str, number: int, past: list[np.ndarray], place: int) -> float:
+    """How much a head wants to look from the newest input to the one at a place."""
+    newest, heads = len(past) - 1, len(attention.query)
+    query, key = past[newest] @ np.asarray(attention.query)[number], past[place]
     if attention.key is not None:
-        scores = scores @ np.asarray(attention.key)[number].T
+        key = key @ np.asarray(attention.key)[number]
+    if positions == "rotary":
+        query, key = turned(query, newest), turned(key, place)
+    found = query @ key / (math.sqrt(len(query)) if attention.scaled else 1)
+    if positions == "relative":
+        found += np.asarray(attention.bias)[number, newest - place]
+    if positions == "alibi":
+        found -= 2 ** (-8 * (number + 1) / heads) * (newest - place)
+    return found
+
+
+def head(attention: Attention, positions: str, number: int, past: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """What a head gives to every input up to now, and what it writes at the newest."""
+    mixing = np.asarray(attention.value)[number]
     if attention.output is not None:
         mixing = mixing @ np.asarray(attention.output)[number]
-    pattern = softmax(np.array([past[-1] @ scores @ x for x in past]) / scale)
+    pattern = softmax(np.array([score(attention, positions, number, past, place) for place in range(len(past))]))
     return pattern, sum(share * x for share, x in zip(pattern, past, strict=True)) @ mixing
 
 
-def attend(attention: Attention, x: list[np.ndarray]) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+def attend(
+    attention: Attention, positions: str, x: list[np.ndarray]
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """What every position receives, and every head's pattern and what it wrote."""
     heads = attention.query.shape[0]
     patterns = np.zeros((heads, len(x), len(x)))
     written = np.zeros((heads, len(x), len(x[0])))
     for q in range(len(x)):
         for number in range(heads):
-            patterns[number, q, : q + 1], written[number, q] = head(attention, number, x[: q + 1])
+            patterns[number, q, : q + 1], written[number, q] = head(attention, positions, number, x[: q + 1])
     return list(written.sum(axis=0)), patterns, written
 
 
@@ -86,7 +111,7 @@ def read(model: Transformer, tokens: list[int]) -> PlainReading:
     patterns, written = [], []
     for block in model.blocks:
         entered = [layer_norm(block.norms[0], each) for each in x] if norm == "pre" else x
-        received, pattern, wrote = attend(block.attention, entered)
+        received, pattern, wrote = attend(block.attention, model.settings.positions, entered)
         patterns.append(pattern)
         written.append(wrote)
         x = [old + new for old, new in zip(x, received, strict=True)] if residual else received

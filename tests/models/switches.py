@@ -29,6 +29,19 @@ SWITCHES: dict[str, tuple[Any, ...]] = {
     "heads": (1, 2),
 }
 
+AT_THE_SCORES = [
+    ModelSettings(width=8, dropout=0.0, **chosen)
+    for chosen in (
+        {"positions": "rotary", "heads": 2, "blocks": 2, "norm": "pre", "mlp": 5},
+        {"positions": "rotary", "heads": 2, "embedding": "one-hot", "output": False, "norm": "none", "mlp": 0},
+        {"positions": "relative", "heads": 2, "blocks": 2, "keys": False, "residual": False, "mlp": 5},
+        {"positions": "relative", "heads": 1, "embedding": "one-hot", "scaled_scores": False, "mlp": 0},
+        {"positions": "alibi", "heads": 2, "blocks": 2, "mlp": 0, "readout": False},
+        {"positions": "alibi", "heads": 2, "keys": False, "output": False, "norm": "none", "mlp": 5},
+    )
+]
+"""Positions that act where scores are made, in a few surroundings: they know nothing of most switches."""
+
 
 def pairs(chosen: dict[str, Any]) -> set[frozenset[tuple[str, Any]]]:
     """Every two of the choices."""
@@ -36,7 +49,7 @@ def pairs(chosen: dict[str, Any]) -> set[frozenset[tuple[str, Any]]]:
 
 
 def chosen_settings() -> list[ModelSettings]:
-    """As few settings as a greedy search finds with every pair of choices in one of them, and the minimal model."""
+    """As few settings as a greedy search finds with every pair of choices in one of them, and those named here."""
     everything = [dict(zip(SWITCHES, chosen, strict=True)) for chosen in product(*SWITCHES.values())]
     values = [[(switch, value) for value in choices] for switch, choices in SWITCHES.items()]
     few = everything[::7]  # enough to choose from, and a quicker search
@@ -47,7 +60,7 @@ def chosen_settings() -> list[ModelSettings]:
         assert pairs(best) & missing
         missing -= pairs(best)
         found.append(ModelSettings(width=8, dropout=0.0, **best))
-    return [*found, replace(MINIMAL, heads=2), replace(MINIMAL, heads=2, blocks=2)]
+    return [*found, replace(MINIMAL, heads=2), replace(MINIMAL, heads=2, blocks=2), *AT_THE_SCORES]
 
 
 def name(settings: ModelSettings) -> str:

@@ -54,19 +54,25 @@ def test_the_mask_shows_the_last_positions_themselves_and_their_past():
 WIDTH, KEYS, HEADS = 6, 8, 2
 
 
-@pytest.fixture(scope="module", params=["merged", "keys", "output", "keys-and-output"])
-def heads(request, double) -> Attention:
-    """Two heads with or without their own keys and output matrix, all numbers random."""
+def random_heads(parts: str, part: int = WIDTH // HEADS, **switches: bool) -> Attention:
+    """Two heads with the parts that are named, all numbers random."""
     rng = np.random.default_rng(0)
-    part, keys, output = WIDTH // HEADS, "keys" in request.param, "output" in request.param
+    keys, output = "keys" in parts, "output" in parts
     shapes = {
         "query": (HEADS, WIDTH, part if keys else WIDTH),
         "key": (HEADS, WIDTH, part) if keys else None,
         "value": (HEADS, WIDTH, part if output else WIDTH),
         "output": (HEADS, part, WIDTH) if output else None,
+        "bias": (HEADS, KEYS) if "bias" in parts else None,
     }
     made = {name: None if shape is None else jnp.asarray(rng.normal(size=shape)) for name, shape in shapes.items()}
-    return Attention(**made, scaled=True)
+    return Attention(**made, scaled=True, **switches)
+
+
+@pytest.fixture(scope="module", params=["merged", "keys", "output", "keys-and-output", "keys-and-bias"])
+def heads(request, double) -> Attention:
+    """Two heads with or without their own keys, output matrix and bias."""
+    return random_heads(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +126,48 @@ def test_scores_far_beyond_the_range_of_exp_still_give_a_distribution():
     sharp = one_head([[1e6, -1e6], [-1e6, 1e6]], None, [[1.0, 0.0], [0.0, 1.0]], None)
     pattern = sharp.pattern(jnp.asarray(X), 2)
     np.testing.assert_array_equal(pattern, [[[1, 0], [0, 1]]])
+
+
+BY_DISTANCE = {
+    "rotary": lambda: random_heads("keys", part=4, rotary=True),
+    "relative": lambda: random_heads("keys-and-bias"),
+    "alibi": lambda: random_heads("merged", alibi=True),
+}
+
+
+def against_itself(pattern) -> np.ndarray:
+    """log of what a query gives to each of its keys, less that of what it gives to its own position."""
+    seen = np.where(np.tri(*pattern.shape[1:], pattern.shape[2] - pattern.shape[1]), pattern, np.nan)
+    return np.log(seen) - np.log(np.diagonal(seen, pattern.shape[2] - pattern.shape[1], 1, 2))[:, :, None]
+
+
+@pytest.mark.parametrize("queries", [1, 5])
+@pytest.mark.parametrize("kind", BY_DISTANCE)
+def test_scores_do_not_change_when_queries_and_keys_move_by_the_same_number(kind, queries, stream):
+    """The same five vectors, alone and with three others before them: what they give to each other keeps its ratios."""
+    heads = BY_DISTANCE[kind]()
+    alone, later = (against_itself(heads.pattern(x, queries)) for x in (stream[3:], stream))
+    np.testing.assert_allclose(later[:, :, 3:], alone, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("queries", [2, KEYS])
+def test_with_equal_contents_attention_follows_the_distance_alone(queries):
+    """ALiBi falls by exp(-slope) a step back, of two heads 1/16 and 1/256; a learned bias is the score itself."""
+    alike = jnp.broadcast_to(jnp.asarray(np.random.default_rng(3).normal(size=WIDTH)), (KEYS, WIDTH))
+    falling = against_itself(BY_DISTANCE["alibi"]().pattern(alike, queries))
+    relative = BY_DISTANCE["relative"]()
+    learned = against_itself(relative.pattern(alike, queries))
+    for query in range(queries):
+        back = np.arange(KEYS - queries + query, -1, -1)
+        for head, slope in enumerate((1 / 16, 1 / 256)):
+            np.testing.assert_allclose(falling[head, query, : len(back)], -slope * back, rtol=1e-9, atol=1e-12)
+            wanted = relative.bias[head, back] - relative.bias[head, 0]
+            np.testing.assert_allclose(learned[head, query, : len(back)], wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_rotated_heads_are_never_merged(stream):
+    """Few queries are the last of many, though a merged matrix would be cheaper for them."""
+    heads = BY_DISTANCE["rotary"]()
+    np.testing.assert_allclose(heads.pattern(stream, 1), heads.pattern(stream, KEYS)[:, -1:], rtol=1e-12)
+    still = random_heads("keys", part=4)
+    assert np.abs(heads.pattern(stream, 1) - still.pattern(stream, 1)).max() > 0.01

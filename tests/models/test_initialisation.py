@@ -12,6 +12,7 @@ from headway.models.initialisation import transformer
 from headway.models.transformer import Transformer
 from headway.presets import MINIMAL
 from headway.settings import ModelSettings, SettingsError
+from headway.training.checkpoint import flatten
 
 TOKENS, LENGTH, WIDTH, HIDDEN, HEADS = 10, 9, 24, 20, 3
 FULL = ModelSettings(width=WIDTH, mlp=HIDDEN, heads=HEADS, blocks=2)
@@ -147,6 +148,36 @@ def test_from_u_zero_the_heads_are_alike_look_everywhere_and_stay_alike():
         assert np.abs(matrix[0]).max() > 1e-4
         for head in matrix[1:]:
             np.testing.assert_allclose(head, matrix[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("initialisation", ["xavier", "uniform"])
+def test_relative_positions_start_as_none_at_all(initialisation):
+    """A bias of zero for every head and distance, and every other number as without positions."""
+    settings, key = replace(FULL, initialisation=initialisation, scale=0.5, positions="none"), jax.random.key(KEY)
+    plain, relative = (
+        transformer(replace(settings, positions=word), TOKENS, LENGTH, key) for word in ("none", "relative")
+    )
+    weights, others = flatten(plain), flatten(relative)
+    for number in range(FULL.blocks):
+        bias = others.pop(f".blocks[{number}].attention.bias")
+        assert bias.shape == (HEADS, LENGTH) and not np.any(bias)
+    assert others.keys() == weights.keys()
+    for name, wanted in weights.items():
+        np.testing.assert_array_equal(others[name], wanted)
+    tokens = jnp.asarray([3, 1, 4, 1, 5, 9, 2, 6, 5])
+    np.testing.assert_array_equal(relative(tokens, 4), plain(tokens, 4))
+
+
+@pytest.mark.parametrize("positions", ["rotary", "alibi"])
+def test_rotations_and_slopes_have_no_numbers_of_their_own_and_still_tell_positions_apart(positions):
+    key, tokens = jax.random.key(KEY), jnp.asarray([3, 1, 4, 1, 5, 9, 2, 6, 5])
+    plain, other = (transformer(replace(FULL, positions=word), TOKENS, LENGTH, key) for word in ("none", positions))
+    for wanted, found in zip(*map(jax.tree.leaves, (plain, other)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    patterns = [model.read(tokens, 1).heads[0].pattern[:, -1] for model in (plain, other)]
+    # The token 1 at two places, the token 5 at two: without positions the heads cannot know which.
+    np.testing.assert_allclose(patterns[0][:, [1, 4]], patterns[0][:, [3, 8]], rtol=1e-5)
+    assert np.abs(patterns[1][:, [1, 4]] / patterns[1][:, [3, 8]] - 1).min() > 1e-3
 
 
 def test_switches_that_do_not_fit_are_refused_before_anything_is_made():

@@ -76,15 +76,16 @@ def _on_cpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
 
 
 def _on_gpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
-    from headway.kernels.cuda import full, one_hot
+    from headway.kernels.cuda import full, ngram, one_hot
 
     task = settings.task
     if one_hot.covers(settings):
         name = "one CUDA kernel"
         gradient = lambda model, sequences, weights, key: one_hot.gradient(model, task, sequences, weights)  # noqa: E731
-    elif full.covers(settings):
+    elif full.covers(settings) or ngram.covers(settings):
         name = "CUDA kernels between the library's products"
-        gradient = lambda model, sequences, weights, key: full.gradient(model, task, sequences, weights, key)  # noqa: E731
+        form = full if settings.context is None else ngram
+        gradient = lambda model, sequences, weights, key: form.gradient(model, task, sequences, weights, key)  # noqa: E731
     else:
         return _tables(settings, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
     plain = _tables(settings, chunk, reading_chunk, None)

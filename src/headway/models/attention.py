@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from headway.models.positions import distances, rotated, slopes
+
 
 class HeadReadings(NamedTuple):
     """What the heads did: where they looked and what each of them wrote."""
@@ -17,10 +19,12 @@ class HeadReadings(NamedTuple):
 
 
 class Attention(eqx.Module):
-    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j ) x_j, over the positions j <= q.
+    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j + bias_k[q - j] ) x_j, over the positions j <= q.
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
+    bias_k[distance] is learned, -slope_k distance with `alibi`, or nothing.
+    With `rotary`, queries and keys are turned by their positions before their product.
     """
 
     query: Float[Array, "head width score"]
@@ -28,6 +32,9 @@ class Attention(eqx.Module):
     value: Float[Array, "head width inner"]
     output: Float[Array, "head inner width"] | None
     scaled: bool = eqx.field(static=True)
+    bias: Float[Array, "head distance"] | None = None
+    rotary: bool = eqx.field(static=True, default=False)
+    alibi: bool = eqx.field(static=True, default=False)
 
     def __call__(
         self, x: Float[Array, "key width"], queries: int, coordinates: int
@@ -54,15 +61,34 @@ class Attention(eqx.Module):
             merged = self.query if self.key is None else jnp.einsum("hes,hfs->hef", self.query, self.key)
             scores = jnp.einsum("hqf,kf->hqk", jnp.einsum("qe,hef->hqf", x[-queries:], merged), x)
         else:
-            keys = jnp.einsum("ke,hes->hks", x, self.key)
-            scores = jnp.einsum("hqs,hks->hqk", jnp.einsum("qe,hes->hqs", x[-queries:], self.query), keys)
+            key = self.turned(jnp.einsum("ke,hes->hks", x, self.key), len(x), axis=1)
+            query = self.turned(jnp.einsum("qe,hes->hqs", x[-queries:], self.query), len(x), axis=1)
+            scores = jnp.einsum("hqs,hks->hqk", query, key)
         if self.scaled:
             scores = scores / math.sqrt(self.query.shape[-1])
+        shift = self.shift(queries, len(x))
+        scores = scores if shift is None else scores + shift
         return jax.nn.softmax(jnp.where(causal_mask(queries, len(x)), scores, -jnp.inf))
 
+    def turned(self, x: Float[Array, "*shape"], length: int, axis: int) -> Float[Array, "*shape"]:
+        """Queries or keys as they meet each other; along `axis` lie the last of `length` positions."""
+        return rotated(x, length, axis) if self.rotary else x
+
+    def shift(self, queries: int, keys: int) -> Float[Array, "head {queries} {keys}"] | None:
+        """What distance alone adds to the scores of the last `queries` positions."""
+        if self.bias is not None:
+            return self.bias[:, distances(queries, keys)]
+        if self.alibi:
+            falling = -slopes(self.query.shape[0])[:, None, None] * distances(queries, keys)
+            return jnp.asarray(falling, self.query.dtype)
+        return None
+
     def _merging_pays(self, queries: int, keys: int) -> bool:
-        """With few queries, projecting each of them by merged matrices is cheaper than projecting every key."""
-        return queries * self.query.shape[0] <= keys
+        """With few queries, projecting each of them by merged matrices is cheaper than projecting every key.
+
+        Rotations lie between the matrices, which therefore cannot be merged.
+        """
+        return not self.rotary and queries * self.query.shape[0] <= keys
 
 
 def causal_mask(queries: int, keys: int) -> Bool[Array, "{queries} {keys}"]:

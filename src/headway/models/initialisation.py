@@ -29,7 +29,7 @@ def transformer(
         embedding = factor * jax.nn.initializers.orthogonal()(next(keys), (tokens, width - one_hot_positions))
     if settings.positions == "learned":
         positions = _xavier(next(keys), (length, width), length, width, factor)
-    blocks = tuple(_block(settings, width, keys, scale) for _ in range(settings.blocks))
+    blocks = tuple(_block(settings, width, length, keys, scale) for _ in range(settings.blocks))
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
         readout = _xavier(next(keys), (width, tokens), width, tokens, factor)
@@ -60,10 +60,10 @@ def _norm(width: int) -> Norm:
     return Norm(jnp.ones(width), jnp.zeros(width))
 
 
-def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Block:
+def _block(settings: ModelSettings, width: int, length: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Block:
     mlp = None
     factor = _factor(settings, scale)
-    attention = _attention(settings, width, keys, scale)
+    attention = _attention(settings, width, length, keys, scale)
     if settings.mlp:
         mlp = MLP(
             _xavier(next(keys), (width, settings.mlp), width, settings.mlp, factor),
@@ -75,7 +75,9 @@ def _block(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], sc
     return Block(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
-def _attention(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Attention:
+def _attention(
+    settings: ModelSettings, width: int, length: int, keys: Iterator[PRNGKeyArray], scale: Scale
+) -> Attention:
     """Matrices of all heads; those that belong to one width x width map share its fan, as one matrix would."""
     heads = settings.heads
     factor = _factor(settings, scale)
@@ -93,4 +95,7 @@ def _attention(settings: ModelSettings, width: int, keys: Iterator[PRNGKeyArray]
         # Paper A, 2.4: the scores start in [-u, u] and the values at zero.
         query = scale * query / math.sqrt(6 / (2 * width))
         value = jnp.zeros_like(value)
-    return Attention(query, key, value, output, settings.scaled_scores)
+    # Zero, so that every start attends by content alone.
+    bias = jnp.zeros((heads, length)) if settings.positions == "relative" else None
+    rotary, alibi = settings.positions == "rotary", settings.positions == "alibi"
+    return Attention(query, key, value, output, settings.scaled_scores, bias, rotary, alibi)

@@ -110,7 +110,8 @@ class Transformer(eqx.Module):
             case "learned":
                 assert self.positions is not None
                 return x + self.positions
-            case "none":
+            case "none" | "rotary" | "relative" | "alibi":
+                # The last three act on the scores, in every block.
                 return x
 
     def _ends_with_heads(self, block: Block) -> bool:

@@ -44,7 +44,7 @@ def clipped(grads: optax.Updates, limit: Number) -> optax.Updates:
 
 def _schedule(settings: TrainingSettings, steps_per_epoch: Count) -> optax.GradientTransformationExtraArgs:
     """The factor on the learning rate."""
-    if settings.schedule == "plateau":
+    if settings.schedule in ("plateau", "plateau-step"):
         # Ours: the papers do not say what the scheduler watches. It gets the mean training loss once an epoch.
         # optax acts on the `patience`-th bad epoch, PyTorch on the one after it. Two differences stay: a reduced rate
         # acts from the epoch's last step on, not from the one after it; and it may fall below PyTorch's floor of 1e-8.
@@ -53,7 +53,7 @@ def _schedule(settings: TrainingSettings, steps_per_epoch: Count) -> optax.Gradi
             patience=settings.patience + 1,
             rtol=1e-4,
             atol=0.0,
-            accumulation_size=steps_per_epoch,
+            accumulation_size=steps_per_epoch if settings.schedule == "plateau" else 1,
         )
     if settings.schedule == "cosine":
         return optax.with_extra_args_support(
@@ -66,7 +66,7 @@ def current_rate(settings: TrainingSettings, rates: Rates, state: Any) -> Float[
     """The learning rate that the next step will use; `state` is that of `optimiser`."""
     _, _, schedule, _ = state
     factor = jnp.ones(())
-    if settings.schedule == "plateau":
+    if settings.schedule in ("plateau", "plateau-step"):
         factor = schedule.scale
     elif settings.schedule == "cosine":
         factor = _cosine(schedule.count, settings.steps)

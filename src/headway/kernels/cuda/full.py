@@ -17,27 +17,36 @@ from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, summed, tail, tail_bytes, tail_weights
+from headway.models.positions import IN_THE_STREAM
 from headway.models.transformer import Transformer
 from headway.presets import FULL
 from headway.settings import Settings, TaskSettings
 
 
 def covers(settings: Settings) -> bool:
-    """One block with the full model's switches in TF32, with sizes that fit the kernels; no windows."""
+    """Whole sequences, with sizes that fit the kernels of the heads and what follows them."""
+    model, task = settings.model, settings.task
+    return (
+        settings.context is None
+        and task.length <= MOST_LENGTH
+        and task.horizon <= MOST_QUERIES
+        and model.stream(task.tokens, settings.length) // model.heads <= MOST_PART
+        and fits(settings)
+    )
+
+
+def fits(settings: Settings) -> bool:
+    """One block with the full model's switches in TF32, with sizes that fit the kernel behind the heads."""
     model, task = settings.model, settings.task
     free = ("heads", "embedding", "positions", "width", "mlp", "scaled_scores", "dropout", "initialisation", "scale")
     switches = replace(FULL, **{name: getattr(model, name) for name in free})
-    width = model.stream(task.tokens, settings.length)
     return (
         model == switches
-        and settings.context is None
+        and model.positions in IN_THE_STREAM
         and settings.training.precision == "tf32"
-        and WIDTH // 2 < width <= WIDTH
+        and WIDTH // 2 < model.stream(task.tokens, settings.length) <= WIDTH
         and 0 < model.mlp <= HIDDEN
         and task.tokens <= MOST_TOKENS
-        and task.length <= MOST_LENGTH
-        and task.horizon <= MOST_QUERIES
-        and width // model.heads <= MOST_PART
         and usable()
         and shared_limit() >= tail_bytes(task.tokens)
     )
@@ -103,12 +112,17 @@ def _members_gradient(
 
 
 def _behind_the_front(model: Transformer) -> tuple:
-    """The weights that come after queries, keys and values: of the output matrix, then as `tail_weights` has them."""
+    """The weights that come after queries, keys and values."""
+    return model.blocks[0].attention.output, *behind_the_heads(model)
+
+
+def behind_the_heads(model: Transformer) -> tuple:
+    """The weights that come after the output matrix, as `tail_weights` has them."""
     block = model.blocks[0]
     assert block.mlp is not None
     mlp, (first, second) = block.mlp, block.norms
     of_mlp = mlp.inner, mlp.inner_bias, mlp.outer, mlp.outer_bias
-    return block.attention.output, *of_mlp, first.scale, first.shift, second.scale, second.shift, model.readout
+    return *of_mlp, first.scale, first.shift, second.scale, second.shift, model.readout
 
 
 def _site_keys(key: PRNGKeyArray, batch: int):

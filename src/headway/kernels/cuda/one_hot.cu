@@ -1,7 +1,8 @@
 // Loss and gradient of the minimal model, one warp per sequence. README.md beside this file has the formulas.
 //
 // Compiled for one shape by NVRTC; these come in as macros:
-//   TOKENS d <= 64, LENGTH L <= 32, QUERIES T <= 32, HEADS H, BATCH B, SPLITS (blocks per member), WARPS (per block)
+//   TOKENS d <= 64, LENGTH L <= 32, QUERIES T <= 32, HEADS H, BATCH B, SPLITS (blocks per member), WARPS (per block),
+//   EXACT (1: sums do not depend on the order of their terms)
 // Names: x token, j key position, q query (position L - T + q), i output coordinate, h head, lane in the warp.
 // The limit is latency: a multiprocessor must hold as many warps as it can, so a warp keeps only 10 KB of its sequence.
 
@@ -18,6 +19,18 @@
 #define FULL 0xffffffffu
 #define LOWEST __int_as_float(0xff800000)  // minus infinity
 
+// Terms are added in any order, so that float32 sums of equal terms differ in their last bits, and with them the gradients
+// of heads that are alike. In whole numbers of 2^-48 the order does not matter.
+#if EXACT
+typedef long long Sum;
+__device__ __forceinline__ void add(Sum* at, float v) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(at), (unsigned long long)__float2ll_rn(v * 281474976710656.0f));
+}
+#else
+typedef float Sum;
+__device__ __forceinline__ void add(Sum* at, float v) { atomicAdd(at, v); }
+#endif
+
 struct __align__(16) Workspace {          // what a warp keeps of its sequence, in shared memory
     float pattern[HEADS * LENGTH * PADDED];  // P[h][j][q]
     float slope[COLUMNS * PADDED];           // logits, then dloss/dlogits [i][q]
@@ -32,9 +45,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
     const float* __restrict__ weights,    // [member][B], already divided by T and by their sum
     const float* __restrict__ scores,     // [member][H][E][E], already scaled
     const float* __restrict__ values,     // [member][H][L][d][COLUMNS]: U, by key position and token
-    const float*, const float*,           // zeros that the two gradients start from: the same memory as below
-    float* score_gradient,                // [member][H][T][d][E]: by query, its token, and key coordinate
-    float* value_gradient,                // [member][H][L][d][COLUMNS]
+    const Sum*, const Sum*,               // zeros that the two gradients start from: the same memory as below
+    Sum* score_gradient,                  // [member][H][T][d][E]: by query, its token, and key coordinate
+    Sum* value_gradient,                  // [member][H][L][d][COLUMNS]
     float* losses)                        // [member][SPLITS * WARPS]
 {
     extern __shared__ float shared[];
@@ -52,8 +65,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
     __syncthreads();
 
     const float* my_values = values + (size_t)member * HEADS * LENGTH * TOKENS * COLUMNS;
-    float* my_score_gradient = score_gradient + (size_t)member * HEADS * QUERIES * TOKENS * WIDTH;
-    float* my_value_gradient = value_gradient + (size_t)member * HEADS * LENGTH * TOKENS * COLUMNS;
+    Sum* my_score_gradient = score_gradient + (size_t)member * HEADS * QUERIES * TOKENS * WIDTH;
+    Sum* my_value_gradient = value_gradient + (size_t)member * HEADS * LENGTH * TOKENS * COLUMNS;
     float total = 0;
 
     for (int sample = split * WARPS + warp; sample < BATCH; sample += SPLITS * WARPS) {
@@ -154,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
         for (int head = 0; head < HEADS; head++) {
             float* pattern = own.pattern + head * LENGTH * PADDED;
             const float* rows = my_values + (size_t)head * LENGTH * TOKENS * COLUMNS;
-            float* gradient_rows = my_value_gradient + (size_t)head * LENGTH * TOKENS * COLUMNS;
+            Sum* gradient_rows = my_value_gradient + (size_t)head * LENGTH * TOKENS * COLUMNS;
 
             // 4. dU[j][i] = sum over q of P slope, added to the row of (j, x_j).
 #pragma unroll
@@ -170,10 +183,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
                             sum[g][1] += p.z * logits[g][4 * quad + 2] + p.w * logits[g][4 * quad + 3];
                         }
                     }
-                float* row = gradient_rows + (j * TOKENS + own.tokens[j]) * COLUMNS;
+                Sum* row = gradient_rows + (j * TOKENS + own.tokens[j]) * COLUMNS;
 #pragma unroll
                 for (int g = 0; g < GROUPS; g++)
-                    if (lane + 32 * g < TOKENS) atomicAdd(row + lane + 32 * g, sum[g][0] + sum[g][1]);
+                    if (lane + 32 * g < TOKENS) add(row + lane + 32 * g, sum[g][0] + sum[g][1]);
             }
 
             // 5. dP[j][q] = U . slope, dS = P (dP - sum over j of P dP): a lane has KEYS keys and four queries.
@@ -234,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
             // 6. dS added to the row of (q, x_q), by the key's token and by its place: a lane has a key.
             if (lane < LENGTH) {
                 const int x = own.tokens[lane];
-                float* rows_of_head = my_score_gradient + (size_t)head * QUERIES * TOKENS * WIDTH;
+                Sum* rows_of_head = my_score_gradient + (size_t)head * QUERIES * TOKENS * WIDTH;
 #pragma unroll
                 for (int quad = 0; quad < QUADS; quad++) {
                     const float4 d = four(pattern + lane * PADDED + 4 * quad);
@@ -243,9 +256,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
                     for (int e = 0; e < 4; e++) {
                         const int q = 4 * quad + e;
                         if (q < QUERIES && lane <= OFFSET + q) {
-                            float* row = rows_of_head + (q * TOKENS + own.tokens[OFFSET + q]) * WIDTH;
-                            atomicAdd(row + x, of_query[e]);
-                            atomicAdd(row + TOKENS + lane, of_query[e]);
+                            Sum* row = rows_of_head + (q * TOKENS + own.tokens[OFFSET + q]) * WIDTH;
+                            add(row + x, of_query[e]);
+                            add(row + TOKENS + lane, of_query[e]);
                         }
                     }
                 }
@@ -257,3 +270,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
     for (int half = 16; half > 0; half /= 2) total += __shfl_xor_sync(FULL, total, half);
     if (lane == 0) losses[(member * SPLITS + split) * WARPS + warp] = total;
 }
+
+#if EXACT
+// Whole numbers of 2^-48 as float32; COUNT of them.
+extern "C" __global__ void in_float32(const long long* __restrict__ sums, float* numbers) {
+    for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < COUNT; n += (size_t)gridDim.x * blockDim.x)
+        numbers[n] = (float)((double)sums[n] * (1.0 / 281474976710656.0));
+}
+#endif

@@ -2,11 +2,12 @@
 
 import functools
 import math
+from collections.abc import Mapping
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from headway.kernels.cuda.launch import call, multiprocessors, shared_limit, usable
 from headway.kernels.cuda.members import over_members
@@ -39,19 +40,24 @@ def gradient(
     scale = 1 / math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
     values = attention.value[..., : model.tokens]
     shares = shares_of(weights, task, len(contexts))
-    loss, scores, values = _gradient(queries)(scale * attention.query, values, contexts, shares)
+    loss, scores, values = _gradient(queries, is_exact(model))(scale * attention.query, values, contexts, shares)
     values = jnp.pad(values, [(0, 0), (0, 0), (0, attention.value.shape[-1] - model.tokens)])
     parts = lambda tree: (tree.blocks[0].attention.query, tree.blocks[0].attention.value)  # noqa: E731
     return loss, eqx.tree_at(parts, model, (scale * scores, values))
 
 
+def is_exact(model: Transformer) -> bool:
+    """From a uniform start heads are alike but for u, even for nothing: rounding must not be what tells them apart."""
+    return model.settings.initialisation == "uniform"
+
+
 @functools.cache
-def _gradient(queries: int):
+def _gradient(queries: int, exact: bool):
     def compute(*stacked):
         members = len(stacked[0])
         size = _side_by_side(members, queries, values=stacked[1])
         groups = [[each[first : first + size] for each in stacked] for first in range(0, members, size)]
-        results = [_launch(queries, *group) for group in groups]
+        results = [_launch(queries, exact, *group) for group in groups]
         return tuple(jnp.concatenate(parts) for parts in zip(*results, strict=True))
 
     return over_members(compute)
@@ -67,6 +73,7 @@ def _side_by_side(members: int, queries: int, values: Float[Array, "member head 
 
 def _launch(
     queries: int,
+    exact: bool,
     scores: Float[Array, "member head width width"],
     values: Float[Array, "member head width token"],
     contexts: Int[Array, "member batch time"],
@@ -80,20 +87,23 @@ def _launch(
     columns = _four(tokens)
     by_place = values[:, :, None, :tokens] + values[:, :, tokens:, None]
     by_place = jnp.pad(by_place, [(0, 0)] * 4 + [(0, columns - tokens)])
-    d_scores = jax.ShapeDtypeStruct((members, heads, queries, tokens, width), jnp.float32)
-    d_values = jax.ShapeDtypeStruct((members, heads, length, tokens, columns), jnp.float32)
+    # A whole number of 64 bits is two words here: JAX knows no larger ones unless asked to for everything.
+    word, words = (jnp.uint32, (2,)) if exact else (jnp.float32, ())
+    d_scores = jax.ShapeDtypeStruct((members, heads, queries, tokens, width, *words), word)
+    d_values = jax.ShapeDtypeStruct((members, heads, length, tokens, columns, *words), word)
     macros = dict(zip(("HEADS", "TOKENS", "LENGTH", "QUERIES"), sizes, strict=True))
+    macros |= {"BATCH": batch, "SPLITS": splits, "WARPS": warps, "EXACT": int(exact)}
     d_scores, d_values, losses = call(
         SOURCE,
         "one_hot_gradient",
-        {**macros, "BATCH": batch, "SPLITS": splits, "WARPS": warps},
+        macros,
         (
             contexts.astype(jnp.int32),
             shares,
             scores,
             by_place,
-            jnp.zeros(d_scores.shape, jnp.float32),
-            jnp.zeros(d_values.shape, jnp.float32),
+            jnp.zeros(d_scores.shape, word),
+            jnp.zeros(d_values.shape, word),
         ),
         (d_scores, d_values, jax.ShapeDtypeStruct((members, splits * warps), jnp.float32)),
         blocks=members * splits,
@@ -101,11 +111,21 @@ def _launch(
         shared_bytes=_table_bytes(*sizes) + warps * _workspace_bytes(*sizes),
         in_place={4: 0, 5: 1},
     )
+    if exact:
+        d_scores, d_values = _in_float32(macros, d_scores), _in_float32(macros, d_values)
     # A sum over places is the gradient of a token's row, a sum over tokens that of a place's row.
     unused = jnp.zeros((members, heads, length - queries, width), jnp.float32)
     d_scores = jnp.concatenate([jnp.sum(d_scores, axis=2), unused, jnp.sum(d_scores, axis=3)], axis=2)
     d_values = jnp.concatenate([jnp.sum(d_values, axis=2), jnp.sum(d_values, axis=3)], axis=2)
     return jnp.sum(losses, axis=1), d_scores, d_values[..., :tokens]
+
+
+def _in_float32(macros: Mapping[str, int], sums: UInt32[Array, "*shape 2"]) -> Float[Array, "*shape"]:
+    shape = sums.shape[:-1]
+    result = jax.ShapeDtypeStruct(shape, jnp.float32)
+    count = {"COUNT": math.prod(shape)}
+    (numbers,) = call(SOURCE, "in_float32", {**macros, **count}, (sums,), (result,), blocks=1024, threads=256)
+    return numbers
 
 
 def _four(count: int) -> int:

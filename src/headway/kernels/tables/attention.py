@@ -33,22 +33,24 @@ def table_heads(
     if attention.key is None:
         key = read[:, :, None]
     else:
-        key = jnp.einsum("kte,hes->kths", read, attention.key)
+        key = attention.turned(jnp.einsum("kte,hes->kths", read, attention.key), len(read), axis=0)
+        query = attention.turned(query, len(read), axis=0)
     value = jnp.einsum("kte,hei->kthi", read, written_by_value(attention, coordinates))
     return Tables(x[-queries:], query, key, value)
 
 
 def looked_up_heads(
-    tables: Tables, output: Float[Array, "head inner width"] | None, tokens: Int[Array, "example key"], coordinates: int
+    tables: Tables, attention: Attention, tokens: Int[Array, "example key"], coordinates: int
 ) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
     """What the heads write for every example, and their pattern."""
     queries, keys = len(tables.query), len(tables.key)
     query = tables.query[jnp.arange(queries), tokens[:, -queries:]]
     key, value = tables.key[jnp.arange(keys), tokens], tables.value[jnp.arange(keys), tokens]
-    pattern = _softmax(_scores(query, key))
-    if output is None:
+    pattern = _softmax(attention, _scores(query, key))
+    if attention.output is None:
         return jnp.einsum("bhqk,bkhi->bqi", pattern, value), pattern
-    return _written(jnp.einsum("bhqk,bkhi->bqhi", pattern, value), output[:, :, :coordinates]), pattern
+    mixed = jnp.einsum("bhqk,bkhi->bqhi", pattern, value)
+    return _written(mixed, attention.output[:, :, :coordinates]), pattern
 
 
 def dense_heads(
@@ -64,8 +66,11 @@ def dense_heads(
 
 
 def merging_pays(attention: Attention, queries: int, keys: int) -> bool:
-    """Whether it is cheaper to bring the few queries to the inputs than all inputs to the heads."""
-    return queries * attention.query.shape[0] <= keys
+    """Whether it is cheaper to bring the few queries to the inputs than all inputs to the heads.
+
+    With rotations between the matrices, there is no other way than the second.
+    """
+    return not attention.rotary and queries * attention.query.shape[0] <= keys
 
 
 def written_by_value(attention: Attention, coordinates: int) -> Float[Array, "head width inner"]:
@@ -81,7 +86,8 @@ def projected_heads(
     coordinates: int,
 ) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
     """The same for given queries, keys and values."""
-    pattern = _softmax(_scores(query / _scale(attention), key))
+    query, key = attention.turned(query, key.shape[1], axis=1), attention.turned(key, key.shape[1], axis=1)
+    pattern = _softmax(attention, _scores(query / _scale(attention), key))
     if attention.output is None:
         return jnp.einsum("bhqk,bkhi->bqi", pattern, value), pattern
     mixed = jnp.einsum("bhqk,bkhi->bqhi", pattern, value)
@@ -93,7 +99,7 @@ def _merged_heads(attention: Attention, x: Float[Array, "example key width"], qu
     if attention.key is not None:
         merged = jnp.einsum("hes,hfs->hef", attention.query, attention.key)
     query = _projected(x[:, -queries:], merged)
-    pattern = _softmax(_scores(query / _scale(attention), x[:, :, None]))
+    pattern = _softmax(attention, _scores(query / _scale(attention), x[:, :, None]))
     mixed = jnp.einsum("bhqk,bke->bqhe", pattern, x)
     merged = attention.value
     if attention.output is not None:
@@ -101,11 +107,14 @@ def _merged_heads(attention: Attention, x: Float[Array, "example key width"], qu
     return _written(mixed, merged[:, :, :coordinates]), pattern
 
 
-def score_table(tables: Tables) -> Float[Array, "head query token key token"]:
+def score_table(tables: Tables, attention: Attention) -> Float[Array, "head query token key token"]:
     """The score of every token at every query's position for every token at every key's."""
     if tables.key.shape[2] == 1:
-        return jnp.einsum("qths,kus->hqtku", tables.query, tables.key[:, :, 0])
-    return jnp.einsum("qths,kuhs->hqtku", tables.query, tables.key)
+        scores = jnp.einsum("qths,kus->hqtku", tables.query, tables.key[:, :, 0])
+    else:
+        scores = jnp.einsum("qths,kuhs->hqtku", tables.query, tables.key)
+    shift = attention.shift(len(tables.query), len(tables.key))
+    return scores if shift is None else scores + shift[:, :, None, :, None]
 
 
 def value_table(
@@ -151,5 +160,10 @@ def _scale(attention: Attention) -> float:
     return math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
 
 
-def _softmax(scores: Float[Array, "example head query key"]) -> Float[Array, "example head query key"]:
+def _softmax(
+    attention: Attention, scores: Float[Array, "example head query key"]
+) -> Float[Array, "example head query key"]:
+    """The pattern of scores to which their distances are still to be added."""
+    shift = attention.shift(*scores.shape[-2:])
+    scores = scores if shift is None else scores + shift
     return jax.nn.softmax(jnp.where(causal_mask(*scores.shape[-2:]), scores, -jnp.inf))

@@ -54,10 +54,10 @@ def tables_of(model: Transformer, predicted: int) -> Tables:
 
 def enter_fused(model: Transformer, tokens: Int[Array, "example length"], predicted: int):
     """As `enter` does, all examples in one call."""
-    tables = tables_of(model, predicted)
-    output = model.blocks[0].attention.output
+    tables, attention = tables_of(model, predicted), model.blocks[0].attention
     start = tables.x if model.settings.residual else jnp.zeros((*tables.x.shape[:2], _coordinates(model, 0)))
-    return fused.attend(score_table(tables), value_table(tables, output, _coordinates(model, 0)), start, tokens)
+    values = value_table(tables, attention.output, _coordinates(model, 0))
+    return fused.attend(score_table(tables, attention), values, start, tokens)
 
 
 def enter(
@@ -72,7 +72,7 @@ def enter(
         received, pattern = dense_heads(attention, _before(model, model.blocks[0], x), queries, coordinates)
         x = x[:, -queries:]
     else:
-        received, pattern = looked_up_heads(tables, attention.output, tokens, coordinates)
+        received, pattern = looked_up_heads(tables, attention, tokens, coordinates)
         x = tables.x[jnp.arange(queries), tokens[:, -queries:]]
     return _joined(model, x, received, keys, 1), pattern
 

@@ -1,0 +1,116 @@
+"""The loss and gradient of a full model that reads windows of a few tokens (an n-gram model), on an NVIDIA GPU.
+
+A window has one query, so its heads' matrices are merged: no key or value is ever made.
+Every array has a leading member axis.
+"""
+
+import math
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
+
+from headway.kernels.cuda.front import WIDTH, Front, filled, shared_front
+from headway.kernels.cuda.full import behind_the_heads, fits
+from headway.kernels.cuda.members import over_members
+from headway.kernels.cuda.sizes import Sizes
+from headway.kernels.cuda.tail import summed, tail, tail_weights
+from headway.kernels.cuda.window_attention import MOST_LENGTH, WARPS, Windows, add_last, last_rows, mix, mix_backward
+from headway.kernels.tables.layers import keys_of
+from headway.kernels.windows import contexts_of, shares_of
+from headway.models.transformer import Transformer
+from headway.settings import Settings, TaskSettings
+
+
+class Merged(NamedTuple):
+    """What enters the heads and what they are made of."""
+
+    stream: Float[Array, "row width"]
+    """Every token at every position; row = position * tokens + token."""
+    scores: Float[Array, "width columns"]
+    """Q_h K_h^T / sqrt(part) of all heads side by side."""
+    values: Float[Array, "columns width"]
+    """V_h O_h of all heads on top of each other."""
+
+
+def covers(settings: Settings) -> bool:
+    """Windows for a model with the full model's switches and sizes that fit the kernels."""
+    return (
+        settings.context is not None
+        and settings.context <= MOST_LENGTH
+        and settings.model.heads in WARPS
+        and fits(settings)
+    )
+
+
+def gradient(
+    model: Transformer,
+    task: TaskSettings,
+    sequences: Int[Array, "batch time"],
+    weights: Float[Array, " batch"],
+    key: PRNGKeyArray | None,
+) -> tuple[Float[Array, ""], Transformer]:
+    """sum_b w_b loss_b / sum_b w_b and its gradient; under vmap all members share the launches."""
+    contexts, _ = contexts_of(model.length, task, sequences.astype(jnp.int32))
+    shares = shares_of(weights, task, len(contexts))
+    if key is None or model.settings.dropout == 0:
+        return _gradient(model, contexts, shares)
+    keys = keys_of(model, task, key, jnp.arange(len(sequences)))
+    words = jax.vmap(jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32)))(keys)
+    return _gradient(model, contexts, shares, words)
+
+
+def _members_gradient(
+    model: Transformer,
+    contexts: Int[Array, "member window time"],
+    shares: Float[Array, "member window"],
+    words: UInt32[Array, "member window site 2"] | None = None,
+) -> tuple[Float[Array, " member"], Transformer]:
+    (members, count), tokens, settings = shares.shape, model.tokens, model.settings
+    merged, back = jax.vjp(jax.vmap(_merged), model)
+    noisy = words is not None
+    if words is None:
+        words = jnp.zeros((members, 1, 3, 2), jnp.uint32)
+    sizes = Sizes(members, count, 1, 1, tokens, settings.heads, WIDTH, count if noisy else tokens, not noisy)
+    rate, width = settings.dropout if noisy else 0.0, settings.stream(tokens, model.length)
+    windows = Windows(sizes, merged.stream, contexts, words[:, :, 0], rate, width)
+    if noisy:
+        last, places = last_rows(windows), jnp.broadcast_to(jnp.arange(count, dtype=jnp.int32), (members, count))
+    else:  # all windows that end with the same token have the same row and ask the same
+        last, places = merged.stream[:, -tokens:], contexts[:, :, -2]
+
+    questions = jnp.einsum("mri,mio->mro", last, merged.scores)
+    pattern, mixed = mix(windows, questions)
+    attended = jnp.einsum("mbi,mio->mbo", mixed, merged.values)[:, :, None]
+    front, targets = Front(last, questions), contexts[:, :, -1:]
+    behind = tail(sizes, model, front, places[:, :, None], attended, targets, shares, words[:, :, 1:])
+    d_values = summed(mixed[:, :, None], behind.d_attended)
+    d_mixed = jnp.einsum("mbo,mio->mbi", behind.d_attended[:, :, 0], merged.values)
+    d_stream, d_questions = mix_backward(windows, questions, pattern, mixed, d_mixed)
+    d_scores = summed(last[:, :, None], d_questions[:, :, None])
+    d_last = behind.d_stream.reshape(last.shape) + jnp.einsum("mro,mio->mri", d_questions, merged.scores)
+    if noisy:
+        d_stream = add_last(windows, d_stream, d_last)
+    else:
+        d_stream += jnp.pad(d_last, [(0, 0), (d_stream.shape[1] - tokens, 0), (0, 0)])
+    (grads,) = back(Merged(d_stream, d_scores, d_values))
+    return jnp.sum(behind.losses, axis=(1, 2)), eqx.tree_at(behind_the_heads, grads, tail_weights(model, behind))
+
+
+_gradient = over_members(_members_gradient)
+
+
+def _merged(model: Transformer) -> Merged:
+    attention = model.blocks[0].attention
+    assert attention.key is not None and attention.output is not None
+    heads, _, part = attention.query.shape
+    scale = 1 / math.sqrt(part) if attention.scaled else 1.0
+    scores = jnp.einsum("hes,hfs->ehf", scale * attention.query, attention.key)
+    values = jnp.einsum("hei,hio->heo", attention.value, attention.output)
+    return Merged(
+        shared_front(model).stream,
+        filled(scores, WIDTH, heads, WIDTH).reshape(WIDTH, heads * WIDTH),
+        filled(values, heads, WIDTH, WIDTH).reshape(heads * WIDTH, WIDTH),
+    )

@@ -1,0 +1,273 @@
+// Attention of an n-gram model: the last token of every window asks, one warp a window, forward and backward.
+// Keys and values are the window's rows u_j themselves; the heads' matrices are merged into the products around this.
+//
+// Macros: LENGTH <= 32 (tokens in a window), TOKENS, WIDTH <= 256, HEADS, BATCH (windows), BLOCKS (per member), WARPS,
+//         ROWS (of questions, per member), SHARED_ROWS (1: the last token names its row of questions, else the window does),
+//         DROPPED (share dropped times 2^32), KEPT (1 / (1 - share))
+// stream [member][LENGTH * TOKENS][256] has a row for every token at every position of a window,
+// tokens [member][BATCH][LENGTH + 1] the windows, each with the token behind it,
+// words [member][BATCH][2] what dropout's bits are made from, or anything without dropout.
+
+#include "tensor_cores.cuh"
+
+// Rows under way at once, as many as registers allow. Sums over the warp take long, and several hide each other's time.
+#define FORWARD_ROWS (LENGTH < 4 ? LENGTH : 4)
+#define BACKWARD_ROWS (LENGTH < 2 ? LENGTH : 2)
+
+// A lane has eight columns of a row: 4 lane .. 4 lane + 3 and 128 more.
+__device__ __forceinline__ int column_of(int i, int lane) { return i / 4 * 128 + 4 * lane + i % 4; }
+
+__device__ __forceinline__ size_t start_of(int row, int lane) { return (size_t)row * 256 + 4 * lane; }
+
+__device__ __forceinline__ void load_row(float (&v)[8], const float* rows, int row, int lane) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const float4 x = *reinterpret_cast<const float4*>(rows + start_of(row, lane) + 128 * half);
+        v[4 * half] = x.x, v[4 * half + 1] = x.y, v[4 * half + 2] = x.z, v[4 * half + 3] = x.w;
+    }
+}
+
+__device__ __forceinline__ void store_row(float* rows, int row, const float (&v)[8], int lane) {
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+        *reinterpret_cast<float4*>(rows + start_of(row, lane) + 128 * half) =
+            make_float4(v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
+}
+
+__device__ __forceinline__ void add_row(float* rows, int row, const float (&v)[8], int lane) {
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+        add_four(rows + start_of(row, lane) + 128 * half, v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
+}
+
+__device__ __forceinline__ float dot(const float (&a)[8], const float (&b)[8]) {
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum += a[i] * b[i];
+    return warp_sum(sum);
+}
+
+__device__ __forceinline__ unsigned hashed(unsigned bits) {  // as in models/dropout.py
+    bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;
+    bits = (bits ^ (bits >> 13)) * 0xC2B2AE35u;
+    return bits ^ (bits >> 16);
+}
+
+// A window, as a lane knows it.
+struct Window {
+    int number;                           // among the windows of all members
+    int start;                            // the first of the member's rows
+    int token;                            // at the position that the lane has, if there is one
+    unsigned first, second;
+
+    __device__ __forceinline__ Window(const int* tokens, const unsigned* words, int member, int window, int lane)
+        : number(member * BATCH + window), start(member * LENGTH * TOKENS) {
+        token = lane < LENGTH ? tokens[(size_t)number * (LENGTH + 1) + lane] : 0;
+#if DROPPED
+        first = words[2 * (size_t)number], second = words[2 * (size_t)number + 1];
+#endif
+    }
+
+    // The row of the token at a position, in the stream and in its gradient.
+    __device__ __forceinline__ int row(int position) const {
+        return start + position * TOKENS + __shfl_sync(FULL, token, position);
+    }
+
+    // Which of the lane's columns dropout keeps at a position, a bit for each.
+    __device__ __forceinline__ unsigned kept(int position, int lane) const {
+        unsigned bits = 0;
+#if DROPPED
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            bits |= (hashed(hashed((position * WIDTH + column_of(i, lane)) ^ first) + second) >= DROPPED) << i;
+#endif
+        return bits;
+    }
+
+    // The row of what the last token asks.
+    __device__ __forceinline__ int question(int member) const {
+#if SHARED_ROWS
+        return member * ROWS + __shfl_sync(FULL, token, LENGTH - 1);
+#else
+        return number;
+#endif
+    }
+};
+
+// v * keep / (1 - rate)
+__device__ __forceinline__ void drop(float (&v)[8], unsigned kept) {
+#if DROPPED
+#pragma unroll
+    for (int i = 0; i < 8; i++) v[i] = kept >> i & 1 ? v[i] * KEPT : 0;
+#endif
+}
+
+#define FOR_EVERY_WINDOW \
+    for (int window = blockIdx.x % BLOCKS * WARPS + threadIdx.x / 32; window < BATCH; window += BLOCKS * WARPS)
+
+// The dropped row of every window's last token.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last(
+    const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    float* last)                          // [member][BATCH][256]
+{
+    const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
+    FOR_EVERY_WINDOW {
+        const Window own(tokens, words, member, window, lane);
+        float u[8];
+        load_row(u, stream, own.row(LENGTH - 1), lane);
+        drop(u, own.kept(LENGTH - 1, lane));
+        store_row(last, own.number, u, lane);
+    }
+}
+
+// The same backward.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last_backward(
+    const float* __restrict__ d_last,     // [member][BATCH][256]
+    const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const float*,                         // what the gradient is before: the same memory as below
+    float* d_stream)                      // [member][LENGTH * TOKENS][256]
+{
+    const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
+    FOR_EVERY_WINDOW {
+        const Window own(tokens, words, member, window, lane);
+        float d[8];
+        load_row(d, d_last, own.number, lane);
+        drop(d, own.kept(LENGTH - 1, lane));
+        add_row(d_stream, own.row(LENGTH - 1), d, lane);
+    }
+}
+
+// pattern = softmax over j of question . u_j, mixed = sum over j of pattern u_j, in one pass: what was summed so far
+// shrinks when a larger score comes.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
+    const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const float* __restrict__ questions,  // [member][ROWS][HEADS][256]
+    float* pattern,                       // [member][BATCH][HEADS][LENGTH]
+    float* mixed)                         // [member][BATCH][HEADS][256]
+{
+    const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
+    FOR_EVERY_WINDOW {
+        const Window own(tokens, words, member, window, lane);
+        const int asked = own.question(member) * HEADS;
+        float q[HEADS][8], mix[HEADS][8] = {}, largest[HEADS], sum[HEADS] = {}, score[HEADS] = {};  // score: the lane's
+#pragma unroll
+        for (int h = 0; h < HEADS; h++) load_row(q[h], questions, asked + h, lane), largest[h] = LOWEST;
+
+#pragma unroll 1
+        for (int start = 0; start < LENGTH; start += FORWARD_ROWS) {
+            float u[FORWARD_ROWS][8] = {};
+#pragma unroll
+            for (int r = 0; r < FORWARD_ROWS; r++)
+                if (start + r < LENGTH) load_row(u[r], stream, own.row(start + r), lane);
+#pragma unroll
+            for (int r = 0; r < FORWARD_ROWS; r++) drop(u[r], own.kept(start + r, lane));
+#pragma unroll
+            for (int h = 0; h < HEADS; h++) {
+                float s[FORWARD_ROWS];
+#pragma unroll
+                for (int r = 0; r < FORWARD_ROWS; r++) s[r] = dot(q[h], u[r]);
+                const float before = largest[h];
+#pragma unroll
+                for (int r = 0; r < FORWARD_ROWS; r++) {
+                    if (start + r >= LENGTH) s[r] = LOWEST;
+                    if (start + r == lane) score[h] = s[r];
+                    largest[h] = fmaxf(largest[h], s[r]);
+                }
+                const float shrunk = expf(before - largest[h]);
+                sum[h] *= shrunk;
+#pragma unroll
+                for (int i = 0; i < 8; i++) mix[h][i] *= shrunk;
+#pragma unroll
+                for (int r = 0; r < FORWARD_ROWS; r++) {
+                    const float share = expf(s[r] - largest[h]);
+                    sum[h] += share;
+#pragma unroll
+                    for (int i = 0; i < 8; i++) mix[h][i] += share * u[r][i];
+                }
+            }
+        }
+#pragma unroll
+        for (int h = 0; h < HEADS; h++) {
+            const int head = own.number * HEADS + h;
+            const float scale = 1 / sum[h];
+#pragma unroll
+            for (int i = 0; i < 8; i++) mix[h][i] *= scale;
+            store_row(mixed, head, mix[h], lane);
+            if (lane < LENGTH) pattern[(size_t)head * LENGTH + lane] = expf(score[h] - largest[h]) * scale;
+        }
+    }
+}
+
+// With d = dloss/dmixed and p = pattern: ds_j = p_j (d . u_j - d . mixed), because mixed is the mean of the u_j;
+// dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j d + ds_j question.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
+    const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const float* __restrict__ questions, const float* __restrict__ pattern, const float* __restrict__ mixed,
+    const float* __restrict__ slope,      // [member][BATCH][HEADS][256]: dloss/dmixed
+    const float*,                         // zeros that d_stream starts from
+#if SHARED_ROWS
+    const float*,                         // zeros that d_questions starts from
+#endif
+    float* d_stream,                      // [member][LENGTH * TOKENS][256]
+    float* d_questions)                   // [member][ROWS][HEADS][256]
+{
+    const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
+    FOR_EVERY_WINDOW {
+        const Window own(tokens, words, member, window, lane);
+        const int asked = own.question(member) * HEADS;
+        float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {}, mean[HEADS], p[HEADS];  // p: of the position that the lane has
+#pragma unroll
+        for (int h = 0; h < HEADS; h++) {
+            const int head = own.number * HEADS + h;
+            float m[8];
+            load_row(m, mixed, head, lane);
+            load_row(d[h], slope, head, lane);
+            load_row(q[h], questions, asked + h, lane);
+            p[h] = lane < LENGTH ? pattern[(size_t)head * LENGTH + lane] : 0;
+            mean[h] = dot(d[h], m);
+        }
+
+#pragma unroll 1
+        for (int start = 0; start < LENGTH; start += BACKWARD_ROWS) {
+            float u[BACKWARD_ROWS][8] = {}, share[BACKWARD_ROWS][HEADS], d_score[BACKWARD_ROWS][HEADS];
+            unsigned kept[BACKWARD_ROWS];
+            int row[BACKWARD_ROWS];
+#pragma unroll
+            for (int r = 0; r < BACKWARD_ROWS; r++) {
+                const int position = min(start + r, LENGTH - 1);
+                row[r] = own.row(position), kept[r] = own.kept(position, lane);
+                load_row(u[r], stream, row[r], lane);
+            }
+#pragma unroll
+            for (int r = 0; r < BACKWARD_ROWS; r++) {
+                drop(u[r], kept[r]);
+#pragma unroll
+                for (int h = 0; h < HEADS; h++) {
+                    share[r][h] = __shfl_sync(FULL, p[h], start + r);  // 0 beyond the end
+                    d_score[r][h] = share[r][h] * (dot(d[h], u[r]) - mean[h]);
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < BACKWARD_ROWS; r++) {
+                float d_u[8] = {};
+#pragma unroll
+                for (int h = 0; h < HEADS; h++)
+#pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        d_q[h][i] += d_score[r][h] * u[r][i];
+                        d_u[i] += share[r][h] * d[h][i] + d_score[r][h] * q[h][i];
+                    }
+                drop(d_u, kept[r]);
+                if (start + r < LENGTH) add_row(d_stream, row[r], d_u, lane);
+            }
+        }
+#pragma unroll
+        for (int h = 0; h < HEADS; h++) {
+#if SHARED_ROWS
+            add_row(d_questions, asked + h, d_q[h], lane);
+#else
+            store_row(d_questions, asked + h, d_q[h], lane);
+#endif
+        }
+    }
+}

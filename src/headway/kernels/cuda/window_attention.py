@@ -1,0 +1,109 @@
+"""The heads of an n-gram model: the last token of every window asks, and every head mixes the window's own rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, UInt32
+
+from headway.kernels.cuda.front import WIDTH
+from headway.kernels.cuda.launch import call
+from headway.kernels.cuda.sizes import Sizes
+
+SOURCE = "window.cu"
+MOST_LENGTH = 32
+WARPS = {1: 16, 2: 16, 3: 16, 4: 12, 5: 8, 6: 8}
+"""In a block, by the number of heads: as many as the registers suffice for."""
+
+Rows = Float[Array, "member row width"]
+Last = Float[Array, "member window width"]
+Questions = Float[Array, "member question columns"]
+Mixtures = Float[Array, "member window columns"]
+"""[head][WIDTH] side by side."""
+Pattern = Float[Array, "member window head position"]
+
+
+class Windows(NamedTuple):
+    """What the windows of all members consist of."""
+
+    sizes: Sizes
+    """`rows` counts the questions: every window's own, or with `shared_rows` one for every last token."""
+    stream: Rows
+    """Every token at every position; row = position * tokens + token."""
+    contexts: Int[Array, "member window time"]
+    """The windows, each with the token behind it."""
+    words: UInt32[Array, "member window 2"]
+    """What the embedding's dropout is made from; without dropout anything."""
+    rate: float
+    width: int
+    """Of the stream before it was filled up: dropout counts by it."""
+
+    def launch(
+        self,
+        function: str,
+        operands: Sequence[Array],
+        results: Sequence[jax.ShapeDtypeStruct],
+        in_place: Mapping[int, int] | None = None,
+    ) -> Sequence[Array]:
+        sizes, warps = self.sizes, WARPS[self.sizes.heads]
+        own = {"LENGTH": self.contexts.shape[2] - 1, "TOKENS": sizes.tokens, "HEADS": sizes.heads, "WIDTH": self.width}
+        dropout = {"DROPPED": f"{round(self.rate * 2**32)}u", "KEPT": f"{1 / (1 - self.rate):.9f}f"}
+        return call(
+            SOURCE,
+            function,
+            {**sizes.macros, **own, **dropout, "WARPS": warps},
+            operands,
+            results,
+            blocks=sizes.members * sizes.blocks,
+            threads=32 * warps,
+            in_place=in_place,
+        )
+
+
+def last_rows(windows: Windows) -> Last:
+    """What dropout leaves of every window's last token."""
+    (last,) = windows.launch(
+        "window_last",
+        (windows.stream, windows.contexts, windows.words),
+        (windows.sizes.array(windows.sizes.batch, WIDTH),),
+    )
+    return last
+
+
+def add_last(windows: Windows, d_stream: Rows, d_last: Last) -> Rows:
+    """`d_stream` and what `last_rows` sends back to it."""
+    (total,) = windows.launch(
+        "window_last_backward",
+        (d_last, windows.contexts, windows.words, d_stream),
+        (windows.sizes.array(*d_stream.shape[1:]),),
+        in_place={3: 0},
+    )
+    return total
+
+
+def mix(windows: Windows, questions: Questions) -> tuple[Pattern, Mixtures]:
+    """Where every head looks in every window, and the mean of the rows that it finds there."""
+    sizes, length = windows.sizes, windows.contexts.shape[2] - 1
+    pattern, mixed = windows.launch(
+        "window_forward",
+        (windows.stream, windows.contexts, windows.words, questions),
+        (sizes.array(sizes.batch, sizes.heads, length), sizes.array(sizes.batch, sizes.heads * WIDTH)),
+    )
+    return pattern, mixed
+
+
+def mix_backward(
+    windows: Windows, questions: Questions, pattern: Pattern, mixed: Mixtures, slope: Mixtures
+) -> tuple[Rows, Questions]:
+    """The gradients of the stream's rows and of the questions."""
+    operands = (windows.stream, windows.contexts, windows.words, questions, pattern, mixed, slope)
+    shared = windows.sizes.shared_rows
+    start = (jnp.zeros_like(windows.stream), *((jnp.zeros_like(questions),) if shared else ()))
+    d_stream, d_questions = windows.launch(
+        "window_backward",
+        (*operands, *start),
+        tuple(windows.sizes.array(*each.shape[1:]) for each in (windows.stream, questions)),
+        in_place={len(operands) + n: n for n in range(len(start))},
+    )
+    return d_stream, d_questions
