@@ -12,10 +12,13 @@ and head k looks at block 1 until the model takes the boundary at which head k m
 
 from __future__ import annotations
 
+import struct
+import zlib
+
 import numpy as np
 
 from headway.records import Finding, Trajectory
-from headway.report.page import Report, RunView, SeedStages
+from headway.report.page import FigureGroup, Report, RunView, SeedStages
 from headway.settings import (
     Blocks,
     EvaluationSettings,
@@ -185,6 +188,31 @@ def made_findings(seeds: tuple[int, ...] = FOUR) -> tuple[tuple[str, Finding], .
         ),
         ("as-run", Finding(*newest, seeds, (float("nan"), *values[1:]), one)),
         ("quick", Finding(*newest, (), (), (), detail="The minimal model has no residual path.")),
+    )
+
+
+def made_png(grey: int, width: int = 880, height: int = 384) -> bytes:
+    """A picture in one grey, as large as a figure of the papers."""
+    size = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    pixels = zlib.compress((b"\0" + bytes([grey]) * width) * height)
+    parts = ((b"IHDR", size), (b"IDAT", pixels), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def made_figures(*experiments: str, grids: tuple[str, ...] = ("printed", "as-run")) -> tuple[FigureGroup, ...]:
+    """Two figures, one of them wider than usual, for every experiment and grid; each has another grey."""
+    names = [(experiment, grid) for experiment in experiments for grid in grids]
+    return tuple(
+        FigureGroup(
+            f"{experiment}-{grid}",
+            f"What {experiment} shows, in one line.",
+            grid,
+            (("excess-loss", made_png(100 + 2 * i)), ("overview", made_png(101 + 2 * i, 1600, 700))),
+        )
+        for i, (experiment, grid) in enumerate(names)
     )
 
 

@@ -1,14 +1,15 @@
 """What goes into a page comes out of it, and nothing in a text can leave its place."""
 
+import base64
 import json
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.made_run import made_report, made_trajectory, made_view
+from tests.report.made_run import made_figures, made_png, made_report, made_trajectory, made_view
 
-from headway.report.page import Report, RunView, SeedStages, write_page
+from headway.report.page import FigureGroup, Report, RunView, SeedStages, write_page
 from headway.report.page.payload import (
     MOST_PICTURES,
     kept_times,
@@ -154,3 +155,30 @@ def test_stages_of_another_run_are_refused():
 
 def test_an_empty_report_is_a_page_too():
     assert embedded(page(Report("Nothing yet", "No run so far.")))["runs"] == []
+
+
+def test_a_figure_is_in_the_page_once_byte_for_byte_and_with_its_size():
+    (group,) = made_figures("stages", grids=("as-run",))
+    text = page(made_report(runs=(), figures=(group,)))
+    (packed,) = embedded(text)["figures"]
+    assert [packed[name] for name in ("key", "title", "grid")] == [group.key, group.title, "as-run"]
+    assert [(figure["width"], figure["height"]) for figure in packed["figures"]] == [(880, 384), (1600, 700)]
+    for figure, (name, content) in zip(packed["figures"], group.figures, strict=True):
+        assert figure["name"] == name
+        assert base64.b64decode(figure["data"]) == content
+        assert text.count(figure["data"]) == 1
+
+
+def test_a_finding_tells_the_page_which_figures_show_it():
+    grid, finding = made_report().findings[0]
+    told = payload(made_report(findings=((grid, replace(finding, figures="stages-quick")),)))["findings"]
+    assert told[0]["figures"] == "stages-quick"
+
+
+def test_figures_that_the_page_could_not_show_or_link_to_are_refused():
+    with pytest.raises(ValueError, match=r"'mass' of 'stages-quick' begins with b'%PDF-1.4', which no PNG does"):
+        FigureGroup("stages-quick", "title", "quick", (("mass", b"%PDF-1.4 and more"),))
+    with pytest.raises(ValueError, match="letters, digits"):
+        FigureGroup("stages as run", "title", "as-run", (("mass", made_png(0)),))
+    with pytest.raises(ValueError, match=r"several groups of figures \['stages-printed', 'stages-as-run'\]"):
+        made_report(figures=made_figures("stages") + made_figures("stages", "ladder"))

@@ -33,6 +33,7 @@ def _minimal(start: Settings, end: Settings) -> dict[str, Settings]:
         "scaled scores": start.changed(model={"scaled_scores": end.model.scaled_scores}),
         "saddle": saddle,
         "saddle, schedule": saddle.changed(training={"schedule": end.training.schedule}),
+        "saddle, every step": saddle.changed(training={"schedule": "plateau-step"}),
     }
 
 
@@ -64,10 +65,15 @@ SEEDS = FEW_SEEDS
 
 
 def read(results: Results) -> list[Finding]:
-    """H3: what the plateau schedule does to a saddle."""
-    from headway.claims.schedule import H3, plateau_schedule_stops_at_saddles
+    """H3: what the plateau schedule does to a saddle, read as epochs and read as steps."""
+    from headway.claims.schedule import H3, H3_STEPS, plateau_schedule_stops_at_saddles
 
-    return [plateau_schedule_stops_at_saddles(H3, results.get("saddle"), results.get("saddle, schedule"))]
+    pair = [results.get("saddle"), results.get("saddle, schedule")]
+    constant = next((run for run in pair if run is not None and run[0].training.schedule == "constant"), None)
+    return [
+        plateau_schedule_stops_at_saddles(H3, *pair),
+        plateau_schedule_stops_at_saddles(H3_STEPS, constant, results.get("saddle, every step")),
+    ]
 
 
 def draw(results: Results) -> dict[str, Figure]:

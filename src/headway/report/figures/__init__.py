@@ -8,23 +8,40 @@ png, pdf = save(figure, "figures/ladder")
 """
 
 from headway.report.figures.attention import draw_attention, draw_heads
+from headway.report.figures.choice import figure_choice
 from headway.report.figures.composites import figure_overview, figure_stages
 from headway.report.figures.curves import draw_excess, draw_kl, reference_names, rung_names
+from headway.report.figures.family import figure_family
 from headway.report.figures.files import save
+from headway.report.figures.grid import figure_grid
+from headway.report.figures.progress import figure_progress, with_pictures
+from headway.report.figures.runs import Run
+from headway.report.figures.saddle import figure_saddle
+from headway.report.figures.sharpness import figure_sharpness
+from headway.report.figures.sizes import figure_sizes
 from headway.report.figures.specialisation import draw_competition, draw_mass
 from headway.report.figures.style import new_figure
 
 __all__ = [
+    "Run",
     "draw_attention",
     "draw_competition",
     "draw_excess",
     "draw_heads",
     "draw_kl",
     "draw_mass",
+    "figure_choice",
+    "figure_family",
+    "figure_grid",
     "figure_overview",
+    "figure_progress",
+    "figure_saddle",
+    "figure_sharpness",
+    "figure_sizes",
     "figure_stages",
     "new_figure",
     "reference_names",
     "rung_names",
     "save",
+    "with_pictures",
 ]

@@ -3,7 +3,7 @@
 write_page("report.html", Report("Headway", "What we looked at.", (RunView("quick", settings, trajectory),)))
 """
 
-from headway.report.page.views import Report, RunView, SeedStages
+from headway.report.page.views import FigureGroup, Report, RunView, SeedStages
 from headway.report.page.write import write_page
 
-__all__ = ["Report", "RunView", "SeedStages", "write_page"]
+__all__ = ["FigureGroup", "Report", "RunView", "SeedStages", "write_page"]

@@ -1,13 +1,15 @@
 """Everything that the page's JavaScript reads, as plain words and numbers.
 
 Arrays travel as base64. Curves keep their float32 bits; attention matrices, which are only looked at, are
-cut to 255 levels of `step` each, so that what is shown is within step / 2 of what was measured.
+cut to 255 levels of `step` each, so that what is shown is within step / 2 of what was measured. Figures are
+PNG files, byte for byte.
 """
 
 from __future__ import annotations
 
 import base64
 import math
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from headway.records import Finding, Trajectory, plain
 from headway.report.colours import UNIFORM_COLOUR, full_strength, head_colours, rung_colours
-from headway.report.page.views import Report, RunView
+from headway.report.page.views import FigureGroup, Report, RunView
 from headway.settings import Settings
 
 MISSING = 255
@@ -78,6 +80,7 @@ def payload(report: Report) -> dict[str, Any]:
         "title": report.title,
         "runs": [_run(view) for view in report.runs],
         "findings": [{"grid": grid, **_finding(finding)} for grid, finding in report.findings],
+        "figures": [_figures(group) for group in report.figures],
         "commands": list(report.commands),
     }
 
@@ -143,6 +146,17 @@ def _task(settings: Settings) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {**plain_json(finding), "verdict": finding.verdict}
+
+
+def _figures(group: FigureGroup) -> dict[str, Any]:
+    figures = [{"name": name, **pack_figure(content)} for name, content in group.figures]
+    return {"key": group.key, "title": group.title, "grid": group.grid, "figures": figures}
+
+
+def pack_figure(png: bytes) -> dict[str, Any]:
+    """The file and its size in pixels: the page keeps that room free before the picture is decoded."""
+    width, height = struct.unpack(">II", png[16:24])  # the first chunk of every PNG begins with them
+    return {"width": width, "height": height, "data": base64.b64encode(png).decode("ascii")}
 
 
 def _base64(values: np.ndarray) -> str:

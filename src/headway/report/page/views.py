@@ -1,7 +1,9 @@
-"""What a page shows: runs with their stages, findings, and the commands that made them."""
+"""What a page shows: runs with their stages, findings, figures, and the commands that made them."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,6 +68,36 @@ class RunView:
             )
 
 
+PNG = b"\x89PNG\r\n\x1a\n"
+"""What every PNG file begins with."""
+
+
+@dataclass(frozen=True)
+class FigureGroup:
+    """The figures of one experiment on one grid; `Finding.figures` names the group that shows it."""
+
+    key: str
+    """An experiment and a grid, as in "stages-as-run"; the page links to it by this name."""
+    title: str
+    """What the experiment shows, in one line."""
+    grid: str
+    figures: tuple[tuple[str, bytes], ...]
+    """(name, the bytes of its PNG file)."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9_.-]+", self.key):
+            raise ValueError(
+                f"the key of a group of figures is {self.key!r}, and a link can hold only letters, digits, '-', '_' "
+                "and '.'. Use the experiment and the grid, as in 'stages-as-run'."
+            )
+        for name, content in self.figures:
+            if not content.startswith(PNG):
+                raise ValueError(
+                    f"the figure {name!r} of {self.key!r} begins with {content[:8]!r}, which no PNG does. "
+                    "Give the bytes of the .png file."
+                )
+
+
 @dataclass(frozen=True)
 class Report:
     """A page: what it is about, what was run, what was found, and how to make it again."""
@@ -77,3 +109,13 @@ class Report:
     """(name of the grid, finding); the grids of one claim stand side by side."""
     commands: tuple[str, ...] = ()
     """What to type to make this page again."""
+    figures: tuple[FigureGroup, ...] = ()
+    """In the order in which the page shows them."""
+
+    def __post_init__(self) -> None:
+        twice = [key for key, count in Counter(group.key for group in self.figures).items() if count > 1]
+        if twice:
+            raise ValueError(
+                f"there are several groups of figures {twice}, so that a link would not know which one to open. "
+                "Put the figures of an experiment and a grid into one group."
+            )

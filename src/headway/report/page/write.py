@@ -46,13 +46,17 @@ MODULES = (
     "reading.js",
     "playback.js",
     "controls.js",
+    "choices.js",
+    "outcome.js",
+    "filters.js",
     "verdicts.js",
+    "gallery.js",
     "runs.js",
     "main.js",
 )
 """In the order of their imports: each uses only what stands before it."""
 
-STYLES = ("base.css", "controls.css", "pictures.css", "tables.css", "narrow.css")
+STYLES = ("base.css", "controls.css", "pictures.css", "tables.css", "gallery.css", "narrow.css")
 
 _IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export\s+", re.MULTILINE)

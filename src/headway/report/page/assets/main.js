@@ -5,6 +5,7 @@ import { mountCombined } from "./combined.js";
 import { mountControls } from "./controls.js";
 import { readReport } from "./data.js";
 import { element, find } from "./dom.js";
+import { mountGallery } from "./gallery.js";
 import { mountHeads } from "./heads.js";
 import { mountLegend } from "./legend.js";
 import { mountMasses } from "./masses.js";
@@ -80,6 +81,10 @@ function start() {
   if (report.findings.length) {
     reveal("verdicts");
     mountVerdicts(find("verdict-table"), report);
+  }
+  if (report.figures.length) {
+    reveal("figures");
+    mountGallery(find("figure-groups"), report.figures);
   }
   if (report.runs.length || report.commands.length) reveal("sources");
   mountCommands(find("commands"), report.commands);

@@ -1,0 +1,79 @@
+"""Figure 4 and its kin: the excess loss of several runs over training, on one pair of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
+
+from headway.report.colours import MUTED
+from headway.report.figures.ends import name_ends, note_above
+from headway.report.figures.lines import draw_seeds, from_zero, moving_values, time_axis
+from headway.report.figures.runs import Run, longest_times, run_colours
+from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
+
+FLOOR = 1e-4
+"""Nats: the lowest that a logarithmic axis goes; below, the test sequences decide more than the model."""
+
+
+@styled
+def figure_family(runs: Mapping[str, Run], *, plateaus: Sequence[float] = ()) -> Figure:
+    """Excess loss of every run over log steps, one colour a run; left as it is, right on a logarithmic axis.
+
+    The right panel is there for the low plateaus, which the left one presses onto its floor. `plateaus` are
+    published ones: dotted lines, on the right.
+    """
+    figure = new_figure(PAGE_WIDTH, 2.3)
+    plain, logarithmic = figure.subplots(1, 2, width_ratios=(1, 1.05))
+    for axes in (plain, logarithmic):
+        dress(axes)
+        axes.set_ylabel("excess loss (nats)")
+        time_axis(axes, longest_times([trajectory for _, trajectory in runs.values()], "excess_loss"), log=True)
+    _draw_runs(plain, runs)
+    from_zero(plain)
+    lines = _draw_runs(logarithmic, runs)
+    log_axis(logarithmic, [np.asarray(line.get_ydata()) for line in lines])
+    _draw_published(logarithmic, plateaus)
+    name_ends(logarithmic, lines)
+    return figure
+
+
+def _draw_runs(axes: Axes, runs: Mapping[str, Run]) -> list[Line2D]:
+    """Seeds thin, medians thick and returned; the first the thickest, so that runs that go together stay visible."""
+    lines = [
+        draw_seeds(axes, trajectory.times("excess_loss"), moving_values(trajectory, "excess_loss"), colour, name)
+        for (name, (_, trajectory)), colour in zip(runs.items(), run_colours(len(runs)), strict=True)
+    ]
+    for line, width in zip(lines, np.linspace(2.2, 1.1, len(lines)), strict=True):
+        line.set_linewidth(float(width))
+    return lines
+
+
+def _draw_published(axes: Axes, plateaus: Sequence[float]) -> None:
+    """A dotted line at each plateau of the paper, named inside, on the left, where no curve is that low yet."""
+    for number, plateau in enumerate(plateaus):
+        axes.axhline(plateau, color=MUTED, linewidth=0.8, linestyle=(0, (1, 1.6)), zorder=1)
+        words = f"{plateau:g}" + (" published" if number == 0 else "")
+        note_above(axes, words, (0.015, plateau), ("axes fraction", "data"), "left")
+
+
+def log_axis(axes: Axes, curves: Sequence[np.ndarray], floor: float = FLOOR) -> None:
+    """A logarithmic axis of a decade or more that holds all of the curves above `floor`; the rest is at its foot."""
+    numbers = np.concatenate([np.ravel(curve).astype(float) for curve in curves] or [np.empty(0)])
+    above = numbers[np.isfinite(numbers) & (numbers > floor)]
+    low, high = (above.min(), above.max()) if above.size else (0.1, 1.0)
+    spare = max(1.3, np.sqrt(10 * low / high))
+    low, high = max(low / spare, floor), high * spare
+    axes.set_ylim(
+        low, high
+    )  # before the scale, which looks for limits by itself and complains where nothing is above 0
+    axes.set_yscale("log", nonpositive="clip")
+    between = (1.0, 3.0) if high < 300 * low else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(subs=between, numticks=20))
+    axes.yaxis.set_major_formatter("{x:g}" if high < 300 * low else LogFormatterMathtext())
+    axes.yaxis.set_minor_locator(LogLocator(subs="all", numticks=20))
+    axes.yaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,66 @@
+// Which claims are shown: those with the chosen verdict that speak of every typed word.
+import { makeChoice } from "./choices.js";
+import { element } from "./dom.js";
+import { SIGNS } from "./outcome.js";
+import { counted } from "./words.js";
+
+const nameOf = (findings) => findings[0].claim.toLowerCase().split(/\s+/)[0];
+
+function wordsOf(findings) {
+  const words = findings.flatMap((finding) => [
+    finding.claim,
+    finding.statement,
+    finding.definition,
+    finding.quantity,
+    finding.detail,
+    finding.grid,
+    ...Object.keys(finding.parts),
+  ]);
+  return words.join("\n").toLowerCase();
+}
+
+/** [{findings, node}], a claim each: the row of buttons and the field for words that hide the nodes of the others. */
+export function mountFilter(host, rows) {
+  const names = new Set(rows.map((row) => nameOf(row.findings)));
+  const claims = rows.map(({ findings, node }) => ({
+    node,
+    name: nameOf(findings),
+    words: wordsOf(findings),
+    verdicts: new Set(findings.map((finding) => finding.verdict)),
+  }));
+  let chosen = "all";
+
+  // Whoever types the whole name of a claim means that claim: "A1" is not A10.
+  const speaksOf = (claim, word) => (names.has(word) ? claim.name === word : claim.words.includes(word));
+  const apply = () => {
+    const typed = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const claim of claims) {
+      const verdictFits = chosen === "all" || claim.verdicts.has(chosen);
+      const fits = verdictFits && typed.every((word) => speaksOf(claim, word));
+      claim.node.hidden = !fits;
+      shown += fits;
+    }
+    status.textContent = `${shown ? shown : "none"} of ${counted(claims.length, "claim")}`;
+  };
+
+  const options = Object.entries(SIGNS).map(([verdict, sign]) => {
+    const count = claims.filter((claim) => claim.verdicts.has(verdict)).length;
+    return { value: verdict, words: `${sign} ${verdict} ${count}`, disabled: count === 0 };
+  });
+  const all = { value: "all", words: `all ${claims.length}` };
+  const choice = makeChoice("Claims by verdict", [all, ...options], (value) => {
+    chosen = value;
+    apply();
+  });
+  const field = element("input", {
+    type: "search",
+    id: "claim-words",
+    placeholder: "claim or words",
+    "aria-label": "Claims by name or words",
+    oninput: apply,
+  });
+  const status = element("output", { class: "quiet", for: "claim-words" });
+  host.append(element("div", { class: "filter" }, choice.host, field, status));
+  apply();
+}

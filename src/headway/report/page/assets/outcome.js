@@ -1,0 +1,114 @@
+// What the numbers of one grid say of a claim: the verdict, the seeds behind it, and the way to its figures.
+import { drawn, element } from "./dom.js";
+import { median, number } from "./words.js";
+
+export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "not run": "–" };
+
+export function badge(verdict) {
+  return element(
+    "span",
+    { class: `badge ${verdict.replace(" ", "-")}` },
+    element("span", { "aria-hidden": "true" }, SIGNS[verdict]),
+    ` ${verdict}`,
+  );
+}
+
+/** Each seed a dot, filled where the claim holds; the line is the interval. */
+function dots(finding) {
+  const points = finding.values
+    .map((value, seed) => ({ value, holds: finding.holds[seed] }))
+    .filter((point) => point.value !== null);
+  const bounds = (finding.interval ?? []).filter((bound) => bound !== null);
+  const all = [...points.map((point) => point.value), ...bounds];
+  if (points.length < 2) return null;
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  if (low === high) return null;
+  const x = (value) => 7 + (106 * (value - low)) / (high - low);
+  return drawn(
+    "svg",
+    { class: "dots", width: 120, height: 18, viewBox: "0 0 120 18", "aria-hidden": "true" },
+    drawn("line", { x1: 1, x2: 119, y1: 9, y2: 9, class: "axis" }),
+    bounds.length === 2 &&
+      drawn("line", { x1: x(bounds[0]), x2: x(bounds[1]), y1: 9, y2: 9, class: "interval" }),
+    points.map((point) =>
+      drawn("circle", { cx: x(point.value), cy: 9, r: 4, class: point.holds ? "yes" : "no" }),
+    ),
+  );
+}
+
+function seedTable(finding) {
+  return element(
+    "table",
+    { class: "numbers small" },
+    element(
+      "thead",
+      {},
+      element("tr", {}, element("th", {}, "seed"), element("th", {}, "value"), element("th", {}, "holds")),
+    ),
+    element(
+      "tbody",
+      {},
+      finding.seeds.map((seed, i) =>
+        element(
+          "tr",
+          {},
+          element("td", {}, `${seed}`),
+          element("td", {}, number(finding.values[i])),
+          element("td", {}, finding.holds[i] ? "yes" : "no"),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The way to the figures behind the verdict. */
+const figuresLink = ({ figures, claim, grid }) =>
+  element("a", { href: `#figures-${figures}`, "aria-label": `figures of ${claim}, ${grid}` }, "figures");
+
+/** What was found on one grid; `measured`: its quantity is told nowhere else; `linked`: the page has its figures. */
+export function outcome(finding, { measured, linked }) {
+  const held = finding.holds.filter(Boolean).length;
+  const interval = finding.interval
+    ? ` [${number(finding.interval[0])}, ${number(finding.interval[1])}]`
+    : "";
+  const quantity =
+    finding.values.length > 0 &&
+    element(
+      "div",
+      { class: "quantity" },
+      number(median(finding.values)),
+      element("span", { class: "quiet" }, interval),
+    );
+  const parts = Object.entries(finding.parts);
+  const lacking = parts.some(([, count]) => count < finding.holds.length); // else the verdict says it all
+  return element(
+    "div",
+    { class: "outcome" },
+    element(
+      "div",
+      {},
+      badge(finding.verdict),
+      finding.holds.length
+        ? element("span", { class: "held" }, `${held} of ${finding.holds.length} seeds`)
+        : null,
+    ),
+    element("div", { class: "measured" }, quantity, dots(finding)),
+    lacking
+      ? element(
+          "ul",
+          { class: "parts" },
+          parts.map(([name, count]) => element("li", {}, `${name}: ${count} of ${finding.holds.length}`)),
+        )
+      : null,
+    finding.detail ? element("p", { class: "quiet" }, finding.detail) : null,
+    measured ? element("p", { class: "quiet" }, `Measured: ${finding.quantity}`) : null,
+    element(
+      "div",
+      { class: "more" },
+      linked ? figuresLink(finding) : null,
+      finding.seeds.length
+        ? element("details", {}, element("summary", {}, "each seed"), seedTable(finding))
+        : null,
+    ),
+  );
+}
