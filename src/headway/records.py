@@ -19,9 +19,14 @@ Made = TypeVar("Made")
 
 
 def plain(value: Any) -> Any:
-    """Frozen records as dictionaries, lists, numbers and words, ready for JSON."""
+    """Frozen records as dictionaries, lists, numbers and words, ready for JSON.
+
+    A field that was added later (`metadata={"added": version}`) is left out while it has its default, so that what was
+    computed before it existed keeps its name.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        told = (f for f in dataclasses.fields(value) if not (_added(f) and getattr(value, f.name) == f.default))
+        return {f.name: plain(getattr(value, f.name)) for f in told}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
     return value
@@ -242,11 +247,17 @@ def _revive_record(kind: Any, data: Any, where: str) -> Any:
     if not isinstance(data, dict):
         raise _another_version(f"{where} is {data!r}, not a set of named values")
     wanted = _annotations(kind)
-    for name in sorted(wanted.keys() - data.keys()):
+    optional = {f.name for f in dataclasses.fields(kind) if _added(f)}
+    for name in sorted(wanted.keys() - data.keys() - optional):
         raise _another_version(f"{where} lacks {name!r}")
     for name in sorted(data.keys() - wanted.keys()):
         raise _another_version(f"{where} has an unknown {name!r}")
-    return kind(**{name: _revive(wanted[name], data[name], f"{where}.{name}") for name in wanted})
+    return kind(**{name: _revive(wanted[name], data[name], f"{where}.{name}") for name in wanted if name in data})
+
+
+def _added(field: dataclasses.Field) -> bool:
+    """Whether a record made before this field existed lacks it and means its default."""
+    return "added" in field.metadata
 
 
 def _revive_choice(kinds: tuple[Any, ...], data: Any, where: str) -> Any:

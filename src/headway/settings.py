@@ -321,7 +321,7 @@ class EvaluationSettings:
     """Further steps, for instance those a paper shows."""
     snapshots: int = 24
     """At how many of them the whole attention matrices are kept, besides `also`."""
-    subsets: bool = False
+    subsets: bool = field(default=False, metadata={"added": "0.2"})
     """Compare also with the predictors that know any combination of the blocks, 2^h in all."""
 
     def __post_init__(self) -> None:

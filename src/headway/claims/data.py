@@ -55,7 +55,12 @@ def by_size(runs: tuple[Run, ...]) -> tuple[list[float], list[Trajectory]]:
 
 def best_steps(trajectory: Trajectory) -> np.ndarray:
     """The first step of the lowest validation loss of each seed: (seed,)."""
-    return trajectory.times("excess_loss")[np.nanargmin(trajectory["excess_loss"], axis=1)]
+    return trajectory.times("excess_loss")[_lowest(trajectory["excess_loss"])]
+
+
+def _lowest(losses: np.ndarray) -> np.ndarray:
+    """Where each row is lowest; what is not a number is never."""
+    return np.argmin(np.where(np.isfinite(losses), losses, np.inf), axis=1)
 
 
 def rungs_met(trajectory: Trajectory) -> np.ndarray:
@@ -136,5 +141,5 @@ def choosing_the_length_pays(claim: Claim, *runs: Run) -> Finding:
 def _stopped(trajectory: Trajectory) -> np.ndarray:
     """Excess loss on both halves of the test sequences at the best step by the first half: (seed, 2)."""
     halves = trajectory["excess_halves"]
-    best = np.nanargmin(halves[:, :, 0], axis=1)
+    best = _lowest(halves[:, :, 0])
     return halves[np.arange(len(halves)), best]

@@ -26,9 +26,9 @@ def decay_hardly_matters(claim: Claim, run: Run, without: Run) -> Finding:
     """|a / b - 1| < 0.1 for every boundary and for the lowest excess loss."""
     with_decay, without_decay = (boundary_table(trajectory) for _, trajectory in (run, without))
     alike = np.all(np.isfinite(with_decay) == np.isfinite(without_decay), axis=1)
-    lowest = [trajectory["excess_loss"].min(axis=1) for _, trajectory in (run, without)]
     one, other = (
-        np.column_stack(columns) for columns in zip((with_decay, lowest[0]), (without_decay, lowest[1]), strict=True)
+        np.column_stack([boundaries, trajectory["excess_loss"].min(axis=1)])
+        for boundaries, (_, trajectory) in ((with_decay, run), (without_decay, without))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         apart = np.nan_to_num(np.maximum(one / other, other / one) - 1, nan=0.0)  # a boundary that neither has

@@ -60,6 +60,8 @@ def nearer_than_stageless(claim: Claim, run: Run) -> Finding:
     settings, trajectory = run
     if len(settings.task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is no rung below the truth.")
+    if "kl_stageless" not in trajectory.facts:
+        return claim.not_run("How near confidence alone comes was not measured when this run was made.")
     ratios = distance_ratios(trajectory)
     detail = f"Rung by rung {', '.join(f'{ratio:.2f}' for ratio in np.median(ratios, axis=0))} (medians over seeds)."
     return claim.finding([run], ratios.max(axis=1), np.all(ratios < 1, axis=1), detail)

@@ -105,14 +105,16 @@ def write_markdown(
     outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]], path: Path, command: str
 ) -> None:
     """The verdicts and the stage boundaries of every run as a document."""
-    from headway.report.document import write_document
+    from headway.report.document import NamedRun, write_document
 
     runs = [
-        (outcome.experiment, outcome.grid, name, (record.cell.settings, record.trajectory))
+        NamedRun(outcome.experiment, outcome.grid, name, record.cell.settings, record.trajectory)
         for outcome in outcomes
         for name, record in outcome.records.items()
+        if record.cell.kind == "markov"
     ]
-    write_document(path, findings, runs, command)
+    titles = {outcome.experiment: title(experiment_from(outcome.experiment)) for outcome in outcomes}
+    write_document(path, findings, runs, titles, command)
 
 
 def has_desktop() -> bool:

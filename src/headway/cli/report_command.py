@@ -52,7 +52,9 @@ def main(arguments: Sequence[str]) -> None:
     from headway.cli.ending import show, write_markdown
     from headway.cli.outcome import outcomes_from
 
-    outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES)
+    # A document tells of what was not run, too.
+    every = options.document is not None
+    outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES, every)
     if not outcomes:
         places = ", ".join(str(store.root) for store in stores) or "runs"
         raise UserError(

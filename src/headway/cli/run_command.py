@@ -86,7 +86,7 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     """The same arguments once for every run of the grid, so that what is not given keeps that run's value."""
     default = Options(grid=cast(GRIDS, grid), settings=settings)
     options: Any = tyro.cli(
-        Options[type(settings)],
+        Options[type(settings)],  # ty: ignore[invalid-type-form]
         args=arguments,
         default=default,
         prog=f"headway run {name}",

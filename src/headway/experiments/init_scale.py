@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headway.presets import FEW_SEEDS, MINIMALS, curves, for_each_grid
+from headway.published import PLATEAUS
 from headway.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def read(results: Results) -> list[Finding]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Figure 4, left."""
+    """Figure 4, left, with the published plateaus of what was run."""
     from headway.report.figures import figure_family
 
-    return {"figure-4-left": figure_family(results)}
+    wanted = PLATEAUS["init-scale", "u = 1e-09"] if results["Xavier"][0] == GRIDS["as-run"]["Xavier"] else ()
+    return {"figure-4-left": figure_family(results, plateaus=wanted)}

@@ -1,9 +1,12 @@
 """A run whose every number is known: three heads climb a staircase of three blocks."""
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from tests.report.made_run import FOUR, made_settings, made_trajectory
 
 from headway.records import Trajectory
 from headway.settings import Blocks, Settings, TaskSettings
@@ -32,7 +35,7 @@ class Staircase:
         return Settings(task=TaskSettings(blocks=self.blocks, horizon=self.horizon))
 
     def run(self, **changes: np.ndarray) -> Trajectory:
-        """The run, with some arrays or facts replaced."""
+        """The run, with some arrays or facts replaced; one that it does not have is measured at every evaluation."""
         rung = np.sum(self.steps[:, None] >= ARRIVALS, axis=1)
         levels = np.array([3.0, 1.0, 0.4, 0.0])
         factor = np.array([1.0, 1.1, 1.3])[:, None]
@@ -49,7 +52,7 @@ class Staircase:
         }
         facts = {"rung_excess": np.tile(levels, (3, 1)), "diverged_at": np.array([-1, -1, -1])}
         facts.update({name: value for name, value in changes.items() if name in facts})
-        arrays.update({name: value for name, value in changes.items() if name in arrays})
+        arrays.update({name: value for name, value in changes.items() if name not in facts})
         return Trajectory(
             seeds=self.seeds,
             clocks={"evaluation": self.steps, "snapshot": self.snapshots},
@@ -84,3 +87,35 @@ def _homes(step: int) -> list[int]:
 @pytest.fixture(scope="module")
 def staircase() -> Staircase:
     return Staircase()
+
+
+@pytest.fixture(scope="module")
+def odd_runs() -> dict[str, tuple[Settings, Trajectory]]:
+    """Eight runs that did not go as one would like, by what is odd about them."""
+    settings = made_settings(references=(2, 4, 6))
+    single = made_settings(blocks=((1, 2),))
+    made = made_trajectory(settings)
+    ends = {"evaluation": [0, -1], "snapshot": [0, -1]}
+    return {
+        "one seed": (settings, made_trajectory(settings, seeds=(7,))),
+        "a seed diverged": (settings, made_trajectory(settings, diverged={1: 40})),
+        "every seed diverged": (settings, made_trajectory(settings, diverged={0: 1, 1: 2, 2: 3, 3: 40})),
+        "diverged at once": (settings, made_trajectory(settings, diverged=dict.fromkeys(FOUR, 0))),
+        "nothing is a number": (settings, dataclasses.replace(made, arrays=_each(made, lambda old: old * np.nan))),
+        "no matrices": (settings, _only(made, {"snapshot": []})),
+        "start and end only": (settings, _only(made, ends)),
+        "one block": (single, made_trajectory(single)),
+    }
+
+
+def _each(trajectory: Trajectory, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: change(values) for name, values in trajectory.arrays.items()}
+
+
+def _only(trajectory: Trajectory, rows: dict[str, list[int]]) -> Trajectory:
+    """The trajectory at some of the times of some clocks."""
+    arrays = {
+        name: values[:, rows.get(trajectory.clock_of[name], slice(None))] for name, values in trajectory.arrays.items()
+    }
+    clocks = {name: ticks[rows.get(name, slice(None))] for name, ticks in trajectory.clocks.items()}
+    return dataclasses.replace(trajectory, arrays=arrays, clocks=clocks)

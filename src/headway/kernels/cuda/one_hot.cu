@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) one_hot_gradient(
     if (lane == 0) losses[(member * SPLITS + split) * WARPS + warp] = total;
 }
 
-#if EXACT
+#ifdef COUNT
 // Whole numbers of 2^-48 as float32; COUNT of them.
 extern "C" __global__ void in_float32(const long long* __restrict__ sums, float* numbers) {
     for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < COUNT; n += (size_t)gridDim.x * blockDim.x)

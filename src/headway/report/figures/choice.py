@@ -51,6 +51,10 @@ def figure_choice(runs: Mapping[str, Run]) -> Figure:
     for axes in (losses, gains):
         dress(axes)
         size_axis(axes, [choice.size for choice in choices])
+    if not choices:
+        for axes in (losses, gains):
+            axes.text(0.5, 0.5, "no n-gram models", transform=axes.transAxes, ha="center", va="center", color=MUTED)
+        return figure
     contexts = sorted({length for choice in choices for length in choice.lengths})
     colours = dict(zip(contexts, rung_colours(len(contexts)), strict=True))
     _draw_losses(losses, choices, colours)

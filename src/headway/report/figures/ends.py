@@ -29,7 +29,8 @@ def name_ends(axes: Axes, lines: list[Line2D], gap: float = GAP) -> None:
         if np.isfinite(end):
             # Level to the edge, from wherever the run stopped, and from there to its name.
             path = [min(stop, 1.005), 1.005, 1.035], [end, end, place]
-            axes.add_artist(Line2D(*path, transform=axes.transAxes, color=colour, linewidth=0.6)).set_clip_on(False)
+            tie = Line2D(*path, transform=axes.transAxes, color=colour, linewidth=0.6, label="_tie")
+            axes.add_artist(tie).set_clip_on(False)
         else:
             name, colour = f"{name} (no numbers)", MUTED
         axes.text(1.045, place, name, transform=axes.transAxes, va="center", color=colour)

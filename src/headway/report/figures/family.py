@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
 
+from headway.records import Trajectory
 from headway.report.colours import MUTED
 from headway.report.figures.ends import name_ends, note_above
 from headway.report.figures.lines import draw_seeds, from_zero, moving_values, time_axis
@@ -22,34 +23,37 @@ FLOOR = 1e-4
 
 @styled
 def figure_family(runs: Mapping[str, Run], *, plateaus: Sequence[float] = ()) -> Figure:
-    """Excess loss of every run over log steps, one colour a run; left as it is, right on a logarithmic axis.
+    """Excess loss of every run over training, one colour a run; left on the paper's axes, right on logarithmic ones.
 
-    The right panel is there for the low plateaus, which the left one presses onto its floor. `plateaus` are
-    published ones: dotted lines, on the right.
+    The right panel is there for the first steps and the low plateaus, which the left one presses onto its edges.
+    `plateaus` are published ones: dotted lines, on the right.
     """
     figure = new_figure(PAGE_WIDTH, 2.3)
     plain, logarithmic = figure.subplots(1, 2, width_ratios=(1, 1.05))
+    trajectories = {name: trajectory for name, (_, trajectory) in runs.items()}
+    colours = run_colours(len(runs))
     for axes in (plain, logarithmic):
         dress(axes)
+        lines = draw_runs(axes, trajectories, "excess_loss", colours, log_steps=axes is logarithmic)
         axes.set_ylabel("excess loss (nats)")
-        time_axis(axes, longest_times([trajectory for _, trajectory in runs.values()], "excess_loss"), log=True)
-    _draw_runs(plain, runs)
     from_zero(plain)
-    lines = _draw_runs(logarithmic, runs)
     log_axis(logarithmic, [np.asarray(line.get_ydata()) for line in lines])
     _draw_published(logarithmic, plateaus)
     name_ends(logarithmic, lines)
     return figure
 
 
-def _draw_runs(axes: Axes, runs: Mapping[str, Run]) -> list[Line2D]:
+def draw_runs(
+    axes: Axes, trajectories: Mapping[str, Trajectory], quantity: str, colours: Sequence[str], *, log_steps: bool
+) -> list[Line2D]:
     """Seeds thin, medians thick and returned; the first the thickest, so that runs that go together stay visible."""
     lines = [
-        draw_seeds(axes, trajectory.times("excess_loss"), moving_values(trajectory, "excess_loss"), colour, name)
-        for (name, (_, trajectory)), colour in zip(runs.items(), run_colours(len(runs)), strict=True)
+        draw_seeds(axes, trajectory.times(quantity), moving_values(trajectory, quantity), colour, name)
+        for (name, trajectory), colour in zip(trajectories.items(), colours, strict=True)
     ]
     for line, width in zip(lines, np.linspace(2.2, 1.1, len(lines)), strict=True):
         line.set_linewidth(float(width))
+    time_axis(axes, longest_times(list(trajectories.values()), quantity), log=log_steps)
     return lines
 
 
@@ -68,12 +72,11 @@ def log_axis(axes: Axes, curves: Sequence[np.ndarray], floor: float = FLOOR) -> 
     low, high = (above.min(), above.max()) if above.size else (0.1, 1.0)
     spare = max(1.3, np.sqrt(10 * low / high))
     low, high = max(low / spare, floor), high * spare
-    axes.set_ylim(
-        low, high
-    )  # before the scale, which looks for limits by itself and complains where nothing is above 0
+    # Limits before the scale, which else looks for some by itself and complains where nothing is above 0.
+    axes.set_ylim(low, high)
     axes.set_yscale("log", nonpositive="clip")
-    between = (1.0, 3.0) if high < 300 * low else (1.0,)
-    axes.yaxis.set_major_locator(LogLocator(subs=between, numticks=20))
-    axes.yaxis.set_major_formatter("{x:g}" if high < 300 * low else LogFormatterMathtext())
+    narrow = high < 300 * low
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if narrow else (1.0,), numticks=8))
+    axes.yaxis.set_major_formatter("{x:g}" if narrow else LogFormatterMathtext())
     axes.yaxis.set_minor_locator(LogLocator(subs="all", numticks=20))
     axes.yaxis.set_minor_formatter(NullFormatter())

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.report.figures.ends import name_ends
-from headway.report.figures.family import log_axis
-from headway.report.figures.lines import draw_seeds, from_zero, moving_values, time_axis
-from headway.report.figures.runs import Run, longest_times, run_colours
+from headway.report.figures.family import draw_runs, log_axis
+from headway.report.figures.lines import from_zero
+from headway.report.figures.runs import Run, run_colours
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 WORDS = {
@@ -26,18 +26,12 @@ def figure_saddle(runs: Mapping[str, Run]) -> Figure:
     """Excess loss and learning rate over log steps, one colour a schedule."""
     figure = new_figure(PAGE_WIDTH, 3.0)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.3, 1))
-    names = schedule_names(runs)
+    words, colours = schedule_names(runs), dict(zip(runs, run_colours(len(runs)), strict=True))
     for axes, quantity in ((above, "excess_loss"), (below, "learning_rate")):
         dress(axes)
         measured = {name: trajectory for name, (_, trajectory) in runs.items() if quantity in trajectory}
-        lines = [
-            draw_seeds(
-                axes, measured[name].times(quantity), moving_values(measured[name], quantity), colour, names[name]
-            )
-            for name, colour in zip(runs, run_colours(len(runs)), strict=True)
-            if name in measured
-        ]
-        time_axis(axes, longest_times(list(measured.values()), quantity), log=True)
+        named = {words[name]: trajectory for name, trajectory in measured.items()}
+        lines = draw_runs(axes, named, quantity, [colours[name] for name in measured], log_steps=True)
         if axes is above:
             from_zero(axes)
         else:
@@ -52,6 +46,6 @@ def schedule_names(runs: Mapping[str, Run]) -> dict[str, str]:
     """Name of a run -> its schedule in words, and its name beside them where two runs share a schedule."""
     schedules = [settings.training.schedule for settings, _ in runs.values()]
     return {
-        name: WORDS[schedule] + (f" ({name})" if schedules.count(schedule) > 1 else "")
+        name: WORDS.get(schedule, schedule) + (f" ({name})" if schedules.count(schedule) > 1 else "")
         for name, schedule in zip(runs, schedules, strict=True)
     }

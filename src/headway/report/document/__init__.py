@@ -1,0 +1,112 @@
+"""docs/reproduction.md, written from the records: experiment by experiment what was found, under which settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from headway.analysis import over_seeds
+from headway.records import Finding
+from headway.report.document.tables import NamedRun, schedule_table, stage_table
+
+__all__ = ["NamedRun", "write_document"]
+
+INTRODUCTION = """\
+A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
+intervals (BCa bootstrap). `printed` is what the paper says, `as-run` what the authors' code did. Claims that begin with
+H are not in the paper. The definitions were written down before the runs were made; [the log](log.md) tells of
+those that changed afterwards.
+
+*Leaves rung i* is the step at which KL to f_{1:i} is lowest, *boundary* the step at which the model is as far from its
+best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step that not all
+of them have. *Published* is what the authors' figures show, by eye and for one seed, where that is known. Excess loss is
+in nats."""
+
+SADDLE = """\
+The paper prints a schedule that halves the rate when the loss stands still (patience 10) and does not say what it
+watches. Read as the mean training loss once an epoch (`plateau`), or as the training loss of every step
+(`plateau-step`), it does this to runs that start at a saddle, with scores of 1e-9:"""
+
+
+def write_document(
+    path: Path,
+    findings: Sequence[tuple[str, Finding]],
+    runs: Sequence[NamedRun],
+    titles: Mapping[str, str],
+    command: str,
+) -> Path:
+    """The whole page as Markdown; `titles` are the experiments, in order, with what each shows."""
+    parts = [
+        "# What is reproduced of paper A, and what is not",
+        f"Every number on this page is made from the records by `{command}`; do not edit it.",
+        INTRODUCTION,
+        "## All claims",
+        _summary(findings),
+    ]
+    for experiment, title in titles.items():
+        parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
+        shown = [run for run in runs if run.experiment == experiment and run.settings.context is None]
+        if shown:
+            parts.append(stage_table(shown))
+        saddles = [run for run in shown if run.name.startswith("saddle")]
+        if saddles:
+            parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return path
+
+
+def _summary(findings: Sequence[tuple[str, Finding]]) -> str:
+    """One row a claim, one column a grid."""
+    grids = list(dict.fromkeys(grid for grid, _ in findings))
+    lines = [f"| claim | {' | '.join(grids)} | what it says |", "|---" * (len(grids) + 2) + "|"]
+    for claim in dict.fromkeys(finding.claim for _, finding in findings):
+        rows = {grid: finding for grid, finding in findings if finding.claim == claim}
+        verdicts = [_verdict(rows.get(grid)) for grid in grids]
+        lines.append(f"| {claim} | {' | '.join(verdicts)} | {next(iter(rows.values())).statement} |")
+    return "\n".join(lines)
+
+
+def _verdict(finding: Finding | None) -> str:
+    if finding is None or not finding.holds:
+        return "not run"
+    return f"{finding.verdict} {sum(finding.holds)}/{len(finding.holds)}"
+
+
+def _figures(path: Path, experiment: str) -> list[str]:
+    """The experiment's figures that lie beside the document."""
+    found = sorted((path.parent / "figures").glob(f"{experiment}-as-run-*.png"))
+    return [f"![{file.stem}](figures/{file.name})" for file in found]
+
+
+def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[str]:
+    own = [(grid, finding) for grid, finding in findings if finding.figures == f"{experiment}-{grid}"]
+    blocks = []
+    for claim in dict.fromkeys(finding.claim for _, finding in own):
+        rows = [(grid, finding) for grid, finding in own if finding.claim == claim]
+        first = rows[0][1]
+        lines = [
+            f"**{claim}.** {first.statement}",
+            "",
+            f"*Definition:* {first.definition}",
+            "",
+            f"| grid | verdict | seeds | {first.quantity} | |",
+            "|---|---|---|---|---|",
+        ]
+        for grid, finding in rows:
+            seeds = f"{sum(finding.holds)}/{len(finding.holds)}" if finding.holds else ""
+            words = [finding.detail] if finding.detail else []
+            if finding.parts and finding.verdict in ("partly", "fails"):
+                words.append("; ".join(f"{part}: {count}" for part, count in finding.parts.items()))
+            lines.append(f"| {grid} | {finding.verdict} | {seeds} | {_measured(finding)} | {' '.join(words)} |")
+        blocks.append("\n".join(lines))
+    return blocks
+
+
+def _measured(finding: Finding) -> str:
+    """The median over the seeds that have a value, and its interval if it is known."""
+    found = over_seeds(finding.values)
+    if found.seeds == 0:
+        return ""
+    interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
+    return f"{found.median:.3g}{interval}"

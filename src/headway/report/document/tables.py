@@ -1,0 +1,103 @@
+"""Tables of a document: when each run went from rung to rung, how low it came, what a schedule did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from headway.analysis import OverSeeds, Stages, over_seeds
+from headway.analysis.seed_stages import ladder_stages
+from headway.published import PLATEAUS, STAGE_ENDS
+from headway.records import Trajectory
+from headway.settings import Settings
+
+
+class NamedRun(NamedTuple):
+    """A run of an experiment's grid."""
+
+    experiment: str
+    grid: str
+    name: str
+    settings: Settings
+    trajectory: Trajectory
+
+
+def stage_table(runs: Sequence[NamedRun]) -> str:
+    """Run by run: seeds, rungs met, when each stage ended, the excess loss there and at its lowest."""
+    rungs = max(len(run.settings.task.blocks) for run in runs)
+    headings = ["run", "grid", "seeds", "rungs met"]
+    for rung in range(1, rungs):
+        headings += [f"leaves rung {rung}", f"boundary {rung}/{rung + 1}"]
+    headings += ["published", "excess loss at the rungs", "lowest", "published"]
+    lines = [_row(headings), "|---" * len(headings) + "|"]
+    for run in runs:
+        stages = ladder_stages(run.trajectory)
+        met = sorted({len(set(found.rungs)) for found in stages})
+        cells = [run.name, run.grid, f"{len(run.trajectory.seeds)}", " to ".join(map(str, {met[0]: 0, met[-1]: 0}))]
+        for rung in range(1, rungs):
+            cells.append(steps(over_seeds([_at(found, found.leavings, rung) for found in stages])))
+            cells.append(steps(over_seeds([_at(found, found.boundaries, rung) for found in stages])))
+        known = (run.experiment, run.name) if run.grid == "as-run" else None
+        cells.append(", ".join(map(str, STAGE_ENDS.get(known, ()))))
+        cells.append(", ".join(_level(over) for over in _levels(run.trajectory)))
+        cells.append(_level(over_seeds(run.trajectory["excess_loss"].min(axis=1))))
+        cells.append(", ".join(map(str, PLATEAUS.get(known, ()))))
+        lines.append(_row(cells))
+    return "\n".join(lines)
+
+
+def schedule_table(runs: Sequence[NamedRun]) -> str:
+    """What became of the learning rate, and of the first stage."""
+    lines = [
+        "| run | grid | schedule | rate at the end / at the start | boundary 1/2 | lowest excess loss |",
+        "|---|---|---|---|---|---|",
+    ]
+    for run in runs:
+        rates = run.trajectory["learning_rate"]
+        ends = [_at(found, found.boundaries, 1) for found in ladder_stages(run.trajectory)]
+        cells = [
+            run.name,
+            run.grid,
+            run.settings.training.schedule,
+            f"{np.median(rates[:, -1] / rates[:, 0]):.2g}",
+            steps(over_seeds(ends)),
+            _level(over_seeds(run.trajectory["excess_loss"].min(axis=1))),
+        ]
+        lines.append(_row(cells))
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _at(stages: Stages, times: tuple[float, ...], rung: int) -> float:
+    """The time that belongs to the step from `rung` to the next, or NaN."""
+    crossing = (rung, rung + 1)
+    return times[stages.crossings.index(crossing)] if crossing in stages.crossings else math.nan
+
+
+def _levels(trajectory: Trajectory) -> list[OverSeeds]:
+    """Excess loss at the step at which KL to each rung is lowest, where the rung was met."""
+    lowest = np.argmin(trajectory["kl_rungs"][:, :, 1:], axis=1)
+    loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
+    # A lower rung has been met once KL to it rises again; the truth may be approached to the end.
+    met = lowest < len(trajectory.times("kl_rungs")) - 1
+    met[:, -1] = met[:, :-1].all(axis=1)
+    return [over_seeds(column) for column in np.where(met, loss, np.nan).T]
+
+
+def steps(over: OverSeeds) -> str:
+    """Median and interval, and how many seeds have one."""
+    return "-" if over.seeds == 0 else f"{over.median:.0f} [{over.low:.0f}, {over.high:.0f}]{_missing(over)}"
+
+
+def _level(over: OverSeeds) -> str:
+    return "-" if over.seeds == 0 else f"{over.median:.2f}"
+
+
+def _missing(over: OverSeeds) -> str:
+    return f" ({over.seeds} of {over.seeds + over.missing})" if over.missing else ""
