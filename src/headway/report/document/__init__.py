@@ -19,7 +19,7 @@ those that changed afterwards.
 
 *Leaves rung i* is the step at which KL to f_{1:i} is lowest, *boundary* the step at which the model is as far from its
 best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step that not all
-of them have. *Published* is what the authors' figures show, by eye and for one seed, where that is known. Excess loss is
+of them have. *Published* is what the authors' figures show, by eye and for one seed, where it is known. Excess loss is
 in nats."""
 
 SADDLE = """\

@@ -35,10 +35,13 @@ function mountNarration(host, report, selection) {
 
 function writeSummary(host, report) {
   const several = report.runs.length > 1;
+  const told = report.runs.map((run) =>
+    element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run)),
+  );
+  // Of many runs the first few would push everything else out of sight.
+  const folded = element("details", {}, element("summary", {}, `${told.length} runs, each in a sentence`), told);
   host.append(
-    ...report.runs.map((run) =>
-      element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run)),
-    ),
+    ...(told.length > 4 ? [folded] : told),
     ...(report.findings.length ? [element("p", {}, tally(report.findings))] : []),
     ...(report.runs.length || report.findings.length
       ? []

@@ -1,0 +1,37 @@
+"""V_k = 0 and s_k = 1/T + noise_k: the start of the paper's simulation, on the simplex."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.theory.problem import Problem, State
+from headway.theory.simplex import OffSimplex, on_simplex
+
+
+def near_uniform(
+    problem: Problem,
+    seed: int,
+    *,
+    noise: float,
+    otherwise: OffSimplex = "project",
+) -> State:
+    """V_k = 0, s_k = 1/T + noise * normal, one draw a head; a seed's start does not depend on other seeds.
+
+    `noise` is a standard deviation. The paper's section B.4 gives a covariance 1e-6 I, so 1e-3, and leaves the start
+    off the simplex; here it is projected. With `noise` 0 the heads are alike and the start is the symmetric one.
+    """
+    if noise and not np.all(problem.copies == 1):
+        raise ValueError(
+            "noise tells positions apart, but some positions of this problem were merged because they are alike. "
+            "Use noise=0, or the problem before `merge_positions`."
+        )
+    shape = (problem.heads, problem.length)
+    draws = np.random.default_rng([seed, 0x5]).standard_normal(shape)
+    uniform = np.full(shape, 1 / problem.copies.sum())
+    attention = on_simplex(uniform + noise * draws, otherwise) if noise else uniform
+    return State(np.zeros((problem.heads, problem.size)), attention)
+
+
+def stack(states: Sequence[State]) -> State:
+    """Starts of many seeds as one state with a leading axis, for one call that solves all of them."""
+    return State(np.stack([s.values for s in states]), np.stack([s.attention for s in states]))
