@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
+from headway.settings import ConstructionSettings, Settings
 
 Run = tuple[Settings, Trajectory]
+AnyRun = tuple[Settings | ConstructionSettings, Trajectory]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Claim:
 
     def finding(
         self,
-        runs: Sequence[Run],
+        runs: Sequence[AnyRun],
         values: ArrayLike,
         holds: ArrayLike,
         detail: str = "",
@@ -74,7 +75,7 @@ def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
     """`predicate(claim, *runs)` for runs that all exist, cut to the seeds that they share; else it is not run."""
 
     @functools.wraps(predicate)
-    def judge(claim: Claim, *runs: Run | None, **more) -> Finding:
+    def judge(claim: Claim, *runs: AnyRun | None, **more) -> Finding:
         there = [run for run in runs if run is not None]
         if len(there) < len(runs) or not there:
             return claim.not_run("A run that it needs was not made.")
@@ -86,7 +87,7 @@ def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
     return judge
 
 
-def of_seeds(run: Run, seeds: Sequence[int]) -> Run:
+def of_seeds(run: AnyRun, seeds: Sequence[int]) -> AnyRun:
     """The run of some of its seeds."""
     settings, trajectory = run
     if list(trajectory.seeds) == list(seeds):
@@ -106,6 +107,6 @@ def not_diverged(trajectory: Trajectory) -> np.ndarray:
 
 
 def steps_in_words(steps: np.ndarray) -> str:
-    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"."""
-    medians = [f"{over_seeds(column).median:.0f}" for column in steps.T]
+    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"; a column without any step is "(never)"."""
+    medians = [f"{over.median:.0f}" if over.seeds else "(never)" for over in map(over_seeds, steps.T)]
     return medians[0] if len(medians) == 1 else f"{', '.join(medians[:-1])} and {medians[-1]}"

@@ -71,7 +71,7 @@ def rungs_met(trajectory: Trajectory) -> np.ndarray:
 def rungs_at_best(trajectory: Trajectory) -> np.ndarray:
     """The rung of each seed at its best step."""
     return np.array(
-        [stages.at(step) for stages, step in zip(ladder_stages(trajectory), best_steps(trajectory), strict=True)]
+        [stages.at(float(step)) for stages, step in zip(ladder_stages(trajectory), best_steps(trajectory), strict=True)]
     )
 
 

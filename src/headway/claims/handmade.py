@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.claims.claim import Claim, judged
+from headway.claims.claim import AnyRun, Claim, judged
 from headway.records import Finding
 
 REACHED = 1e-3
@@ -21,7 +21,7 @@ A20 = Claim(
 
 
 @judged
-def reaches_the_entropy(claim: Claim, run) -> Finding:
+def reaches_the_entropy(claim: Claim, run: AnyRun) -> Finding:
     """excess(lambda) falls to 0."""
     _, trajectory = run
     excess = trajectory["excess_loss"]
