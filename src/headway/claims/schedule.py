@@ -31,14 +31,13 @@ def plateau_schedule_stops_at_saddles(claim: Claim, one: Run, other: Run) -> Fin
     end, lowered_end = (boundary_table(trajectory)[:, 0] for trajectory in (*constant, *lowered))
     leaves, stays = np.isfinite(end), np.isnan(lowered_end)
     rates = lowered[0]["learning_rate"]
-    detail = (
-        f"The first stage ends at step {_in_words(end)} under a constant rate; under the schedule the rate has fallen "
-    )
+    left, low = (steps_in_words(column[:, None]) for column in (end, _tenth(lowered[0])))
     return claim.finding(
         [one, other],
         rates[:, -1] / rates[:, 0],
         leaves & stays,
-        f"{detail}to a tenth by step {_in_words(_tenth(lowered[0]))} (medians over seeds).",
+        f"The first stage ends at step {left} under a constant rate; under the schedule the rate has fallen to a tenth "
+        f"by step {low} (medians over seeds).",
         {"the constant rate leaves": leaves, "the plateau schedule stays": stays},
     )
 
@@ -48,7 +47,3 @@ def _tenth(trajectory: Trajectory) -> np.ndarray:
     rates, times = trajectory["learning_rate"], trajectory.times("learning_rate")
     low = rates <= 0.1 * rates[:, :1]
     return np.where(low.any(axis=1), times[np.argmax(low, axis=1)], np.nan)
-
-
-def _in_words(steps: np.ndarray) -> str:
-    return steps_in_words(steps[:, None]) if np.isfinite(steps).any() else "(never)"
