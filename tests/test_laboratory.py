@@ -10,7 +10,9 @@ from tests.training.tiny import EVALUATIONS, TINY, changed, compiled_once, outco
 
 from headway.kernels import form_of
 from headway.laboratory import Group, precision, problem, shape_of
+from headway.laboratory.randomness import FEATURES, TEST_SET, key_of
 from headway.records import Cell
+from headway.tasks.markov import markov_chain
 from headway.training.train import Program
 
 SEEDS = (0, 1, 2)
@@ -125,6 +127,31 @@ def test_cells_share_a_program_exactly_if_only_their_numbers_differ():
     assert len({shape_of(settings) for settings in SHAPES.values()} | {shape_of(TINY)}) == len(SHAPES) + 1
 
 
+def test_a_set_smaller_than_the_batch_has_a_program_of_its_own_and_all_others_share_one():
+    """It is seen whole at every step, which shall not cost as much as a batch of the others: batches of 8."""
+    shapes = {samples: shape_of(changed(TINY, training={"samples": samples})) for samples in (5, 7, 8, 9, 20, 9000)}
+    assert len({shapes[samples] for samples in (8, 9, 20, 9000)}) == 1
+    assert len({shapes[samples] for samples in (5, 7, 8)}) == 3
+
+
+@pytest.mark.parametrize(("samples", "rows"), [(5, 5), (8, 8), (20, 8)])
+def test_a_batch_has_no_more_rows_than_the_set(samples, rows):
+    group = Group([Cell(changed(TINY, training={"samples": samples}), (0,))])
+    problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program.members)
+    sequences, real = jax.eval_shape(lambda m: problem.draw(m, problem.begin(m)[1], 0), member)
+    assert (sequences.shape, real.shape) == ((rows, TINY.task.length + 1), (rows,))
+
+
+def test_the_combinations_of_blocks_are_measured_where_the_settings_ask_for_them():
+    for wanted in (False, True):
+        group = Group([Cell(changed(TINY, evaluation={"subsets": wanted}), (0,))])
+        problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program.members)
+        found = jax.eval_shape(lambda m, problem=problem: problem.probe(*problem.begin(m)), member)
+        assert found["kl_rungs"].shape == (3,)
+        assert ("kl_subsets" in found) == wanted
+        assert not wanted or found["kl_subsets"].shape == (4,)
+
+
 def test_where_dropout_follows_the_epochs_sets_of_different_sizes_have_different_shapes():
     dropping = changed(TINY, model={"dropout": 0.1})
     larger = {"samples": 33}
@@ -171,6 +198,7 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
         "train_loss": (3, 12),
         "learning_rate": (3, 6),
         "excess_loss": (3, 6),
+        "excess_halves": (3, 6, 2),
         "kl_rungs": (3, 6, 3),
         "attention_by_lag": (3, 6, 1, 2, 5),
         "attention": (3, 4, 1, 2, 4, 5),
@@ -179,6 +207,7 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
     assert {name: values.shape for name, values in found.facts.items()} == {
         "entropy": (3,),
         "rung_excess": (3, 3),
+        "kl_stageless": (3, 3),
         "diverged_at": (3,),
     }
 
@@ -188,6 +217,14 @@ def test_a_seed_draws_its_training_set_its_test_set_and_its_features_apart(group
     data = group.data
     assert (np.asarray(data.training[:, :16]) != np.asarray(data.test)).any(axis=2).mean() > 0.5
     assert len(np.unique(np.asarray(data.chain.features).reshape(6, 25), axis=0)) == 6, "a seed has its own chain"
+
+
+def test_chain_and_test_sequences_are_functions_of_the_seed_that_others_can_call(group, whole):
+    """The hand-made solution is measured on the same ones."""
+    for row, seed in enumerate(SEEDS):
+        chain = markov_chain(TINY.task, key_of(seed, FEATURES))
+        np.testing.assert_allclose(group.data.chain.features[row], chain.features, rtol=1e-5, atol=1e-5)
+        np.testing.assert_array_equal(group.data.test[row], chain.sample_set(key_of(seed, TEST_SET), 16))
 
 
 def test_training_from_every_checkpoint_ends_with_the_same_bits(group, whole):

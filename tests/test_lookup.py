@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.lookup import answer, needed
+from headway.lookup import answer, needed, readable
 from headway.records import Cell, Trajectory
-from headway.settings import Settings, TaskSettings
+from headway.settings import ConstructionSettings, EvaluationSettings, Settings, TaskSettings
 from headway.store import Record, Store, StoreError
 
 PLAIN = Settings()
 COMPARED = Settings(references=(2, 4))
 OTHERWISE = Settings(references=(2, 6))
 ELSE = Settings(task=TaskSettings(ratio=1.3))
+HAND_MADE = ConstructionSettings()
 FOUR, EIGHT = tuple(range(4)), tuple(range(8))
 
 
@@ -28,7 +29,7 @@ def store(tmp_path: Path) -> Store:
 def put(store: Store) -> Callable[..., Record]:
     """Put a record of nothing much into the store."""
 
-    def place(settings: Settings, seeds: tuple[int, ...] = FOUR, store: Store = store) -> Record:
+    def place(settings: Settings | ConstructionSettings, seeds: tuple[int, ...] = FOUR, store: Store = store) -> Record:
         arrays = {"excess_loss": np.zeros((len(seeds), 1), np.float32)}
         trajectory = Trajectory(seeds, {"evaluation": np.zeros(1, int)}, arrays, {"excess_loss": "evaluation"})
         with store.open(Cell(settings, seeds)) as work:
@@ -81,10 +82,39 @@ def test_other_seeds_answer_only_loosely(store, put):
     assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) == record.identity
 
 
-@pytest.mark.parametrize("there", [ELSE, COMPARED.ngram(2), replace(PLAIN, context=6)])
+@pytest.mark.parametrize(
+    "there",
+    [
+        ELSE,
+        COMPARED.ngram(2),
+        replace(PLAIN, context=6),
+        replace(PLAIN, evaluation=EvaluationSettings(subsets=True)),
+        HAND_MADE,
+    ],
+)
 def test_other_settings_never_answer(store, put, there):
     put(there)
     assert answered_by(Cell(PLAIN, FOUR), store, loosely=True) is None
+
+
+def test_a_hand_made_solution_is_answered_by_its_own_kind_and_loosely_with_other_seeds(store, put):
+    put(PLAIN)
+    assert answered_by(Cell(HAND_MADE, FOUR), store, loosely=True) is None
+    more = put(HAND_MADE, EIGHT)
+    assert answered_by(Cell(HAND_MADE, FOUR), store) is None
+    assert answered_by(Cell(HAND_MADE, FOUR), store, loosely=True) == more.identity
+    own = put(HAND_MADE)
+    assert answered_by(Cell(HAND_MADE, FOUR), store, loosely=True) == own.identity
+    assert answered_by(Cell(ConstructionSettings(test_samples=7), FOUR), store, loosely=True) is None
+
+
+def test_records_that_were_listed_before_answer_as_those_that_are_listed_now(store, put):
+    put(COMPARED)
+    among = readable([store])
+    assert [record.cell.settings for record in among] == [COMPARED]
+    assert answer(Cell(PLAIN, FOUR), [store], among=among).cell.settings == COMPARED
+    assert answer(Cell(PLAIN, FOUR), [store], among=[]) is None
+    assert answer(Cell(COMPARED, FOUR), [store], among=[]) is not None, "its own record needs no list"
 
 
 def test_loosely_the_wanted_comparisons_count_more_than_the_number_of_seeds(store, put):
@@ -117,6 +147,13 @@ def test_no_run_is_needed_twice_once_with_and_once_without_comparisons(store, or
     assert needed([plain, compared, plain][::order], [store]) == [compared]
     more_seeds = Cell(PLAIN, EIGHT)
     assert needed([more_seeds, compared], [store]) == [more_seeds, compared]
+
+
+def test_a_hand_made_solution_is_needed_until_it_is_there(store, put):
+    cells = [Cell(HAND_MADE, FOUR), Cell(PLAIN, FOUR), Cell(HAND_MADE, FOUR)]
+    assert needed(cells, [store]) == cells[:2]
+    put(HAND_MADE)
+    assert needed(cells, [store]) == cells[1:2]
 
 
 def test_a_compared_run_is_needed_though_the_plain_one_is_there(store, put):

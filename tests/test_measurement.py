@@ -1,18 +1,18 @@
 """What is measured against the same numbers from loops, SciPy and the list of all sequences."""
 
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from tests.models import plain_transformer as plain
 from tests.models.switches import stirred
-from tests.tasks.enumeration import TINY, all_sequences, exact_entropy, joint, rung, truth
+from tests.tasks.enumeration import TINY, all_sequences, combinations, exact_entropy, joint, partial, rung, truth
 
 from headway.analysis import by_lag as by_lag_in_numpy
 from headway.kernels.tables import form as tables
@@ -57,13 +57,13 @@ def reader(chunk: int):
     return lambda model, sequences: tables.read(model, TASK, sequences, chunk)
 
 
-def seen(chain: MarkovChain, sequences, references=()) -> Experience:
-    return experience(reader(len(sequences)), chain, sequences, sequences, references)
+def seen(chain: MarkovChain, sequences, references=(), subsets=False) -> Experience:
+    return experience(reader(len(sequences)), chain, sequences, sequences, references, subsets)
 
 
-@partial(jax.jit, static_argnums=2)
-def measured(model: Transformer, data: Experience, chunk: int) -> dict[str, jax.Array]:
-    return measure(reader(chunk), model, data)
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def measured(model: Transformer, data: Experience, chunk: int, subsets: bool = False) -> dict[str, jax.Array]:
+    return measure(reader(chunk), model, data, subsets)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,8 @@ def each(model, chain, references) -> dict[str, np.ndarray]:
     """The measurements of every possible sequence alone."""
 
     def alone(sequence):
-        data = seen(chain, sequence[None], references)
-        return measure(reader(1), model, data) | facts_of(data)
+        data = seen(chain, sequence[None], references, subsets=True)
+        return measure(reader(1), model, data, subsets=True) | facts_of(data)
 
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(alone))(jnp.asarray(SEQUENCES)))
 
@@ -126,6 +126,24 @@ def test_kl_to_every_reference_is_scipy_s(each, model, references):
         np.testing.assert_allclose(each["kl_references"][number], wanted, rtol=1e-9)
 
 
+def test_kl_to_every_combination_of_blocks_is_scipy_s(each, model, chain):
+    for number in WATCHED:
+        sequence = SEQUENCES[number]
+        guess = guesses(model, sequence)
+        pasts = [sequence[: TASK.start + step] for step in range(TASK.horizon)]
+        wanted = [
+            stats.entropy(np.array([partial(TASK, chain, blocks, past) for past in pasts]), guess, axis=1).mean()
+            for blocks in combinations(TASK)
+        ]
+        np.testing.assert_allclose(each["kl_subsets"][number], wanted, rtol=1e-9)
+
+
+def test_the_combinations_that_are_rungs_are_as_far_as_the_rungs(each):
+    """None is rung 0, the first block alone rung 1, both are the truth; the second alone is no rung."""
+    np.testing.assert_allclose(each["kl_subsets"][:, [0, 1, 3]], each["kl_rungs"], rtol=1e-9, atol=1e-13)
+    assert np.abs(each["kl_subsets"][:, [2]] - each["kl_rungs"]).min(axis=0).max() > 1e-6
+
+
 def test_attention_is_that_of_the_predicted_positions(each, model):
     for number in WATCHED:
         (pattern,) = plain.read(model, list(SEQUENCES[number][:-1])).patterns
@@ -173,11 +191,65 @@ def test_a_model_that_is_the_truth_has_no_excess_loss_and_stands_on_the_last_run
 def test_what_is_measured_on_many_sequences_is_the_mean_of_each_whatever_the_chunk(
     each, model, chain, references, chunk
 ):
-    data = seen(chain, jnp.asarray(SEQUENCES), references)
-    found = measured(model, data, chunk)
-    assert set(found) == {"excess_loss", "kl_rungs", "kl_references", "attention", "attention_by_lag"}
-    for name, value in found.items():
-        np.testing.assert_allclose(value, each[name].mean(axis=0), rtol=1e-9, atol=1e-13)
+    data = seen(chain, jnp.asarray(SEQUENCES), references, subsets=True)
+    found = measured(model, data, chunk, subsets=True)
+    means = {"excess_loss", "kl_rungs", "kl_references", "kl_subsets", "attention", "attention_by_lag"}
+    assert set(found) == means | {"excess_halves"}
+    for name in means:
+        np.testing.assert_allclose(found[name], each[name].mean(axis=0), rtol=1e-9, atol=1e-13)
+
+
+def test_without_combinations_the_references_stay_what_they_are(model, chain, references):
+    """Both follow the rungs in one table."""
+    both = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references, subsets=True), 4, subsets=True)
+    found = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references), 4)
+    assert set(found) == set(both) - {"kl_subsets"}
+    np.testing.assert_allclose(found["kl_references"], both["kl_references"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [301, 2, 1])
+def test_the_halves_are_the_even_and_the_odd_sequences_and_average_to_the_whole(each, model, chain, count):
+    """301 sequences are more than are compared at a time; one sequence leaves the odd half empty, whose mean is 0."""
+    numbers = np.resize(np.arange(len(SEQUENCES)), count)
+    found = measured(model, seen(chain, jnp.asarray(SEQUENCES)[numbers]), count)
+    losses = each["excess_loss"][numbers]
+    even, odd = losses[::2], losses[1::2]
+    wanted = [even.mean(), odd.mean() if len(odd) else 0]
+    np.testing.assert_allclose(found["excess_halves"], wanted, rtol=1e-9, atol=1e-13)
+    whole = (len(even) * found["excess_halves"][0] + len(odd) * found["excess_halves"][1]) / count
+    assert float(found["excess_loss"]) == pytest.approx(float(whole), rel=1e-9)
+    assert count == 1 or abs(wanted[0] - wanted[1]) > 1e-3
+
+
+def test_how_near_confidence_alone_comes_is_the_smallest_divergence_of_the_truth_made_more_or_less_sure(chain):
+    """min over s of KL(f_{1:i} || softmax(s z)), over all sequences, by SciPy."""
+    found = np.asarray(facts_of(seen(chain, jnp.asarray(SEQUENCES)))["kl_stageless"])
+    said = np.array([[known(chain, blocks, s) for s in SEQUENCES] for blocks in range(len(TASK.blocks) + 1)])
+
+    def distance(confidence: float, blocks: int) -> float:
+        sure = said[-1] ** confidence
+        return stats.entropy(said[blocks], sure / sure.sum(axis=-1, keepdims=True), axis=-1).mean()
+
+    wanted = [
+        optimize.minimize_scalar(distance, bounds=(0, 20), args=(blocks,), method="bounded").fun
+        for blocks in range(len(TASK.blocks) + 1)
+    ]
+    assert wanted[1] > 0.03
+    assert np.all(found >= np.array(wanted) - 1e-9), "nobody comes nearer"
+    np.testing.assert_allclose(found, wanted, rtol=3e-4, atol=1e-9)
+
+
+def test_confidence_alone_reaches_uniform_and_the_truth(chain):
+    found = np.asarray(facts_of(seen(chain, jnp.asarray(SEQUENCES)))["kl_stageless"])
+    np.testing.assert_allclose(found[[0, -1]], 0, atol=1e-12)
+
+
+def test_facts_are_about_the_rungs_whatever_else_is_compared_with(chain, references):
+    plain_facts = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9])))
+    compared = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9]), references, subsets=True))
+    assert set(plain_facts) <= set(compared)
+    for name, value in plain_facts.items():
+        np.testing.assert_allclose(compared[name], value, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 6, 7, 13, 14, 400])

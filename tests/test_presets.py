@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from headway import presets
+from headway import presets, published
+from headway.experiments import find
 from headway.settings import Settings
 
 
@@ -95,8 +96,49 @@ def test_a_quick_preset_is_the_run_one_made_smaller(quick: Settings, whole: Sett
         assert changed[name][0] < changed[name][1]
 
 
-def test_the_published_boundaries_end_the_first_two_of_three_stages():
-    for kind, settings in {"full": presets.full_as_run(), "minimal": presets.minimal_as_run()}.items():
-        first, second = presets.PUBLISHED_BOUNDARIES[kind]
-        assert 0 < first < second < settings.training.steps
-    assert presets.PUBLISHED_BOUNDARIES["full"] == (65, 450)
+@pytest.mark.parametrize("experiment, run", published.STAGE_ENDS)
+def test_what_is_published_is_about_a_run_that_is_made_and_lies_within_it(experiment, run):
+    settings = find(experiment).GRIDS["as-run"][run]
+    ends = published.STAGE_ENDS[experiment, run]
+    assert 1 <= len(ends) < len(settings.task.blocks)
+    assert list(ends) == sorted(set(ends))
+    assert ends[0] > 0 and ends[-1] < settings.training.steps
+
+
+def test_published_plateaus_go_down_and_belong_to_a_run_whose_ends_are_published_too():
+    for place, levels in published.PLATEAUS.items():
+        assert len(levels) == len(published.STAGE_ENDS[place]) + 1
+        assert list(levels) == sorted(levels, reverse=True)
+    assert published.STAGE_ENDS["ladder", "full"] == (65, 450)
+
+
+@pytest.mark.parametrize("bases", [presets.MINIMALS, presets.FULLS])
+def test_every_grid_has_a_base_and_a_number_of_seeds(bases):
+    assert set(bases) == set(presets.FEW_SEEDS) == set(presets.MORE_SEEDS) == {"quick", "printed", "as-run"}
+    assert [base() for base in bases.values()] != 3 * [bases["quick"]()]
+
+
+def test_the_same_runs_are_made_from_the_base_of_every_grid():
+    grids = presets.for_each_grid(presets.MINIMALS, lambda base: {"base": base, "more": base.changed(context=4)})
+    assert list(grids) == list(presets.MINIMALS)
+    for grid, base in presets.MINIMALS.items():
+        assert grids[grid] == {"base": base(), "more": base().changed(context=4)}
+
+
+@each_at_paper_scale
+def test_curves_and_pictures_change_what_is_kept_and_not_what_is_trained(settings: Settings):
+    for kept, snapshots in ((presets.curves(settings), 0), (presets.pictures(settings), 12)):
+        assert all(name.startswith("evaluation.") for name in differences(kept, settings))
+        assert kept.evaluation.snapshots == snapshots
+        assert not kept.evaluation.subsets
+
+
+@pytest.mark.parametrize("settings", [presets.full_printed(), presets.full_as_run()])
+def test_what_goes_beyond_the_paper_is_smaller_and_compares_every_combination_of_blocks(settings: Settings):
+    small = presets.small(settings)
+    changed = differences(small, settings)
+    assert {"task.blocks", "model.width", "training.batch", "training.test_samples"} <= changed.keys()
+    assert small.evaluation.subsets
+    untouched = ("task.weighting", "task.tokens", "training.schedule", "training.steps", "training.learning_rate")
+    assert not changed.keys() & set(untouched)
+    assert small.model.width % (2 * small.model.heads) == 0, "rotary positions turn pairs of coordinates"

@@ -65,10 +65,12 @@ def test_a_dictionary_has_a_whole_number_of_at_least_two_tokens(unchecked, value
         ("EvaluationSettings", "points", 0),
         ("EvaluationSettings", "snapshots", 0),
         ("Settings", "context", 1),
+        ("ConstructionSettings", "test_samples", 1),
     ],
 )
 def test_a_count_is_a_whole_number(unchecked, record, setting, least):
-    name = ".".join(filter(None, (record.removesuffix("Settings").lower(), setting)))
+    group = record.removesuffix("Settings").lower().removesuffix("construction")
+    name = ".".join(filter(None, (group, setting)))
     for value in (least - 1, 0.5, float(least), False, "all", [3]):
         refused(unchecked, record, {setting: value}, whole(name, value, least))
 
@@ -121,7 +123,7 @@ def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, settin
         ("ModelSettings", "norm", '"none" or "pre" or "post"'),
         ("ModelSettings", "initialisation", '"xavier" or "uniform"'),
         ("TrainingSettings", "optimiser", '"adamw" or "sgd"'),
-        ("TrainingSettings", "schedule", '"constant" or "plateau" or "cosine"'),
+        ("TrainingSettings", "schedule", '"constant" or "plateau" or "plateau-step" or "cosine"'),
         ("TrainingSettings", "data", '"finite" or "fresh"'),
         ("TrainingSettings", "dropout", '"always" or "first-of-epoch"'),
         ("TrainingSettings", "precision", '"float32" or "tf32" or "float64"'),
@@ -137,6 +139,32 @@ def test_a_word_that_no_switch_knows_is_not_passed_over_in_silence(unchecked, re
 @pytest.mark.parametrize("setting", ["keys", "output", "scaled_scores", "residual", "readout"])
 def test_a_switch_is_true_or_false(unchecked, setting):
     refused(unchecked, "ModelSettings", {setting: 1}, f"model.{setting} is 1, but it must be True or False.")
+
+
+def test_combinations_of_blocks_are_compared_with_or_not(unchecked):
+    text = "evaluation.subsets is 1, but it must be True or False."
+    refused(unchecked, "EvaluationSettings", {"subsets": 1}, text)
+
+
+RISING = "but it must be one number or more, each larger than the one before."
+
+
+@pytest.mark.parametrize(
+    ("sharpness", "text"),
+    [
+        ((), f"sharpness is (), {RISING}"),
+        ((0.0, 2.0, 2.0), f"sharpness is (0.0, 2.0, 2.0), {RISING}"),
+        ((2, 1), f"sharpness is (2.0, 1.0), {RISING}"),
+        ((NAN,), number("a number of sharpness", NAN, "of at least 0")),
+        ((-1.0, 2.0), number("a number of sharpness", -1.0, "of at least 0")),
+        ((1.0, INFINITY), number("a number of sharpness", INFINITY, "of at least 0")),
+        (("a",), number("a number of sharpness", "a", "of at least 0")),
+        ((0.0, "a"), number("a number of sharpness", "a", "of at least 0")),
+        (7.0, f"sharpness has 7.0 {ROW}"),
+    ],
+)
+def test_sharpness_is_a_row_of_growing_numbers(unchecked, sharpness, text):
+    refused(unchecked, "ConstructionSettings", {"sharpness": sharpness}, text)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headway.analysis import stages_from_ladder
+from headway.analysis import Stages, stages_from_ladder
 
 TIMES = np.unique(np.concatenate([[0.0], np.round(np.geomspace(1, 2000, 120))]))
 
@@ -119,3 +119,29 @@ def test_missing_evaluations_are_left_out():
 def test_several_seeds_at_once_are_refused_with_a_remedy():
     with pytest.raises(ValueError, match="one seed at a time"):
         stages_from_ladder(TIMES, np.zeros((len(TIMES), 2, 4)))
+
+
+@pytest.mark.parametrize(
+    "time, stage",
+    [(0, 0), (19.9, 0), (20, 1), (329, 1), (330, 2), (574, 2), (575, 3), (2000, 3), (1e9, 3), (np.nan, 0)],
+)
+def test_a_time_belongs_to_the_stage_that_began_last(time, stage):
+    assert Stages(rungs=(1, 2, 3), boundaries=(330.0, 575.0), start=20.0, visits=(0, 1, 2, 3)).at(time) == stage
+
+
+def test_a_time_in_a_skipped_or_repeated_rung_belongs_to_the_rung_that_was_visited():
+    skipped = Stages(rungs=(1, 3), boundaries=(300.0,), start=0.0)
+    assert [skipped.at(time) for time in (0, 299, 300, 900)] == [1, 1, 3, 3]
+    back = Stages(rungs=(1, 2, 1), boundaries=(100.0, 400.0), start=0.0)
+    assert [back.at(time) for time in (50, 200, 500)] == [1, 2, 1]
+
+
+def test_without_stages_no_time_belongs_to_one():
+    assert Stages().at(100) == 0
+    assert stages_from_ladder(TIMES, climb(np.zeros(len(TIMES)))).at(1000) == 0
+
+
+def test_at_every_evaluation_the_stage_is_the_rung_that_the_model_is_at():
+    position = climb_at(20, 330, 575)
+    found = stages_from_ladder(TIMES, climb(position))
+    assert [found.at(time) for time in TIMES] == [int(at + 0.501) for at in position]

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from headway.analysis import uniform_by_lag
+from headway.analysis.staircases import evaluation_times, sigmoid
+from headway.claims.claim import Run
 from headway.presets import MINIMAL
 from headway.records import Trajectory
 from headway.settings import Blocks, Settings, TaskSettings
 
 TIMES = np.array([0, 1, 2, 5, 10, 20, 40, 60, 100, 160, 300, 600, 1000, 2000])
+OFTEN = evaluation_times().astype(int)
+"""For what is read from the shape of a loss curve."""
 BLOCKS = ((1, 2), (3, 4), (5, 6))
 
 Masses = Sequence[Sequence[float]]
@@ -38,10 +43,22 @@ def bottoming_at(*steps: int) -> np.ndarray:
     return np.abs(np.log((TIMES[:, None] + 1) / (np.array(steps) + 1))) + 0.01
 
 
-def heads_on(story: Story, settings: Settings) -> np.ndarray:
-    """Attention by lag over TIMES: (time, head, lag)."""
+def climbing(*steps: float, blur: float = 0.1, rungs: int = 3) -> dict[str, np.ndarray]:
+    """One seed over OFTEN that goes up a rung at each of these steps: its loss, and its KL to the rungs from 1 on.
+
+    Every step is as high as the others and takes the stretch `blur` of log-time; in between the loss waits. The
+    last level is 0.01 and a rung more for each that is never reached.
+    """
+    with np.errstate(divide="ignore"):
+        done = [sigmoid(np.maximum(np.log(OFTEN), -50) - np.log(step), blur) for step in steps]
+    height = np.sum(done, axis=0)
+    return {"times": OFTEN, "loss": rungs - height + 0.01, "kl": np.abs(height[:, None] - np.arange(1, rungs + 1))}
+
+
+def heads_on(story: Story, settings: Settings, times: np.ndarray = TIMES) -> np.ndarray:
+    """Attention by lag over the times: (time, head, lag)."""
     steps = sorted(story)
-    now = [story[max(step for step in steps if step <= time)] for time in TIMES]
+    now = [story[max(step for step in steps if step <= time)] for time in times]
     return np.stack([_by_lag(masses, settings) for masses in now])
 
 
@@ -61,26 +78,46 @@ def _by_lag(masses: Masses | None, settings: Settings) -> np.ndarray:
 def made_trajectory(
     seeds: Sequence[int] | None = None,
     *,
+    times: np.ndarray = TIMES,
     kl: Sequence[np.ndarray] | None = None,
     against_ngrams: Sequence[np.ndarray] | None = None,
+    subsets: Sequence[np.ndarray] | None = None,
     attention: Sequence[np.ndarray] | None = None,
+    loss: Sequence[np.ndarray] | None = None,
+    halves: Sequence[np.ndarray] | None = None,
+    rates: Sequence[np.ndarray] | None = None,
+    stageless: Sequence[Sequence[float]] | None = None,
     diverged: Mapping[int, int] | None = None,
 ) -> Trajectory:
-    """One entry per seed: KL (time, rung from 1 on), KL to n-grams (time, reference), attention (time, head, lag)."""
-    arrays = {}
-    if kl is not None:
-        rungs = np.stack(kl)
-        arrays["kl_rungs"] = np.concatenate([rungs[..., :1] + 1, rungs], axis=-1)  # rung 0 is never the nearest
-    if against_ngrams is not None:
-        arrays["kl_references"] = np.stack(against_ngrams)
-    if attention is not None:
-        arrays["attention_by_lag"] = np.stack(attention)[:, :, None]
+    """One entry per seed: KL (time, rung from 1 on), to n-grams (time, reference) and to all combinations of blocks
+    (time, combination), attention (time, head, lag), excess loss (time,), that of both halves of the test sequences
+    (time, half), learning rate (time,); and, a fact, how near confidence alone comes to each rung (rung,).
+    """
+    given = {
+        "kl_rungs": None if kl is None else [np.column_stack([seed[:, 0] + 1, seed]) for seed in kl],
+        "kl_references": against_ngrams,
+        "kl_subsets": subsets,
+        "attention_by_lag": None if attention is None else [seed[:, None] for seed in attention],
+        "excess_loss": loss,
+        "excess_halves": halves,
+        "learning_rate": rates,
+    }
+    arrays = {name: np.stack(values).astype(np.float32) for name, values in given.items() if values is not None}
     count = len(next(iter(arrays.values())))
     seeds = tuple(range(count)) if seeds is None else tuple(seeds)
-    return Trajectory(
-        seeds=seeds,
-        clocks={"evaluation": TIMES},
-        arrays={name: values.astype(np.float32) for name, values in arrays.items()},
-        clock_of=dict.fromkeys(arrays, "evaluation"),
-        facts={"diverged_at": np.array([(diverged or {}).get(seed, -1) for seed in seeds])},
-    )
+    facts = {"diverged_at": np.array([(diverged or {}).get(seed, -1) for seed in seeds])}
+    if stageless is not None:
+        facts["kl_stageless"] = np.array(stageless, np.float32)
+    return Trajectory(seeds, {"evaluation": times}, arrays, dict.fromkeys(arrays, "evaluation"), facts)
+
+
+def made_run(
+    settings: Any,
+    seeds: Sequence[int] = (0,),
+    diverged: Mapping[int, int] | None = None,
+    times: np.ndarray = TIMES,
+    **measured: Any,
+) -> Run:
+    """A run whose seeds are all alike: what one of them measured, by the names of `made_trajectory`."""
+    all_seeds: dict[str, Any] = {name: [values] * len(seeds) for name, values in measured.items()}
+    return settings, made_trajectory(seeds, times=times, diverged=diverged, **all_seeds)

@@ -1,13 +1,14 @@
-"""A6: the minimal model behaves like the full one, seed by seed."""
+"""A6, A11, A12, A18 and A19: the same in kind, seed by seed."""
 
 import pytest
-from tests.claims.made import FIGURE_2, bottoming_at, heads_on, made_settings, made_trajectory
+from tests.claims.exemplary import IN_ORDER, OFTEN_SHARED, SETTINGS, SHARED
+from tests.claims.made import OFTEN, bottoming_at, climbing, heads_on, made_run, made_settings, made_trajectory
 
-from headway.claims import same_in_kind
+from headway.claims.kind import A6, A11, A12, A18, A19, no_part_matters, same_and_clearer, same_in_kind
 
-SETTINGS = made_settings()
-IN_ORDER, NOT_IN_ORDER = bottoming_at(10, 60, 300), bottoming_at(60, 10, 300)
-SHARED, CROWDED = heads_on(FIGURE_2, SETTINGS), heads_on({0: None, 10: [(1, 0, 0)] * 3}, SETTINGS)
+NOT_IN_ORDER = bottoming_at(60, 10, 300)
+CROWDED = heads_on({0: None, 10: [(1, 0, 0)] * 3}, SETTINGS)
+BOTH = ("full", "minimal")
 
 
 def run(*seeds, kl=None, attention=None):
@@ -16,7 +17,7 @@ def run(*seeds, kl=None, attention=None):
 
 
 def test_two_models_that_both_learn_in_order_and_share_the_blocks_are_the_same_in_kind():
-    found = same_in_kind(run(0, 1), run(0, 1))
+    found = same_in_kind(A6, run(0, 1), run(0, 1), names=BOTH)
     assert found.verdict == "holds"
     assert found.values == (4, 4)
 
@@ -31,35 +32,91 @@ def test_two_models_that_both_learn_in_order_and_share_the_blocks_are_the_same_i
     ],
 )
 def test_one_of_four_parts_that_fails_is_named(full, minimal, missing):
-    found = same_in_kind(full, minimal)
+    found = same_in_kind(A6, full, minimal, names=BOTH)
     assert found.verdict == "fails"
     assert found.values == (3,)
     assert [part for part, count in found.parts.items() if count == 0] == [missing]
 
 
+@pytest.mark.parametrize("claim", [A11, A18], ids=lambda claim: claim.name)
+def test_one_run_must_have_both_traits(claim):
+    seeds = run(0, 1, 2, kl=[IN_ORDER, NOT_IN_ORDER, IN_ORDER], attention=[SHARED, SHARED, CROWDED])
+    found = same_in_kind(claim, seeds)
+    assert found.claim == claim.name
+    assert found.holds == (True, False, False)
+    assert found.values == (2, 1, 1)
+    assert found.parts == {"in order": 2, "compete, then cooperate": 2}
+
+
 def test_models_are_compared_by_seed_and_not_by_place():
     full = run(0, 1, 2, kl=[NOT_IN_ORDER, IN_ORDER, IN_ORDER])
     minimal = run(2, 0, kl=[IN_ORDER, NOT_IN_ORDER])
-    found = same_in_kind(full, minimal)
+    found = same_in_kind(A6, full, minimal, names=BOTH)
     assert found.seeds == (0, 2)
     assert found.holds == (False, True)
     assert found.values == (2, 4)
 
 
-@pytest.mark.parametrize(
-    "minimal, why",
-    [(None, "The minimal model was not run beside the full one."), (run(5), "The two models share no seed.")],
-)
-def test_models_that_cannot_be_compared_give_no_verdict(minimal, why):
-    found = same_in_kind(run(0, 1), minimal)
-    assert (found.verdict, found.detail) == ("not run", why)
+PREDICATES = {
+    "A6": lambda odd: same_in_kind(A6, odd, odd, names=BOTH),
+    "A11": lambda odd: same_in_kind(A11, odd),
+    "A12": lambda odd: same_and_clearer(A12, run(0), odd),
+    "A12, reversed": lambda odd: same_and_clearer(A12, odd, run(0)),
+    "A19": lambda odd: no_part_matters(A19, run(0), odd, names=("norm", "key")),
+}
 
 
+@pytest.mark.parametrize("claim", PREDICATES)
 @pytest.mark.parametrize("heads, blocks", [(1, ((1, 2), (3, 4), (5, 6))), (3, ((1, 2),))])
-def test_a_comparison_whose_parts_do_not_apply_gives_no_verdict(heads, blocks):
+def test_a_comparison_whose_parts_do_not_apply_gives_no_verdict(claim, heads, blocks):
     settings = made_settings(heads, blocks)
     kl = [bottoming_at(*(10, 60, 300)[: len(blocks)])]
-    odd = (settings, made_trajectory(kl=kl, attention=[heads_on({0: None}, settings)]))
-    found = same_in_kind(odd, odd)
+    found = PREDICATES[claim]((settings, made_trajectory(kl=kl, attention=[heads_on({0: None}, settings)])))
     assert found.verdict == "not run"
     assert found.detail
+
+
+def test_a_component_matters_if_either_trait_is_lost_without_it():
+    runs = [run(0, 1), run(0, 1, kl=[IN_ORDER, NOT_IN_ORDER]), run(0, 1, attention=[CROWDED, SHARED])]
+    found = no_part_matters(A19, *runs, names=("norm", "key", "MLP"))
+    assert found.holds == (False, False)
+    assert found.values == (2, 2)
+    assert found.parts == {"without norm": 2, "without key": 1, "without MLP": 1}
+    assert no_part_matters(A19, runs[0], runs[0], names=("norm", "key")).verdict == "holds"
+
+
+def staircase(blur: float = 0.1, steps=(20, 150, 900), **changes):
+    return made_run(SETTINGS, **climbing(*steps, blur=blur) | {"attention": OFTEN_SHARED} | changes)
+
+
+def test_the_reversed_order_is_easier_to_see_if_its_least_clear_plateau_is_clearer():
+    clear, blurred = staircase(), staircase(blur=0.25)
+    found = same_and_clearer(A12, clear, blurred)
+    assert found.verdict == "holds"
+    assert found.values[0] > 0.1
+    turned = same_and_clearer(A12, blurred, clear)
+    assert turned.verdict == "fails"
+    assert turned.values == pytest.approx((-found.values[0],))
+    assert turned.parts == {"in order": 1, "compete, then cooperate": 1, "clearer": 0}
+    assert same_and_clearer(A12, clear, clear).verdict == "fails", "as clear is not clearer"
+
+
+def test_only_the_least_clear_of_the_plateaus_is_compared():
+    """A short wait, then a long one, are seen no better than two short ones; two long ones are."""
+    short, mixed, long = (staircase(0.25, steps) for steps in ((20, 60, 180), (20, 60, 900), (5, 60, 900)))
+    assert abs(same_and_clearer(A12, mixed, short).values[0]) < 0.02
+    assert same_and_clearer(A12, long, short).values[0] > 0.3
+
+
+@pytest.mark.parametrize(
+    "changed, missing",
+    [
+        (staircase(kl=climbing(20, 150, 900)["kl"][:, [1, 0, 2]]), {"in order", "clearer"}),
+        (staircase(attention=heads_on({0: None}, SETTINGS, OFTEN)), {"compete, then cooperate"}),
+    ],
+    ids=["out of order", "heads that never choose"],
+)
+def test_easier_to_see_is_not_enough(changed, missing):
+    found = same_and_clearer(A12, changed, staircase(blur=0.25))
+    assert found.verdict == "fails"
+    assert {part for part, count in found.parts.items() if count == 0} == missing

@@ -1,42 +1,52 @@
-"""From seeds to a verdict: the rule, seeds that diverged, intervals, and numbers that are none."""
+"""From seeds to a verdict: the rule, diverged seeds, missing runs, intervals, and numbers that are none."""
 
+import importlib
 import math
-from collections.abc import Callable
+import pkgutil
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims.made import FIGURE_2, bottoming_at, heads_on, made_settings, made_trajectory
+from tests.claims.exemplary import EXAMPLES
+from tests.claims.made import bottoming_at, made_run, made_settings, made_trajectory
 
-from headway.claims import (
-    compete_then_cooperate,
-    meets_ngrams_in_order,
-    meets_rungs_in_order,
-    newest_is_spared,
-    published_pictures,
-    same_in_kind,
-)
+import headway.claims
+from headway.claims.claim import Claim
+from headway.claims.ladder import A1, meets_rungs_in_order
 from headway.records import Finding, Trajectory
 
-SETTINGS = made_settings(references=(2, 4, 6))
-SPARED = heads_on(FIGURE_2, SETTINGS)
-SPARED[..., 0] *= 0.9  # lag 1 a little below its mate
-CLAIMS: dict[str, Callable[[Trajectory], Finding]] = {
-    "A1": lambda trajectory: meets_rungs_in_order(SETTINGS, trajectory),
-    "A2": lambda trajectory: meets_ngrams_in_order(SETTINGS, trajectory),
-    "A3": lambda trajectory: published_pictures(SETTINGS, trajectory),
-    "A4": lambda trajectory: compete_then_cooperate(SETTINGS, trajectory),
-    "A5": lambda trajectory: newest_is_spared(SETTINGS, trajectory),
-    "A6": lambda trajectory: same_in_kind((SETTINGS, trajectory), (SETTINGS, trajectory)),
-}
-each_claim = pytest.mark.parametrize("claim", CLAIMS)
+SETTINGS = made_settings()
+each_claim = pytest.mark.parametrize("claim", EXAMPLES)
+SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2}
+"""What is left of the arrays where there is one block."""
+EACH_RUN = [(claim, number) for claim, example in EXAMPLES.items() for number in range(len(example.seeds))]
+each_run = pytest.mark.parametrize("claim, number", EACH_RUN)
 
 
-def exemplary(seeds: int = 3, **changes) -> Trajectory:
-    """Seeds that show every claim."""
-    curves = [bottoming_at(10, 60, 300)] * seeds
-    return made_trajectory(kl=curves, against_ngrams=curves, attention=[SPARED] * seeds, **changes)
+def told() -> dict[str, Claim]:
+    """Every claim of the folder, by where it stands."""
+    names = [file.name for file in pkgutil.iter_modules(headway.claims.__path__)]
+    files = [importlib.import_module(f"headway.claims.{name}") for name in names]
+    found = {f"{file.__name__}.{name}": thing for file in files for name, thing in vars(file).items()}
+    return {place: thing for place, thing in found.items() if isinstance(thing, Claim)}
+
+
+def test_every_claim_has_an_example_that_shows_it():
+    assert {claim.name for claim in told().values()} == EXAMPLES.keys()
+
+
+@pytest.mark.parametrize("place", told())
+def test_the_words_of_a_claim_are_whole_sentences(place):
+    """They are joined from pieces of source lines: none runs into the next or leaves a gap."""
+    claim = told()[place]
+    for text in (claim.statement, claim.definition):
+        assert text[0].isupper() and text[-1] in ".)"
+    for text in (claim.name, claim.statement, claim.definition, claim.quantity):
+        assert text == re.sub(r"\s+", " ", text).strip()
+        assert not re.search(r"[a-z][.;][a-zA-Z]", text.replace("measures.md", ""))
 
 
 @given(st.lists(st.booleans(), max_size=9))
@@ -48,18 +58,32 @@ def test_a_claim_holds_in_all_seeds_partly_in_half_and_fails_in_fewer(holds):
 
 @each_claim
 def test_exemplary_seeds_show_every_claim_and_the_finding_says_what_was_measured(claim):
-    found = CLAIMS[claim](exemplary())
+    example = EXAMPLES[claim]
+    found = example.judge(*example.runs())
     assert found.claim == claim
     assert found.verdict == "holds"
     assert found.seeds == (0, 1, 2)
     assert len(found.values) == 3
     assert found.interval == pytest.approx((found.values[0], found.values[0])), "equal seeds leave no doubt"
+    assert set(found.parts.values()) <= {3}
     assert found.statement and found.definition and found.quantity
 
 
-@each_claim
-def test_a_seed_that_diverged_shows_nothing_however_good_it_looks(claim):
-    found = CLAIMS[claim](exemplary(diverged={1: 40}))
+@each_run
+def test_without_one_of_its_runs_a_claim_is_not_run(claim, number):
+    example = EXAMPLES[claim]
+    runs = example.runs()
+    runs[number] = None
+    found = example.judge(*runs)
+    assert (found.verdict, found.claim, found.seeds, found.values, found.interval) == ("not run", claim, (), (), None)
+    assert found.detail == "A run that it needs was not made."
+    assert found.statement and found.definition and found.quantity
+
+
+@each_run
+def test_a_seed_that_diverged_in_any_run_shows_nothing_however_good_it_looks(claim, number):
+    example = EXAMPLES[claim]
+    found = example.judge(*example.runs(diverged={number: {1: 40}}))
     assert found.verdict == "partly"
     assert found.holds == (True, False, True)
     assert [math.isnan(value) for value in found.values] == [False, True, False]
@@ -69,32 +93,79 @@ def test_a_seed_that_diverged_shows_nothing_however_good_it_looks(claim):
 
 @each_claim
 def test_when_every_seed_diverged_the_claim_fails_and_has_no_interval(claim):
-    found = CLAIMS[claim](exemplary(diverged={0: 40, 1: 40, 2: 40}))
+    example = EXAMPLES[claim]
+    found = example.judge(*example.runs(diverged={0: {0: 40, 1: 40, 2: 40}}))
     assert (found.verdict, found.interval) == ("fails", None)
     assert set(found.parts.values()) <= {0}
 
 
 @each_claim
 def test_numbers_that_are_none_show_nothing_and_stop_nobody(claim):
-    trajectory = exemplary()
-    for values in trajectory.arrays.values():
-        values[1] = np.nan
-    assert CLAIMS[claim](trajectory).holds == (True, False, True)
-    for values in trajectory.arrays.values():
-        values[:] = np.nan
-    assert CLAIMS[claim](trajectory).verdict == "fails"
+    example = EXAMPLES[claim]
+    runs = example.runs()
+    for _, trajectory in runs:
+        for values in trajectory.arrays.values():
+            values[1] = np.nan
+    assert example.judge(*runs).holds == (True, False, True)
+    for _, trajectory in runs:
+        for values in trajectory.arrays.values():
+            values[:] = np.nan
+    assert example.judge(*runs).verdict == "fails"
 
 
 @each_claim
 def test_one_seed_does_not_tell_how_much_seeds_differ(claim):
-    found = CLAIMS[claim](exemplary(seeds=1))
+    example = EXAMPLES[claim]
+    found = example.judge(*example.runs(seeds=(0,)))
     assert (found.verdict, found.interval) == ("holds", None)
+
+
+@pytest.mark.parametrize("claim", [claim for claim, example in EXAMPLES.items() if len(example.seeds) > 1])
+def test_runs_are_compared_by_seed_and_only_where_they_share_one(claim):
+    """Where the first run has seed 0, the others have seed 7, which measured nothing; their seed 2 diverged."""
+    example = EXAMPLES[claim]
+    diverged = {number: {2: 40} for number in range(len(example.seeds))}
+    first, others = example.runs()[0], example.runs(seeds=(7, 0, 2), diverged=diverged)[1:]
+    for _, trajectory in others:
+        for values in trajectory.arrays.values():
+            values[0] = np.nan
+    found = example.judge(first, *others)
+    assert found.seeds == (0, 2)
+    assert found.holds == (True, False)
+
+
+@pytest.mark.parametrize("claim", [claim for claim, example in EXAMPLES.items() if len(example.seeds) > 1])
+def test_runs_that_share_no_seed_give_no_verdict(claim):
+    example = EXAMPLES[claim]
+    found = example.judge(example.runs()[0], *example.runs(seeds=(5, 6))[1:])
+    assert (found.verdict, found.detail) == ("not run", "The runs share no seed.")
+
+
+@pytest.mark.parametrize(
+    "claim", ["A1", "A1 nearer", "A4", "A6", "A7", "A11", "A12", "A15", "A17", "A18", "A19", "H1", "H2", "H3"]
+)
+def test_a_chain_of_one_block_has_no_stairs_to_speak_about(claim):
+    example = EXAMPLES[claim]
+    runs = [
+        (
+            settings.changed(task={"blocks": ((1, 2),)}),
+            replace(
+                trajectory,
+                arrays={name: values[..., : SHORTER.get(name)] for name, values in trajectory.arrays.items()},
+                facts={name: values[..., : SHORTER.get(name)] for name, values in trajectory.facts.items()},
+            ),
+        )
+        for settings, trajectory in example.runs()
+    ]
+    found = example.judge(*runs)
+    assert found.verdict == "not run"
+    assert found.detail
 
 
 def test_the_interval_lies_among_the_seeds_values_and_holds_their_median():
     seconds = (20, 40, 60, 100, 160)
     trajectory = made_trajectory(kl=[bottoming_at(10, second, 2000) for second in seconds])
-    found = meets_rungs_in_order(SETTINGS, trajectory)
+    found = meets_rungs_in_order(A1, (SETTINGS, trajectory))
     assert found.interval is not None
     low, high = found.interval
     assert min(found.values) <= low <= np.median(found.values) <= high <= max(found.values)
@@ -102,6 +173,6 @@ def test_the_interval_lies_among_the_seeds_values_and_holds_their_median():
 
 
 def test_a_run_that_says_nothing_about_divergence_did_not_diverge():
-    trajectory = exemplary()
+    _, trajectory = made_run(SETTINGS, kl=bottoming_at(10, 60, 300))
     silent = Trajectory(trajectory.seeds, trajectory.clocks, trajectory.arrays, trajectory.clock_of)
-    assert meets_rungs_in_order(SETTINGS, silent).verdict == "holds"
+    assert meets_rungs_in_order(A1, (SETTINGS, silent)).verdict == "holds"

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.dry import dry_commands
 
 from headway.cli import main
-from headway.experiments import attention, ladder
+from headway.experiments import find
 from headway.records import Cell
 from headway.store import Store
 
@@ -43,14 +43,18 @@ def headway(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(scope="session")
 def made_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the quick runs of all three experiments, made by formulas; only to be read."""
-    from tests.report.made_run import made_trajectory
+    """A folder with some quick runs, made by formulas; only to be read.
 
-    seeds = tuple(range(ladder.SEEDS["quick"]))
+    They are all that stages, attention, ladder and construction need, and the first of many in other experiments.
+    """
+    from tests.experiments.made import made_results
+
     store = Store(tmp_path_factory.mktemp("made") / "runs")
-    for settings in (ladder.GRIDS["quick"][0], attention.GRIDS["quick"][1]):
+    for name, run in (("ladder", "full"), ("ladder", "minimal"), ("construction", "construction")):
+        seeds = tuple(range(find(name).SEEDS["quick"]))
+        settings, trajectory = made_results(name, seeds=seeds)[run]
         with store.open(Cell(settings, seeds)) as work:
-            work.place(made_trajectory(settings, seeds), {"device": "none: made up"})
+            work.place(trajectory, {"device": "none: made up"})
     return store.root
 
 

@@ -4,9 +4,15 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
+
+FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
+# Half of the time to compile; from 0.12 on there is no such flag, and one that is not known ends the process.
+if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 12):
+    FLAGS.append("--xla_cpu_use_fusion_emitters=false")
 
 # Says "waiting" when the training has come to a step, and waits there for a signal.
 STOP_AT = """
@@ -37,7 +43,7 @@ class Shell:
             **os.environ,
             "PYTHONPATH": str(ROOT / "src"),
             "COLUMNS": "250",
-            "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+            "XLA_FLAGS": " ".join(FLAGS),
             "JAX_COMPILATION_CACHE_DIR": str(self.cache),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         }
@@ -46,7 +52,7 @@ class Shell:
         """`headway ARGUMENTS`, to its end; `program` stands in for headway."""
         command = [sys.executable, *(["-m", "headway"] if program is None else [program]), *map(str, arguments)]
         return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=1800
         )
 
     def stop_at(self, step: int, *arguments: object) -> "subprocess.Popen[str]":

@@ -12,8 +12,9 @@ from typing import Any, get_type_hints
 import pytest
 
 from headway.cli import COMMANDS
-from headway.experiments import NAMES
-from headway.settings import Settings
+from headway.cli.arguments import title
+from headway.experiments import NAMES, find
+from headway.settings import ConstructionSettings, Settings
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("jax", "equinox", "optax", "scipy", "matplotlib", "plotly", "ruptures")
@@ -49,18 +50,30 @@ def option_names(kind: type = Settings, prefix: str = "--") -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["run", "stages", "--help"]], ids=" ".join)
-def test_help_loads_neither_the_accelerator_nor_numpy(arguments):
-    outcome = fresh("-c", LOADED, *arguments)
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("--help", "headway run stages"),
+        ("run --help", "headway run stages"),
+        ("run stages --help", "headway run stages"),
+        ("run all --help", "headway run all"),
+        ("run construction --help", "--sharpness"),
+        ("claims --help", "headway claims"),
+        ("export --help", "headway export"),
+    ],
+)
+def test_help_loads_neither_the_accelerator_nor_numpy(arguments, words):
+    outcome = fresh("-c", LOADED, *arguments.split())
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stderr == ""
-    assert "headway run stages" in outcome.stdout
+    assert words in outcome.stdout
 
 
-def test_what_is_on_disk_is_listed_without_the_accelerator():
-    outcome = fresh("-c", LOADED, "list", "--from", ROOT / "results")
+@pytest.mark.parametrize("arguments", [["list"], ["claims", "A20"]], ids=" ".join)
+def test_what_is_on_disk_is_told_without_the_accelerator(arguments):
+    outcome = fresh("-c", LOADED, *arguments, "--from", ROOT / "results")
     assert outcome.returncode == 0, outcome.stderr
-    assert "jax" not in outcome.stderr.split()
+    assert {"jax", "equinox", "optax", "matplotlib", "plotly"} & set(outcome.stderr.split()) == set()
 
 
 def test_help_presents_every_command(headway):
@@ -73,7 +86,8 @@ def test_help_presents_every_command(headway):
 def test_help_of_run_presents_every_experiment(headway):
     said = headway("run", "--help")
     assert said.code == 0
-    assert all(re.search(rf"^  {name} +Paper A, Figure \d", said.out, re.MULTILINE) for name in NAMES)
+    shown = dict(re.findall(r"^  ([a-z-]+) +(.*)$", said.out.split("experiments:")[1], re.MULTILINE))
+    assert shown == {**{name: title(find(name)) for name in NAMES}, "all": "all of them"}
     assert headway("run").code == 2, "run alone does not say what to run"
 
 
@@ -82,7 +96,17 @@ def test_help_of_an_experiment_names_every_setting(headway, experiment):
     said = headway("run", experiment, "--help")
     assert said.code == 0
     offered = set(re.findall(r"(?<![\w-])--[\w.-]+", said.out))
-    assert {*option_names(), "--grid", "--seeds", "--into", "--page", "--keep"} - offered == set()
+    settings = ConstructionSettings if experiment == "construction" else Settings
+    assert {*option_names(settings), "--grid", "--seeds", "--into", "--page", "--keep"} - offered == set()
+    assert [name for name in ("--sharpness", "--training.steps") if name in offered] == (
+        ["--sharpness"] if experiment == "construction" else ["--training.steps"]
+    )
+
+
+def test_every_experiment_says_what_it_shows_in_a_line_of_its_own():
+    titles = [title(find(name)) for name in NAMES]
+    assert len(set(titles)) == len(titles)
+    assert all(re.fullmatch(r"[A-Z].{30,119}\.", words) for words in titles), titles
 
 
 def test_help_shows_the_values_of_the_chosen_grid(headway):

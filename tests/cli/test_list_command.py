@@ -6,18 +6,30 @@ from pathlib import Path
 
 import pytest
 
+from headway.cli.arguments import title
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Store
 
 RESULTS = Path(__file__).parent.parent.parent / "results"
-ROW = re.compile(r"^ *(stages|attention|ladder)? +(quick|printed|as-run) +(\d)/(\d) runs", re.MULTILINE)
+ROW = re.compile(r"^ *([a-z-]+)? +(quick|printed|as-run) +(\d+)/(\d+) runs *(.*)$", re.MULTILINE)
 ENTRY = re.compile(r"^  (done|unfinished|running|damaged|foreign) +(\S+)  (.*)$", re.MULTILINE)
 
 
-def on_disk(said) -> list[int]:
-    """Number of runs that are there, row by row."""
-    return [int(done) for *_, done, _ in ROW.findall(said.out)]
+def on_disk(said) -> dict[tuple[str, str], int]:
+    """(experiment, grid) -> how many of its runs are there, of those that have some."""
+    found, name = {}, ""
+    for first, grid, done, *_ in ROW.findall(said.out):
+        name = first or name
+        found[name, grid] = int(done)
+    return {key: count for key, count in found.items() if count}
+
+
+MADE = {
+    **{"stages": 1, "attention": 2, "ladder": 2, "construction": 1, "ablations": 1, "init-scale": 1, "hierarchy": 1},
+    **{"reversed": 1, "weight-decay": 1, "two-blocks": 1, "differences": 1},
+}
+"""Experiment -> how many runs of its quick grid the made records answer: the full and the minimal model serve many."""
 
 
 @pytest.fixture
@@ -34,15 +46,16 @@ def test_before_the_first_run_every_experiment_is_listed_and_nothing_is_there(he
     rows = ROW.findall(said.out)
     assert [name for name, *_ in rows if name] == list(NAMES)
     assert [grid for _, grid, *_ in rows] == ["quick", "printed", "as-run"] * len(NAMES)
-    assert [int(all_of_them) for *_, all_of_them in rows] == [
+    assert [int(all_of_them) for *_, all_of_them, _ in rows] == [
         len(runs) for name in NAMES for runs in find(name).GRIDS.values()
     ]
-    assert set(on_disk(said)) == {0}
+    assert [words.strip() for *_, words in rows if words] == [title(find(name)) for name in NAMES]
+    assert on_disk(said) == {}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_serves_every_experiment_that_needs_it(headway, records):
-    assert on_disk(headway("list")) == [1, 0, 0, 2, 0, 0, 2, 0, 0]
+    assert on_disk(headway("list")) == {(name, "quick"): count for name, count in MADE.items()}
 
 
 def test_every_record_is_listed_by_the_name_that_export_takes(headway, records):
@@ -63,7 +76,7 @@ def test_our_own_figures_are_no_foreign_folder(headway, records):
 def test_damaged_and_unfinished_work_is_listed_and_stops_nobody(headway, records):
     spoilt = min(records.glob("*/trajectory.safetensors"))
     spoilt.write_bytes(b"half")
-    (settings,) = find("stages").GRIDS["printed"]
+    (settings,) = find("stages").GRIDS["printed"].values()
     with Store(records).open(Cell(settings, (0,))) as work:
         work.resume()
         work.save(None, {}, 17)
@@ -81,9 +94,12 @@ def test_a_folder_that_does_not_exist_is_told(headway):
     assert said.err.startswith("headway: there is no folder nowhere.")
 
 
-def test_the_committed_results_answer_every_paper_scale_grid(headway):
+def test_the_committed_results_are_listed_whole(headway):
     said = headway("list", "--from", RESULTS)
-    assert on_disk(said) == [0, 1, 1, 0, 2, 2, 0, 2, 2]
+    there = on_disk(said)
+    assert {grid for _, grid in there} == {"printed", "as-run"}
+    for name in ("stages", "attention", "ladder", "init-scale", "hierarchy", "dataset-size"):
+        assert there[name, "as-run"] == len(find(name).GRIDS["as-run"])
     entries = ENTRY.findall(said.out)
     assert {state for state, *_ in entries} == {"done"}
     assert {name for _, name, _ in entries} == {path.name for path in RESULTS.iterdir() if path.is_dir()}
@@ -91,4 +107,6 @@ def test_the_committed_results_answer_every_paper_scale_grid(headway):
 
 def test_runs_and_results_are_looked_at_where_they_are(headway, records):
     (records.parent / "results").symlink_to(RESULTS)
-    assert on_disk(headway("list")) == [1, 1, 1, 2, 2, 2, 2, 2, 2]
+    there = on_disk(headway("list"))
+    assert {name: count for (name, grid), count in there.items() if grid == "quick"} == MADE
+    assert there["ladder", "as-run"] == 2

@@ -5,7 +5,7 @@ from tests.cli.test_help import option_names
 
 FLAGS = {
     *("--task.orthogonal", "--model.keys", "--model.output", "--model.scaled-scores"),
-    *("--model.residual", "--model.readout"),
+    *("--model.residual", "--model.readout", "--evaluation.subsets"),
 }
 WORDS = {
     *("--task.weighting", "--model.embedding", "--model.positions", "--model.norm", "--model.initialisation"),
@@ -67,7 +67,9 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("xyzzy", "there is no command 'xyzzy'. See `headway --help`."),
         ("run stagse", "there is no experiment 'stagse'. Did you mean 'stages'? There are stages, attention, ladder"),
         ("report lader", "there is no experiment 'lader'. Did you mean 'ladder'?"),
-        ("report --grid as_run", "there is no grid 'as_run'. There are quick, printed, as-run."),
+        ("report --grid as_run", "there is no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run."),
+        ("claims --grid as_run", "there is no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run."),
+        ("claims --from nowhere", "there is no folder nowhere. Run something first, or name another folder with --from."),
         ("run stages --seeds 0", "--seeds is 0, but at least 1 seed is needed."),
         ("run stages --seeds 1.5", "--seeds"),
         ("run stages --grid quik", "invalid choice 'quik' for argument '--grid'"),
@@ -84,7 +86,17 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("run stages --task.ratio nan", "task.ratio is nan, but it must be a finite number above 0."),
         ("run stages --model.dropout 1", "model.dropout is 1.0"),
         ("run stages --context 99", "a window of 99 tokens does not fit"),
-        ("run stages --context 4", "the experiments look at models that read whole sequences. `--references 4` trains"),
+        ("run stages --context 4", "which only windows. `--references 4` trains the n-gram model of 4 tokens"),
+        ("run dataset-size --context 2", "--context is 2, but the grid says which models read whole sequences"),
+        ("run dataset-size --context None", "--context is None, but the grid says which models read"),
+        ("run construction --training.steps 7", "Unrecognized options: --training.steps"),
+        ("run construction --sharpness 3 2", "sharpness is (3.0, 2.0), but it must be one number or more, each larger"),
+        ("run construction --sharpness", "sharpness is (), but it must be one number or more"),
+        ("run construction --test-samples 0", "test_samples is 0, but it must be a whole number of at least 1."),
+        ("run stages --sharpness 3", "Unrecognized options: --sharpness"),
+        ("run all --trainign.steps 7", "Unrecognized options: --trainign.steps"),
+        ("run all --sharpness 3", "Unrecognized options: --sharpness"),
+        ("run init_scale", "there is no experiment 'init_scale'. Did you mean 'init-scale'?"),
         ("run attention --model.heads 5", "5 heads do not divide the width 48. Use model.width 45 or 50"),
         ("run ladder --task.blocks 1 2 3", "a reference of 4 tokens does not fit"),
         ("list --form results", "--from"),

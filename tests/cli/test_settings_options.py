@@ -61,13 +61,13 @@ def test_weights_are_written_block_by_block(dry):
 def test_a_run_without_options_is_the_grid_itself(dry, experiment, grid):
     module = find(experiment)
     cells = dry("run", experiment, "--grid", grid)
-    assert [cell.settings for cell in cells] == module.GRIDS[grid]
+    assert [cell.settings for cell in cells] == list(module.GRIDS[grid].values())
     assert {cell.seeds for cell in cells} == {tuple(range(module.SEEDS[grid]))}
 
 
 def test_an_option_changes_every_run_of_a_grid_and_nothing_else_in_it(dry):
     """The ladder's two runs have different chains; both get the ratio and keep the rest."""
-    runs = find("ladder").GRIDS["quick"]
+    runs = list(find("ladder").GRIDS["quick"].values())
     assert differing(*runs) >= {"task.tokens", "task.horizon", "model.embedding", "training.samples"}
     cells = dry("run", "ladder", "--task.ratio", "1.3", "--training.steps", "7", "--seeds", "3")
     assert [differing(cell.settings, run) for cell, run in zip(cells, runs, strict=True)] == [
@@ -88,10 +88,35 @@ def test_of_two_grids_the_last_is_meant(dry):
     assert cell.settings == presets.minimal_as_run()
 
 
-def test_all_stands_for_every_experiment_and_no_run_twice_on_disk(dry):
+def test_all_stands_for_every_experiment(dry):
     cells = dry("run", "all", "--seeds", "2")
-    wanted = [settings for name in NAMES for settings in find(name).GRIDS["quick"]]
-    assert [cell.settings for cell in cells] == wanted
+    assert [cell.settings for cell in cells] == [
+        settings for name in NAMES for settings in find(name).GRIDS["quick"].values()
+    ]
+
+
+def test_an_option_of_all_changes_every_run_that_has_such_a_setting(dry):
+    """The construction is not trained: it takes the ratio, and has no steps to change."""
+    cells = dry("run", "all", "--training.steps", "7", "--task.ratio=1.2")
+    assert {cell.settings.task.ratio for cell in cells} == {1.2}
+    trained = [cell for cell in cells if cell.kind == "markov"]
+    assert {cell.settings.training.steps for cell in trained} == {7}
+    assert [cell.kind for cell in cells if cell not in trained] == ["construction"]
+
+
+def test_the_construction_has_options_of_its_own(dry):
+    (cell,) = dry("run", "construction", "--sharpness", "0", "2.5", "9", "--test-samples", "7", "--task.tokens", "9")
+    (quick,) = find("construction").GRIDS["quick"].values()
+    assert differing(cell.settings, quick) == {"sharpness", "test_samples", "task.tokens"}
+    assert (cell.settings.sharpness, cell.settings.test_samples) == ((0.0, 2.5, 9.0), 7)
+    assert cell.kind == "construction"
+
+
+def test_a_run_of_a_window_keeps_its_window_whatever_else_is_changed(dry):
+    quick = find("dataset-size").GRIDS["quick"]
+    cells = dry("run", "dataset-size", "--task.ratio", "1.3")
+    assert [cell.settings.context for cell in cells] == [run.context for run in quick.values()]
+    assert {cell.settings.context for cell in cells} == {None, 2, 4, 6}
 
 
 def test_the_main_job_is_the_quick_grid_of_the_stages(dry):

@@ -1,152 +1,190 @@
 """Every experiment reads and draws runs of any shape: what a claim cannot speak about is "not run", never a crash."""
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.report.made_run import FOUR, made_settings, made_trajectory
+from tests.experiments.made import made_results, only
+from tests.report.test_page import embedded
 
+from headway.cli.ending import write_markdown, write_report
+from headway.cli.outcome import Outcome, all_findings
 from headway.experiments import NAMES, find
-from headway.records import Trajectory
-from headway.report.build import run_view
-from headway.report.document import write_document
-from headway.report.page import Report, write_page
-from headway.settings import Settings
+from headway.records import Cell, Finding, Trajectory
 
-BLOCKS = ((1, 2), (3, 4), (5, 6))
-Run = tuple[Settings, Trajectory]
-
-
-def run(
-    heads: int = 3,
-    blocks: Any = BLOCKS,
-    seeds: tuple[int, ...] = FOUR,
-    references: tuple[int, ...] = (2, 4, 6),
-    diverged: dict[int, int] | None = None,
-    change: Callable[[Trajectory], Trajectory] = lambda trajectory: trajectory,
-) -> Run:
-    settings = made_settings(heads, blocks, references)
-    return settings, change(made_trajectory(settings, seeds, diverged))
+ALL = {finding.claim for name in NAMES for finding in find(name).read({})}
+HEADS = {"A4", "A4 minimal", "A6", "A11", "A12", "A18", "A19", "A19 together"}
+"""Claims about heads that share out blocks."""
+RUNGS = {*("A1", "A1 minimal", "A1 nearer", "A1 minimal, nearer", "A2", "A7", "A9", "A10", "A10 adaptive"),
+         *("A15", "A15 minimal", "A17", "A17 four heads", "H1", "H2", "H3", "H3 every step")}  # fmt: skip
+"""Claims about one rung after another."""
+THREE = {"A3", "A8"}
+"""Claims about three blocks."""
 
 
-def only(clock: str, rows: list[int]) -> Callable[[Trajectory], Trajectory]:
-    """The trajectory at some of the times of a clock."""
+class Odd(NamedTuple):
+    """What is odd about all runs of a grid, and which claims cannot be asked of such runs."""
 
-    def pick(trajectory: Trajectory) -> Trajectory:
-        arrays = {
-            name: values[:, rows] if trajectory.clock_of[name] == clock else values
-            for name, values in trajectory.arrays.items()
-        }
-        clocks = {**trajectory.clocks, clock: trajectory.clocks[clock][rows]}
-        return dataclasses.replace(trajectory, arrays=arrays, clocks=clocks)
+    made: dict[str, Any]
+    not_run: set[str]
 
-    return pick
+    def results(self, experiment: str) -> dict[str, tuple[Any, Trajectory]]:
+        return made_results(experiment, **self.made)
+
+    def findings(self) -> list[Finding]:
+        return [finding for name in NAMES for finding in find(name).read(self.results(name))]
 
 
 def unknown(trajectory: Trajectory) -> Trajectory:
-    """Nothing that was measured is a number."""
-    arrays = {name: np.full_like(values, np.nan) for name, values in trajectory.arrays.items()}
+    """Nothing that was measured on the test sequences is a number."""
+    known = ("train_loss", "learning_rate")
+    arrays = {name: v if name in known else np.full_like(v, np.nan) for name, v in trajectory.arrays.items()}
     return dataclasses.replace(trajectory, arrays=arrays)
 
 
 def start_and_end(trajectory: Trajectory) -> Trajectory:
-    return only("snapshot", [0, -1])(only("evaluation", [0, -1])(trajectory))
+    for clock in ("evaluation", "snapshot", "sharpness"):
+        trajectory = only(clock, [0, -1])(trajectory)
+    return trajectory
 
 
-ALL = {"A1", "A1 minimal", "A2", "A3", "A4", "A4 minimal", "A5", "A6"}
-ODD: dict[str, tuple[Run, set[str]]] = {
-    "one head": (run(heads=1), {"A3", "A4", "A4 minimal", "A6"}),
-    "one block": (run(blocks=((1, 2),), references=()), ALL - {"A5"}),
-    "one lag": (run(blocks=((1,),), references=()), ALL),
-    "two heads": (run(heads=2), {"A3"}),
-    "four heads on overlapping blocks": (run(4, ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4))), {"A3"}),
-    "four single lags": (run(blocks=((1,), (2,), (3,), (4,)), references=()), {"A2", "A3", "A5"}),
-    "one seed": (run(seeds=(7,)), set()),
-    "a seed diverged": (run(diverged={1: 40}), set()),
-    "every seed diverged": (run(diverged={0: 1, 1: 2, 2: 3, 3: 40}), set()),
-    "nothing is a number": (run(change=unknown), set()),
-    "no attention matrices": (run(change=only("snapshot", [])), set()),
-    "start and end only": (run(change=start_and_end), set()),
+ODD = {
+    "nothing": Odd({}, set()),
+    "one head": Odd({"heads": 1}, {"A3", *HEADS}),
+    "two heads": Odd({"heads": 2}, {"A3"}),
+    "one block": Odd({"blocks": ((1, 2),)}, {*HEADS, *RUNGS, *THREE}),
+    "one lag": Odd({"blocks": ((1,),)}, {*HEADS, *RUNGS, *THREE, "A5", "A16"}),
+    "one head on one lag": Odd({"heads": 1, "blocks": ((1,),)}, {*HEADS, *RUNGS, *THREE, "A5", "A16"}),
+    # The n-gram models of 6 tokens cannot be made.
+    "four single lags": Odd({"blocks": ((1,), (2,), (3,), (4,))}, {*THREE, "A5", "A10 adaptive", "A16"}),
+    "overlapping blocks": Odd({"heads": 4, "blocks": ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4))}, {"A3"}),
+    "one seed": Odd({"seeds": (7,)}, set()),
+    "a seed diverged": Odd({"diverged": {1: 40}}, set()),
+    "every seed diverged": Odd({"diverged": {0: 1, 1: 2, 2: 3, 3: 40}}, set()),
+    "no number": Odd({"change": unknown}, set()),
+    "no attention matrices": Odd({"change": only("snapshot", [])}, set()),
+    "start and end only": Odd({"change": start_and_end}, set()),
+    "diverged, start and end only": Odd({"change": start_and_end, "diverged": dict.fromkeys(range(4), 0)}, set()),
 }
 each_odd_run = pytest.mark.parametrize("odd", ODD)
-
-
-def results_of(experiment: str, both: Run) -> list[Run]:
-    """The run stands in for all of a grid; the minimal model has no n-gram models beside it."""
-    settings, trajectory = both
-    arrays = {name: values for name, values in trajectory.arrays.items() if name != "kl_references"}
-    minimal = dataclasses.replace(settings, references=()), dataclasses.replace(trajectory, arrays=arrays)
-    return [minimal] if experiment == "stages" else [both, minimal]
-
-
-def findings_of(both: Run) -> list:
-    return [finding for name in NAMES for finding in find(name).read(results_of(name, both))]
+each_experiment = pytest.mark.parametrize("experiment", NAMES)
 
 
 @each_odd_run
 def test_exactly_the_claims_that_do_not_apply_are_not_run(odd):
-    both, not_run = ODD[odd]
-    found = findings_of(both)
-    assert {finding.claim for finding in found} == ALL
-    assert {finding.claim for finding in found if finding.verdict == "not run"} == not_run
+    found = ODD[odd].findings()
+    assert len(found) == len(ALL) and {finding.claim for finding in found} == ALL
+    assert {finding.claim for finding in found if finding.verdict == "not run"} == ODD[odd].not_run
     assert all(finding.detail for finding in found if finding.verdict == "not run")
 
 
+@each_experiment
+def test_without_a_single_run_every_claim_is_not_run_and_says_why(experiment):
+    found = find(experiment).read({})
+    assert found
+    assert {(finding.verdict, finding.detail) for finding in found} == {
+        ("not run", "A run that it needs was not made.")
+    }
+
+
+@each_experiment
+def test_a_claim_that_misses_a_run_is_not_run_and_the_others_are_judged_as_before(experiment):
+    whole = made_results(experiment)
+    before = {finding.claim: finding for finding in find(experiment).read(whole)}
+    ever_missed = set()
+    for missing in whole:
+        results = {name: run for name, run in whole.items() if name != missing}
+        for finding in find(experiment).read(results):
+            same = (finding.seeds, finding.values, finding.holds)
+            was = before[finding.claim]
+            assert finding.verdict == "not run" or same == (was.seeds, was.values, was.holds)
+            ever_missed |= {finding.claim} if finding.verdict == "not run" else set()
+    assert ever_missed == before.keys(), "a claim that needs no run at all"
+
+
 @pytest.mark.parametrize("odd", ["a seed diverged", "every seed diverged"])
-def test_a_seed_that_diverged_counts_against_every_claim(odd):
-    (settings, trajectory), _ = ODD[odd]
-    lost = trajectory.facts["diverged_at"] >= 0
-    for finding in findings_of((settings, trajectory)):
-        assert not np.asarray(finding.holds)[lost].any()
-        assert f"{lost.sum()} of 4 seeds diverged." in finding.detail
+def test_a_seed_that_diverged_counts_against_every_claim_about_a_training(odd):
+    lost = np.isin(range(4), list(ODD[odd].made["diverged"]))
+    for finding in ODD[odd].findings():
+        if finding.claim != "A20":  # The construction is not trained.
+            assert not np.asarray(finding.holds)[lost].any()
+            assert f"{lost.sum()} of 4 seeds diverged." in finding.detail
 
 
-# Laying out a figure takes a second: only what could upset it.
-@pytest.mark.parametrize(
-    "odd", ["one head", "one lag", "every seed diverged", "nothing is a number", "start and end only"]
-)
-@pytest.mark.parametrize("experiment", NAMES)
+def test_no_claim_holds_where_nothing_is_a_number():
+    assert {finding.claim for finding in ODD["no number"].findings() if any(finding.holds)} == set()
+
+
+# Laying out figures takes long: only what could upset it.
+@pytest.mark.parametrize("odd", ["one head on one lag", "no number", "diverged, start and end only"])
+@each_experiment
 def test_every_figure_can_be_drawn(odd, experiment):
-    both, _ = ODD[odd]
-    figures = find(experiment).draw(results_of(experiment, both))
+    figures = find(experiment).draw(ODD[odd].results(experiment))
     assert figures
     for figure in figures.values():
         figure.draw_without_rendering()
 
 
 def test_figures_of_matrices_are_left_out_where_none_were_kept():
-    whole, without = (
-        {name: set(find(name).draw(results_of(name, both))) for name in NAMES}
-        for both in (run(), ODD["no attention matrices"][0])
-    )
-    assert {name: whole[name] - without[name] for name in NAMES} == {
+    def drawn(odd: str) -> dict[str, set[str]]:
+        return {name: set(find(name).draw(ODD[odd].results(name))) for name in NAMES}
+
+    whole, without = drawn("nothing"), drawn("no attention matrices")
+    assert {name: whole[name] - without[name] for name in NAMES if whole[name] != without[name]} == {
         "stages": {"overview", "figure-1"},
         "attention": {"figure-2", "heads"},
-        "ladder": set(),
+        "online": {"figure-6"},
+        "reversed": {"figure-8"},
+        "nonuniform": {"figure-14"},
+        "overlapping": {"figure-16", "figure-17"},
+        "sgd": {"figure-19"},
     }
 
 
 @pytest.mark.parametrize("steps, panels", [(2000, 4), (600, 4), (300, 3), (60, 2), (36, 2)])
 def test_figure_2_shows_a_short_run_at_its_end_and_no_step_twice(steps, panels):
-    settings, trajectory = run()
-    short = dataclasses.replace(settings, training=dataclasses.replace(settings.training, steps=steps))
-    figure = find("attention").draw(results_of("attention", (short, trajectory)))["figure-2"]
+    results = made_results("attention")
+    settings, trajectory = results["full"]
+    short = settings.changed(training={"steps": steps})
+    figure = find("attention").draw({**results, "full": (short, trajectory)})["figure-2"]
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     assert titles[0] == "$t = 0$"
     assert len(set(titles)) == len(titles) == panels
 
 
-@each_odd_run
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "one head on one lag",
+        "four single lags",
+        "one seed",
+        "every seed diverged",
+        "no number",
+        "no attention matrices",
+    ],
+)
 def test_page_and_document_can_be_written(odd, tmp_path):
-    (settings, trajectory), _ = ODD[odd]
-    findings = [("as-run", finding) for finding in findings_of((settings, trajectory))]
-    page = write_page(
-        tmp_path / "page.html", Report("odd", "", (run_view(odd, settings, trajectory, {}),), tuple(findings))
-    )
-    assert odd in page.read_text()
-    document = write_document(tmp_path / "page.md", findings, [("minimal", "as-run", settings, trajectory)], "command")
-    text = document.read_text()
-    assert all(f"**{claim}.**" in text for claim in ALL)
-    assert "| nan" not in text and "[nan" not in text.split("## Stage boundaries")[0]
+    outcomes = [Outcome(name, "quick", _records(ODD[odd].results(name))) for name in NAMES]
+    findings = all_findings(outcomes)
+    write_report(outcomes, findings, tmp_path / "page.html", ["command"], {})
+    data = embedded((tmp_path / "page.html").read_text())
+    assert {(finding["claim"], finding["verdict"]) for finding in data["findings"]} == {
+        (finding.claim, finding.verdict) for _, finding in findings
+    }
+    labels = [run["label"] for run in data["runs"]]
+    assert labels if odd != "no attention matrices" else not labels
+    write_markdown(outcomes, findings, tmp_path / "page.md", "command")
+    document = (tmp_path / "page.md").read_text()
+    assert all(document.count(f"**{claim}.** ") == 1 for claim in ALL)
+    assert "| nan" not in document and "[nan" not in document
+
+
+def _records(results: dict[str, tuple[Any, Trajectory]]) -> dict[str, Any]:
+    """Runs as if they had been read from a disk."""
+    cells = {name: Cell(settings, trajectory.seeds) for name, (settings, trajectory) in results.items()}
+    return {
+        name: SimpleNamespace(cell=cells[name], identity=cells[name].identity, trajectory=trajectory, provenance={})
+        for name, (_, trajectory) in results.items()
+    }

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from headway import laboratory
 from headway.kernels import choose, form_of, simple
+from headway.laboratory import group
 from headway.models.initialisation import transformer
 from headway.presets import full_quick, minimal_as_run
 from headway.records import Cell
@@ -79,7 +79,7 @@ def test_a_slower_form_is_told_once_and_not_for_every_cell(monkeypatch, tmp_path
     watch = Silence()
     watch.note = told.append
     slow = lambda *arguments: form_of(*arguments)._replace(shortfall="this could be faster")  # noqa: E731
-    monkeypatch.setattr(laboratory, "form_of", slow)
+    monkeypatch.setattr(group, "form_of", slow)
     monkeypatch.setattr(here, "_said", set())
     cells = [Cell(changed(SMALL, training={"steps": steps}), (0,)) for steps in (1, 2)]
     here.run_cells(cells, Store(tmp_path), watch)

@@ -2,13 +2,20 @@
 
 import itertools
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from headway.records import Trajectory, join, plain, revive
-from headway.settings import EvaluationSettings, ModelSettings, Settings, SettingsError, TaskSettings
+from headway.records import Cell, Trajectory, join, plain, revive
+from headway.settings import (
+    ConstructionSettings,
+    EvaluationSettings,
+    ModelSettings,
+    Settings,
+    SettingsError,
+    TaskSettings,
+)
 
 
 def part(*ticks, dtype=np.float32, seeds=(0, 1), tail=(), facts=None, name="loss"):
@@ -77,6 +84,11 @@ def test_settings_survive_json(settings):
     assert plain(revived) == plain(settings)
 
 
+def test_hand_made_settings_survive_json():
+    settings = ConstructionSettings(TaskSettings(weighting="sum"), (1, 2.5), test_samples=9)
+    assert revive(ConstructionSettings, json.loads(json.dumps(plain(settings)))) == settings
+
+
 @dataclass(frozen=True)
 class Made:
     rate: float
@@ -86,6 +98,33 @@ class Made:
 def test_a_whole_number_in_the_place_of_a_real_one_stays_whole():
     """The identity of a cell is a hash of its text, and 2 and 2.0 are different texts."""
     assert json.dumps(plain(revive(Made, {"rate": 2, "pair": [3, "b"]}))) == '{"rate": 2, "pair": [3, "b"]}'
+
+
+@dataclass(frozen=True)
+class Grown:
+    rate: float
+    later: bool = field(default=False, metadata={"added": "0.2"})
+
+
+def test_a_setting_that_was_added_later_leaves_old_names_as_they_were():
+    """Written down only where it is not the default; what was written before means the default."""
+    assert plain(Grown(0.5)) == {"rate": 0.5}
+    assert plain(Grown(0.5, True)) == {"rate": 0.5, "later": True}
+    for grown in (Grown(0.5), Grown(0.5, True)):
+        assert revive(Grown, plain(grown)) == grown
+    assert revive(Grown, {"rate": 0.5, "later": False}) == Grown(0.5)
+    with pytest.raises(ValueError, match="Grown lacks 'rate'"):
+        revive(Grown, {"later": True})
+
+
+NAME = "markov-a5cca85f6726036d"
+"""What version 0.1 called the default settings with the seeds 0 and 1."""
+
+
+def test_runs_that_were_made_before_combinations_could_be_compared_keep_their_name():
+    assert Cell(Settings(), (0, 1)).identity == NAME
+    compared = Settings(evaluation=EvaluationSettings(subsets=True))
+    assert Cell(compared, (0, 1)).identity != NAME
 
 
 @pytest.mark.parametrize(

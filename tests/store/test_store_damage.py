@@ -192,7 +192,7 @@ def test_a_link_in_the_place_of_a_record_is_refused(record, store, worker, tmp_p
     assert load(tmp_path / "moved").cell == worker.CELL
 
 
-@pytest.mark.parametrize("kind", ["../markov", "markov/..", "", "MARKOV"])
+@pytest.mark.parametrize("kind", ["../markov", "markov/..", " ", "MARKOV"])
 def test_a_cell_cannot_leave_the_store(kind, store):
     with (
         pytest.raises(ValueError, match="cannot be stored; there are markov"),
@@ -205,6 +205,8 @@ def test_a_cell_cannot_leave_the_store(kind, store):
 def test_settings_of_the_wrong_kind_are_refused_before_they_are_computed(store):
     with pytest.raises(ValueError, match="holds TaskSettings, but it needs Settings"):
         store.has(Cell(Settings().task, (0,)))
+    with pytest.raises(ValueError, match="'construction' holds Settings, but it needs ConstructionSettings"):
+        store.has(Cell(Settings(), (0,), "construction"))
 
 
 @pytest.mark.parametrize(

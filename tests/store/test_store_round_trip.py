@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headway.records import Cell, Trajectory
-from headway.settings import Settings, TaskSettings
+from headway.settings import ConstructionSettings, Settings, TaskSettings
 from headway.store import Store, StoreError, arrays, load
 
 
@@ -120,19 +120,76 @@ def test_not_a_number_never_reaches_a_record(store, worker):
     assert not store.has(worker.CELL)
 
 
-def test_a_small_copy_has_no_weights_and_coarse_attention_of_the_same_type(record, store, worker, tmp_path, same):
-    slim = Store(tmp_path / "slim")
-    copy = store.copy_small(worker.CELL, slim)
+@pytest.fixture
+def hand_made(store) -> Cell:
+    """A cell of another kind, stored."""
+    cell = Cell(ConstructionSettings(TaskSettings(ratio=1.3), (0, 2.5), test_samples=7), (5, 3))
+    excess = {"excess_loss": np.array([[2, 0.25], [3, 0.5]], np.float32)}
+    trajectory = Trajectory(cell.seeds, {"sharpness": np.array([0, 2.5])}, excess, {"excess_loss": "sharpness"})
+    with store.open(cell) as work:
+        work.place(trajectory, {"device": "none"})
+    return cell
+
+
+def test_the_settings_say_what_kind_of_cell_it_is_and_its_folder_too(store, worker, hand_made):
+    assert (hand_made.kind, worker.CELL.kind) == ("construction", "markov")
+    assert hand_made.identity.startswith("construction-")
+    assert [path.name for path in store.root.iterdir()] == [hand_made.identity]
+    assert Cell(Settings(), (0,)) == Cell(Settings(), (0,), "markov")
+
+
+def test_a_hand_made_cell_is_kept_and_found_among_the_others(store, worker, hand_made):
+    with store.open(worker.CELL) as work:
+        worker.compute(work)
+    assert store.has(hand_made)
+    found = store.load(hand_made)
+    assert found.cell == hand_made
+    assert found.cell.settings.sharpness == (0.0, 2.5)
+    np.testing.assert_array_equal(found.trajectory["excess_loss"], [[2, 0.25], [3, 0.5]])
+    np.testing.assert_array_equal(found.trajectory.times("excess_loss"), [0, 2.5])
+    assert {record.cell.kind for record in store.records()} == {"construction", "markov"}
+    [chosen] = store.records(lambda cell: isinstance(cell.settings, ConstructionSettings))
+    assert chosen.cell == hand_made
+
+
+def test_a_list_tells_hand_made_cells_by_what_is_not_the_default(store, hand_made):
+    [entry] = store.status()
+    assert entry.summary == "2 seeds; task.ratio=1.3, sharpness=[0.0, 2.5], test_samples=7"
+
+
+def test_a_small_copy_has_coarse_attention_of_the_same_type_and_the_loss_of_every_tenth_step(
+    record, store, worker, tmp_path, same
+):
+    copy = store.copy_small(worker.CELL, Store(tmp_path / "slim"))
     full, small = record.trajectory, load(copy.path).trajectory
-    assert small["attention"].dtype == full["attention"].dtype
-    np.testing.assert_array_equal(small["attention"], full["attention"].astype(np.float16).astype(np.float32))
-    untouched = {**small.arrays, "attention": full["attention"]}
-    assert same(replace(small, arrays=untouched), full)
+    for name in ("attention", "attention_by_lag"):
+        assert small[name].dtype == full[name].dtype
+        np.testing.assert_array_equal(small[name], full[name].astype(np.float16).astype(np.float32))
+        assert (small[name] != full[name]).any()
+    assert list(small.clocks["step"]) == [10, 20]
+    np.testing.assert_array_equal(small["train_loss"], full["train_loss"][:, [9, 19]])
+    rest = {name: full[name] for name in ("attention", "attention_by_lag", "train_loss")}
+    assert same(replace(small, clocks=full.clocks, arrays={**small.arrays, **rest}), full), "nothing else is changed"
+
+
+def test_a_small_copy_has_no_weights_and_says_what_it_lacks(record, store, worker, tmp_path):
+    copy = store.copy_small(worker.CELL, Store(tmp_path / "slim"))
     assert copy.provenance == record.provenance
-    reduced = json.loads((copy.path / "record.json").read_text())["reduced"]
-    assert reduced == {"weights": "left out", "arrays": {"attention": {"from": "float32", "to": "float16"}}}
+    half = {"from": "float32", "to": "float16"}
+    assert json.loads((copy.path / "record.json").read_text())["reduced"] == {
+        "weights": "left out",
+        "arrays": {"attention": half, "attention_by_lag": half},
+        "clocks": {"step": "every 10th"},
+    }
     with pytest.raises(StoreError, match=r"the weights were not kept\. Use the record that the run itself wrote"):
         copy.weights()
+
+
+def test_a_record_without_steps_attention_and_weights_is_not_reduced(store, hand_made, tmp_path, same):
+    """Its clock need not tick at whole numbers."""
+    copy = store.copy_small(hand_made, Store(tmp_path / "slim"))
+    assert same(copy.trajectory, store.load(hand_made).trajectory)
+    assert copy.reduced == {"arrays": {}}
 
 
 def test_a_small_copy_of_a_small_copy_is_the_same_copy(record, store, worker, tmp_path):

@@ -18,7 +18,12 @@ from headway.store import Store, Work
 STEPS, EVERY = 24, 8
 SEEDS = (3, 1, 2)
 CELL = Cell(Settings(), SEEDS)
-CLOCK_OF = {"train_loss": "step", "kl_rungs": "evaluation", "attention": "snapshot"}
+CLOCK_OF = {
+    "train_loss": "step",
+    "kl_rungs": "evaluation",
+    "attention_by_lag": "evaluation",
+    "attention": "snapshot",
+}
 FACTS = {"entropy": np.array([1.5, 1.25, np.nan], np.float32), "diverged_at": np.array([-1, -1, 7])}
 
 
@@ -51,6 +56,7 @@ def advance(state: dict[str, np.ndarray], steps: int) -> tuple[Trajectory, dict[
         arrays={
             "train_loss": _stack(losses, ()),
             "kl_rungs": _stack(evaluations, (4,)) + np.arange(4, dtype=np.float32),
+            "attention_by_lag": _stack(evaluations, (1, 2, 4)) / 3,
             "attention": _stack(snapshots, (1, 2, 3, 4)) * tail.reshape(1, 2, 3, 4),
         },
         clock_of=CLOCK_OF,

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from tests.training.tiny import EVALUATIONS, TINY, changed
 
+from headway.laboratory.hand_made import hand_made
 from headway.records import Cell
+from headway.settings import ConstructionSettings
 from headway.store import Store
+from headway.sweep import here
 from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
 
@@ -34,6 +37,9 @@ class Diary(Silence):
     def end(self, cells):
         self.lines.append(("end", tuple(cells)))
 
+    def note(self, text):
+        self.lines.append(("note", text))
+
     def of(self, kind):
         return [line[1:] for line in self.lines if line[0] == kind]
 
@@ -50,9 +56,9 @@ def test_a_record_is_whole(undisturbed):
     assert list(found.clocks["step"]) == list(range(1, 13))
     assert list(found.clocks["evaluation"]) == EVALUATIONS
     assert set(found.arrays) == {
-        "train_loss", "learning_rate", "excess_loss", "kl_rungs", "attention_by_lag", "attention",
+        "train_loss", "learning_rate", "excess_loss", "excess_halves", "kl_rungs", "attention_by_lag", "attention",
     }  # fmt: skip
-    assert set(found.facts) == {"entropy", "rung_excess", "diverged_at"}
+    assert set(found.facts) == {"entropy", "rung_excess", "kl_stageless", "diverged_at"}
     assert (found.facts["diverged_at"] == -1).all()
     assert {name.split(".")[-1]: values.shape for name, values in undisturbed.weights().items()} == {
         "query": (3, 2, 10, 10),
@@ -81,6 +87,15 @@ def test_two_cells_in_one_program_are_what_each_is_on_its_own(store, undisturbed
     for seed in (1, 2):
         assert of_seed(store.load(together[1]), seed) == of_seed(store.load(apart), seed)
         assert of_seed(store.load(apart), seed) != of_seed(undisturbed, seed)
+
+
+def test_sets_smaller_than_the_batch_have_programs_of_their_own_and_larger_ones_share(store, monkeypatch):
+    """With room for the largest of a program; batches of 8."""
+    programs = []
+    monkeypatch.setattr(here, "_run_group", lambda cells, capacity, *_: programs.append((tuple(cells), capacity)))
+    small, middle, large = (Cell(changed(TINY, training={"samples": samples}), SEEDS) for samples in (5, 11, 20))
+    run_cells([middle, small, large], store)
+    assert sorted(programs, key=lambda program: program[1]) == [((small,), 5), ((middle, large), 20)]
 
 
 def test_what_is_done_is_not_done_again(store, built):
@@ -123,6 +138,41 @@ def test_a_watch_hears_of_every_step_that_was_measured_and_the_rungs_there(store
         assert (losses == recorded[:, step - 1]).all()
         assert rungs.shape == (3,)
         assert set(rungs) <= {1, 2}
+
+
+HAND_MADE = Cell(ConstructionSettings(TINY.task, (0, 5, 20), test_samples=8), SEEDS)
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The cells that were computed at once."""
+    made = []
+
+    def counted(cell):
+        made.append(cell)
+        return hand_made(cell)
+
+    monkeypatch.setitem(here.AT_ONCE, "construction", counted)
+    return made
+
+
+def test_the_hand_made_solution_is_computed_once_and_kept(store, built, computed):
+    diary = Diary()
+    run_cells([HAND_MADE, HAND_MADE], store, diary)
+    assert diary.lines == [("note", "computing construction, 3 seeds")]
+    run_cells([HAND_MADE], store, diary)
+    assert (computed, built) == ([HAND_MADE], [])
+    record = store.load(HAND_MADE)
+    np.testing.assert_array_equal(record.trajectory["excess_loss"], hand_made(HAND_MADE)["excess_loss"])
+    assert record.provenance["device"].startswith("cpu")
+    assert record.provenance["seconds"] > 0
+    assert len(diary.lines) == 1
+
+
+def test_cells_of_both_kinds_may_be_asked_for_together(store, built, computed):
+    run_cells([CELL, HAND_MADE], store)
+    assert (computed, built) == ([HAND_MADE], [(CELL,)])
+    assert store.has(CELL) and store.has(HAND_MADE)
 
 
 COMPARING = Cell(replace(TINY, references=(1,)), SEEDS)

@@ -105,8 +105,8 @@ def test_the_time_that_was_spent_before_an_interruption_counts(store, monkeypatc
     assert 3 <= after <= next(ticks) - middle
 
 
-TWO = (CELL, Cell(changed(TINY, training={"samples": 5}), SEEDS))
-"""The second has fewer samples than a batch: room for the first one's pads its batches."""
+TWO = (CELL, Cell(changed(TINY, training={"samples": 11}), SEEDS))
+"""The second has fewer samples, but not fewer than a batch: it shares the first one's program, and its room."""
 
 
 @pytest.fixture(scope="module")

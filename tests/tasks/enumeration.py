@@ -1,5 +1,6 @@
 """The tiny chain in full: every sequence and its probability, from the formula alone, in NumPy."""
 
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -40,13 +41,26 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return raised / raised.sum()
 
 
-def rung(settings: TaskSettings, chain: MarkovChain, known: int, past: tuple[int, ...]) -> np.ndarray:
-    """f_{1:known}(past) = softmax( sum_{k <= known} A_k sum_{i in I(k)} alpha_i x_{t-i} ), the newest last."""
+def partial(settings: TaskSettings, chain: MarkovChain, blocks: Iterable[int], past: tuple[int, ...]) -> np.ndarray:
+    """f_S(past) = softmax( sum_{k in S} A_k sum_{i in I(k)} alpha_i x_{t-i} ), blocks from 0 on, the newest last."""
     logits = np.zeros(settings.tokens)
-    for k, block in enumerate(settings.blocks[:known]):
-        for lag in block:
+    for k in blocks:
+        for lag in settings.blocks[k]:
             logits += alpha(settings, k, lag) * np.asarray(chain.features, np.float64)[k][:, past[-lag]]
     return softmax(logits)
+
+
+def combinations(settings: TaskSettings) -> list[tuple[int, ...]]:
+    """Every set of blocks, the binary number of its members counting up: (), (0,), (1,), (0, 1), (2,), .."""
+    found: list[tuple[int, ...]] = [()]
+    for block in range(len(settings.blocks)):
+        found += [(*smaller, block) for smaller in found]
+    return found
+
+
+def rung(settings: TaskSettings, chain: MarkovChain, known: int, past: tuple[int, ...]) -> np.ndarray:
+    """f_{1:known}(past)."""
+    return partial(settings, chain, range(known), past)
 
 
 def truth(settings: TaskSettings, chain: MarkovChain, past: tuple[int, ...]) -> np.ndarray:

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as some
-from tests.tasks.enumeration import TINY, all_sequences, exact_entropy, joint, probability, rung, truth
+from tests.tasks.enumeration import (
+    TINY,
+    all_sequences,
+    combinations,
+    exact_entropy,
+    joint,
+    partial,
+    probability,
+    rung,
+    truth,
+)
 
 from headway.settings import TaskSettings
 from headway.tasks.markov import MarkovChain, lag_weights, markov_chain, strengths
@@ -47,6 +57,40 @@ def test_every_rung_is_the_softmax_over_the_blocks_it_knows(tiny):
             past = sequence[: settings.start + step]
             wanted = [rung(settings, chain, known, past) for known in range(len(settings.blocks) + 1)]
             np.testing.assert_allclose(of_step, wanted, rtol=1e-10)
+
+
+def test_every_combination_of_blocks_is_the_softmax_over_them(tiny):
+    settings, chain = tiny
+    sequences = all_sequences(settings)[::7]
+    found = np.exp(jax.vmap(chain.subsets)(jnp.asarray(sequences)))
+    assert found.shape == (len(sequences), settings.horizon, 2 ** len(settings.blocks), settings.tokens)
+    for sequence, of_sequence in zip(sequences, found, strict=True):
+        for step, of_step in enumerate(of_sequence):
+            past = sequence[: settings.start + step]
+            wanted = [partial(settings, chain, blocks, past) for blocks in combinations(settings)]
+            np.testing.assert_allclose(of_step, wanted, rtol=1e-10)
+
+
+def test_the_first_i_blocks_are_combination_two_to_the_i_minus_one(tiny):
+    """So the rungs are among the combinations: none is uniform, all are the truth."""
+    settings, chain = tiny
+    sequence = jnp.asarray(all_sequences(settings)[47])
+    numbers = [2**known - 1 for known in range(len(settings.blocks) + 1)]
+    for known, number in enumerate(numbers):
+        assert combinations(settings)[number] == tuple(range(known))
+    np.testing.assert_allclose(chain.subsets(sequence)[:, numbers], chain.rungs(sequence), rtol=1e-10, atol=1e-12)
+
+
+def test_what_the_blocks_contribute_adds_up_to_the_truth(tiny):
+    settings, chain = tiny
+    sequence = jnp.asarray(all_sequences(settings)[53])
+    blocks = chain.contributions(sequence)
+    assert blocks.shape == (settings.horizon, len(settings.blocks), settings.tokens)
+    for k in range(len(settings.blocks)):
+        alone = jax.nn.softmax(blocks[0, k])
+        np.testing.assert_allclose(alone, partial(settings, chain, [k], tuple(sequence[: settings.start])), rtol=1e-10)
+    together = jax.nn.log_softmax(blocks.sum(axis=1))
+    np.testing.assert_allclose(together, chain.rungs(sequence)[:, -1], rtol=1e-10, atol=1e-12)
 
 
 def test_the_first_rung_is_uniform_and_the_last_is_the_truth(tiny):

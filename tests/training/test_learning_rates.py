@@ -1,5 +1,6 @@
 """Schedules: the rate that every update uses."""
 
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -58,6 +59,16 @@ def test_after_every_epoch_the_plateau_schedule_has_the_rate_of_pytorch(rule, pa
         wanted = np.array([rule(losses, patience, 0.5, RATE) for losses in epochs])
         np.testing.assert_allclose(rates, wanted, rtol=1e-12)
         assert len(np.unique(wanted[:, -1])) > 2, "the curves lower the rate differently often"
+
+
+@pytest.mark.parametrize("patience", [0, 10])
+def test_read_as_steps_the_plateau_schedule_looks_at_every_step_however_long_an_epoch_is(patience):
+    epochs = with_plateau(patience)
+    steps = replace(epochs, schedule="plateau-step")
+    each_step = [np.asarray(rates) for rates in follow(epochs, CURVES, 1)]
+    for rates, wanted in zip(follow(steps, CURVES, 3), each_step, strict=True):
+        np.testing.assert_array_equal(rates, wanted)
+    assert (np.asarray(follow(epochs, CURVES, 3)[1]) != each_step[1]).any(), "epochs of three steps make a difference"
 
 
 def test_an_improvement_of_less_than_a_ten_thousandth_is_none():

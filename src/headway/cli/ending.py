@@ -30,7 +30,9 @@ def show(
     drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
     written = [path for paths in drawn.values() for path in paths]
     write_report(outcomes, findings, page, commands, drawn)
-    console.print(f"\nfigures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
+    console.print()
+    if written:
+        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
     console.print(f"page     {page.resolve()}", soft_wrap=True)
     if has_desktop():
         webbrowser.open(page.resolve().as_uri())

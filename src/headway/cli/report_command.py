@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
     # A document tells of what was not run, too.
     every = options.document is not None
     outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES, every)
-    if not outcomes:
+    if not any(outcome.records for outcome in outcomes):
         places = ", ".join(str(store.root) for store in stores) or "runs"
         raise UserError(
             f"none of these experiments has a run in {places}. `headway list` shows what is there and what is missing."

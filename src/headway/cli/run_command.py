@@ -14,6 +14,7 @@ from headway.cli import UserError
 from headway.cli.arguments import GRIDS, experiment_from, seeds_of, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
 from headway.experiments import NAMES
+from headway.settings import Settings
 
 if TYPE_CHECKING:
     from headway.records import Cell
@@ -85,22 +86,26 @@ def main(arguments: Sequence[str]) -> None:
 def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: str) -> Options:
     """The same arguments once for every run of the grid, so that what is not given keeps that run's value."""
     default = Options(grid=cast(GRIDS, grid), settings=settings)
-    options: Any = tyro.cli(
+    # Of `all`, the trained runs come first and refuse what is no setting; the construction takes what it knows of it.
+    some = name == "all" and not isinstance(settings, Settings)
+    parsed: Any = tyro.cli(
         Options[type(settings)],  # ty: ignore[invalid-type-form]
         args=arguments,
         default=default,
         prog=f"headway run {name}",
         description=f"{summary}\n\n{USAGE}",
         registry=REGISTRY,
+        return_unknown_args=some,
     )
+    options = parsed[0] if some else parsed
     if options.seeds is not None and options.seeds < 1:
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
     context = getattr(options.settings, "context", None)
     # Where the heads look is read by the lags of all blocks, which a window may not hold.
-    if context is not None and context != settings.context:
+    if context != getattr(settings, "context", None):
         raise UserError(
-            f"--context is {context}, but the experiments look at models that read whole sequences. "
-            f"`--references {context}` trains that n-gram model and compares with it."
+            f"--context is {context}, but the grid says which models read whole sequences and which only windows. "
+            "`--references 4` trains the n-gram model of 4 tokens and compares with it."
         )
     return options
 

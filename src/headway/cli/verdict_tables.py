@@ -27,7 +27,8 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
         for grid, finding in rows:
             seeds = f"{sum(finding.holds)}/{len(finding.holds)}" if finding.holds else ""
             verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
-            table.add_row("", grid, verdict, seeds, measured(finding))
+            # As text: what a record says in brackets is no markup.
+            table.add_row("", grid, verdict, seeds, Text(measured(finding)))
         console.print(table)
 
 
@@ -61,7 +62,9 @@ def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> 
     """What was measured, when a seed counts, and every seed's number; a cross marks the seeds that do not hold."""
     print_verdicts(console, findings)
     for grid, finding in findings:
-        console.print(f"\n[bold]{finding.claim}[/bold], {grid}: a seed counts if\n  {finding.definition}")
+        console.print(
+            Text.assemble("\n", (finding.claim, "bold"), f", {grid}: a seed counts if\n  {finding.definition}")
+        )
         for seed, value, holds in zip(finding.seeds, finding.values, finding.holds, strict=True):
             console.print(f"  seed {seed:<3} {value:<10.4g} {'holds' if holds else 'does not hold'}")
 

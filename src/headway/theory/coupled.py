@@ -1,10 +1,10 @@
 """dV/dt = G s - H ||s||^2 V, ds/dt = Pi(s)^2 (V^T G - H ||V||^2 s): all heads alike."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from headway.theory.flow import apply_target, correlate_target
-from headway.theory.problem import Problem, State
+from headway.theory.problem import Numbers, Problem, State
 from headway.theory.simplex import inner, move
 
 
@@ -26,14 +26,14 @@ def coupled(problem: Problem, state: State) -> State:
     return State(force.values, move(problem, state.attention, force.attention))
 
 
-def lyapunov(problem: Problem, state: State) -> Float[Array, ""]:
+def lyapunov(problem: Problem, state: State) -> Float[Numbers, ""]:
     """phi = <V, G s> - H/2 ||V||^2 ||s||^2, equation (14); the loss is 1/2 ||G||^2 - H phi, so phi never falls."""
     V, s = state
     square = jnp.sum(problem.copies * s * s)
     return jnp.sum(V * apply_target(problem, s)) - 0.5 * problem.heads * jnp.sum(V * V) * square
 
 
-def ordering(problem: Problem, state: State) -> Float[Array, ""]:
+def ordering(problem: Problem, state: State) -> Float[Numbers, ""]:
     """min over k of <V, V_1* - V_k*> and of s_1 - s_k: at least 0 in the region of equation (7)."""
     seen = problem.features @ state.values
     looked = state.attention[: problem.count]

@@ -1,24 +1,24 @@
 """dV_k/dt = (G - P) s_k, ds_k/dt = Pi(s_k)^2 V_k^T (G - P): the full flow, paper A, equation (6)."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from headway.theory.problem import Numbers, Problem, State
 from headway.theory.simplex import inner, move
 
 
-def apply_target(problem: Problem, s: Float[Numbers, "*head position"]) -> Float[Array, "*head size"]:
+def apply_target(problem: Problem, s: Float[Numbers, "*head position"]) -> Float[Numbers, "*head size"]:
     """G s = sum_j m_j V_j* s_j."""
     return (jnp.asarray(s)[..., : problem.count] * problem.strengths) @ problem.features
 
 
-def correlate_target(problem: Problem, V: Float[Numbers, "*head size"]) -> Float[Array, "*head position"]:
+def correlate_target(problem: Problem, V: Float[Numbers, "*head size"]) -> Float[Numbers, "*head position"]:
     """V^T G = sum_j m_j <V, V_j*> e_j."""
     seen = problem.strengths * (V @ problem.features.T)
     return jnp.zeros((*V.shape[:-1], problem.length), seen.dtype).at[..., : problem.count].set(seen)
 
 
-def overlaps(problem: Problem, s: Float[Numbers, "head position"]) -> Float[Array, "head head"]:
+def overlaps(problem: Problem, s: Float[Numbers, "head position"]) -> Float[Numbers, "head head"]:
     """<s_i, s_k>."""
     return (problem.copies * s) @ s.T
 
@@ -42,7 +42,7 @@ def full(problem: Problem, state: State) -> State:
     return State(force.values, move(problem, state.attention, force.attention))
 
 
-def softmax(problem: Problem, q: Float[Numbers, "*head position"]) -> Float[Array, "*head position"]:
+def softmax(problem: Problem, q: Float[Numbers, "*head position"]) -> Float[Numbers, "*head position"]:
     """s_p = e^{q_p} / sum_r n_r e^{q_r}, n_r the copies of position r."""
     weights = jnp.exp(q - jnp.max(q, axis=-1, keepdims=True))
     return weights / jnp.sum(problem.copies * weights, axis=-1, keepdims=True)
@@ -61,23 +61,25 @@ def logits(problem: Problem, state: State) -> State:
     return force
 
 
-def residual(problem: Problem, state: State) -> Float[Array, "size position"]:
+def residual(problem: Problem, state: State) -> Float[Numbers, "size position"]:
     """G - P, with V written out: only where the whole tensor is wanted."""
-    target = jnp.zeros((problem.size, problem.length)).at[:, : problem.count].set((problem.features.T * problem.strengths))
+    target = (
+        jnp.zeros((problem.size, problem.length)).at[:, : problem.count].set(problem.features.T * problem.strengths)
+    )
     return target - state.values.T @ state.attention
 
 
-def loss(problem: Problem, state: State) -> Float[Array, ""]:
+def loss(problem: Problem, state: State) -> Float[Numbers, ""]:
     """1/2 ||G - P||_F^2 = 1/2 (sum_j m_j^2 - 2 <G, P> + sum_ik <V_i, V_k> <s_i, s_k>), as a sum of squares."""
     return 0.5 * jnp.sum(problem.copies * residual(problem, state) ** 2)
 
 
-def loss_parts(problem: Problem, state: State) -> Float[Array, "feature position"]:
-    """1/2 <V_j*, (G - P) e_p>^2 for every feature j and position p; they sum to the loss if V is in the features' span."""
+def loss_parts(problem: Problem, state: State) -> Float[Numbers, "feature position"]:
+    """1/2 <V_j*, (G - P) e_p>^2, feature j and position p; for V in the features' span they sum to the loss."""
     return 0.5 * problem.copies * (problem.features @ residual(problem, state)) ** 2
 
 
-def plateaus(strengths: Float[Numbers, " feature"]) -> Float[Array, " rung"]:
+def plateaus(strengths: Float[Numbers, " feature"]) -> Float[Numbers, " rung"]:
     """1/2 sum_{j > i} m_j^2 for i = 0 .. h: where the loss waits once i features are learned."""
     tail = jnp.cumsum(jnp.asarray(strengths)[::-1] ** 2)[::-1]
     return 0.5 * jnp.concatenate([tail, jnp.zeros(1, tail.dtype)])

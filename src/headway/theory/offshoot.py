@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from headway.theory.flow import apply_target, correlate_target
 from headway.theory.problem import Numbers, Problem, State
@@ -18,7 +18,7 @@ class Offshoot(NamedTuple):
     attention: Float[Numbers, " position"]
 
 
-def crowd(problem: Problem, known: int) -> Float[Array, " known"]:
+def crowd(problem: Problem, known: int) -> Float[Numbers, " known"]:
     """How many heads sit at each known position: H - n at the first, one at each of the others."""
     if not 0 < known < problem.heads:
         raise ValueError(f"{known} features known by {problem.heads} heads leave none to learn the next: use fewer.")
@@ -36,7 +36,7 @@ def offshoot(problem: Problem, state: Offshoot) -> Offshoot:
     known = V.shape[0]
     people = crowd(problem, known)
     kept = people * s[:known]
-    pull = correlate_target(problem, value) - jnp.sum(value * value) * s
+    pull = jnp.asarray(correlate_target(problem, value) - jnp.sum(value * value) * s)
     pull = pull.at[:known].add(-people * (V @ value))
     return Offshoot(
         problem.strengths[:known, None] * problem.features[:known] - people[:, None] * V - s[:known, None] * value,
@@ -45,14 +45,14 @@ def offshoot(problem: Problem, state: Offshoot) -> Offshoot:
     )
 
 
-def best_settled(problem: Problem, known: int, head: State) -> Float[Array, "known size"]:
+def best_settled(problem: Problem, known: int, head: State) -> Float[Numbers, "known size"]:
     """V_i = (m_i V_i* - s'_i V') / N_i, where dV_i/dt = 0: Lemma 1's V*, and the start of equation (17)."""
     people = crowd(problem, known)
     wanted = problem.strengths[:known, None] * problem.features[:known]
     return (wanted - head.attention[:known, None] * head.values) / people[:, None]
 
 
-def lyapunov(problem: Problem, state: Offshoot) -> Float[Array, ""]:
+def lyapunov(problem: Problem, state: Offshoot) -> Float[Numbers, ""]:
     """phi = sum_i N_i (m_i <V_i, V_i*> - N_i/2 ||V_i||^2 - s'_i <V_i, V'>) + <V', G s'> - 1/2 ||s'||^2 ||V'||^2.
 
     The loss is 1/2 ||G||^2 - phi. For n = 1 it is the function in the proof of Theorem 3.
@@ -67,7 +67,7 @@ def lyapunov(problem: Problem, state: Offshoot) -> Float[Array, ""]:
 
 
 def as_heads(problem: Problem, state: Offshoot) -> State:
-    """The same state as H heads of the full flow: first the crowd at e_1, then e_2 .. e_n, and the one that leaves last."""
+    """The same state as H heads of the full flow: the crowd at e_1, then e_2 .. e_n, and the one that leaves last."""
     known = state.settled.shape[0]
     owner = [0] * (problem.heads - known) + list(range(1, known))
     values = jnp.concatenate([jnp.asarray(state.settled)[jnp.asarray(owner)], state.value[None]])

@@ -4,24 +4,30 @@ from typing import Literal
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from headway.theory.problem import Numbers, Problem
 
 OffSimplex = Literal["refuse", "project"]
 
 
-def inner(problem: Problem, s: Numbers, v: Numbers) -> Array:
+def inner(
+    problem: Problem, s: Float[Numbers, "*head position"], v: Float[Numbers, "*head position"]
+) -> Float[Numbers, "*head 1"]:
     """<s, v> = sum_p s_p v_p, where an entry that stands for n positions counts n times."""
     return jnp.sum(problem.copies * s * v, axis=-1, keepdims=True)
 
 
-def spread(problem: Problem, s: Float[Numbers, "*head position"], v: Float[Numbers, "*head position"]) -> Array:
+def spread(
+    problem: Problem, s: Float[Numbers, "*head position"], v: Float[Numbers, "*head position"]
+) -> Float[Numbers, "*head position"]:
     """Pi(s) v = (diag(s) - s s^T) v = s (v - <s, v>)."""
     return s * (v - inner(problem, s, v))
 
 
-def move(problem: Problem, s: Float[Numbers, "*head position"], gradient: Float[Numbers, "*head position"]) -> Array:
+def move(
+    problem: Problem, s: Float[Numbers, "*head position"], gradient: Float[Numbers, "*head position"]
+) -> Float[Numbers, "*head position"]:
     """Pi(s)^n applied to the gradient, n = `problem.projections`."""
     for _ in range(problem.projections):
         gradient = spread(problem, s, gradient)

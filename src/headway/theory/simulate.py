@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from headway.records import Trajectory
 from headway.theory.flow import logits, loss, loss_parts, plateaus, softmax
-from headway.theory.problem import Problem, State
+from headway.theory.problem import Numbers, Problem, State
 from headway.theory.solve import Method, crossings, solve
 from headway.theory.start import near_uniform, stack
 
@@ -19,7 +19,7 @@ def simulate(
     seeds: Sequence[int],
     noise: float,
     times: Float[np.ndarray, " time"],
-    method: Method = "implicit",
+    method: Method = "explicit",
     tolerance: float = 1e-9,
 ) -> Trajectory:
     """The flow from V = 0 and s near uniform, once a seed, on the clock "time".
@@ -35,28 +35,28 @@ def simulate(
     states = [near_uniform(problem, seed, noise=noise) for seed in seeds]
     start = stack([State(state.values, np.log(state.attention)) for state in states])
     path = solve(logits, problem, start, times, method=method, tolerance=tolerance)
-    levels = np.asarray(halfway(problem.strengths))
+    levels = halfway(problem.strengths)
     met = crossings(
         logits, logit_loss, problem, start, levels, end=float(times[-1]), method=method, tolerance=tolerance
     )
     return record(problem, seeds, times, path, met)
 
 
-def halfway(strengths: Float[np.ndarray, " feature"]) -> Float[np.ndarray, " feature"]:
+def halfway(strengths: Float[Numbers, " feature"]) -> Float[np.ndarray, " feature"]:
     """(L_i + L_{i+1}) / 2, i = 0 .. h - 1: the loss half-way between two plateaus."""
     with jax.enable_x64(True):
         levels = np.asarray(plateaus(strengths))
     return (levels[:-1] + levels[1:]) / 2
 
 
-def logit_loss(problem: Problem, state: State) -> jax.Array:
+def logit_loss(problem: Problem, state: State) -> Float[Numbers, ""]:
     """1/2 ||G - P||^2 of a state whose `attention` holds logits."""
     return loss(problem, State(state.values, softmax(problem, state.attention)))
 
 
 @jax.jit
-def _measure(problem: Problem, path: State) -> dict[str, jax.Array]:
-    def one(state: State) -> dict[str, jax.Array]:
+def _measure(problem: Problem, path: State) -> dict[str, Numbers]:
+    def one(state: State) -> dict[str, Numbers]:
         state = State(state.values, softmax(problem, state.attention))
         return {
             "loss": loss(problem, state),

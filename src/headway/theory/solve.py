@@ -1,7 +1,7 @@
 """y(t) at given times, from dy/dt = field(problem, y): adaptive, in float64, many starts in one call."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import diffrax
@@ -27,34 +27,37 @@ def log_times(first: float, last: float, count: int) -> Float[np.ndarray, " time
 
 def solve(
     field: Field,
-    problem: Problem,
+    problem: Problem | Sequence[Problem],
     start: Tree,
     times: Float[np.ndarray, " time"],
     *,
-    method: Method = "implicit",
+    method: Method = "explicit",
     tolerance: float = 1e-10,
 ) -> Tree:
     """The states at `times`: every array of `start` is (seed, ...) and comes back as (seed, time, ...), in NumPy.
 
-    `implicit` (Kvaerno, order 5) walks over plateaus in few steps, and solves a linear system in each: for reduced
-    flows. `explicit` (Dormand-Prince, order 8) never does: for flows with many numbers. The state at time 0 is
-    `start`. The heads' rates span decades, so `tolerance` is relative and, a hundredfold smaller, absolute.
+    One problem serves all starts, or each start has its own. `explicit` (Dormand-Prince, order 8) takes steps of about
+    1 / H, which is cheap as long as the end lies below 10^5 or so; `implicit` (Kvaerno, order 5) walks over longer
+    waits, but solves a linear system in the whole state at every step: for reduced flows with few positions.
+    The state at `times[0]` is `start`. `tolerance` is relative and, a hundredfold smaller, absolute.
     """
     with jax.enable_x64(True):
-        states, completed = _solve(field, method, problem, _double(start), jnp.asarray(times), tolerance)
+        each = not isinstance(problem, Problem)
+        problems = jax.tree.map(lambda *parts: jnp.stack(parts), *problem) if each else problem
+        states, completed = _solve(field, method, problems, each, _double(start), jnp.asarray(times), tolerance)
         _require_success(completed, f"up to time {times[-1]:g}", method)
         return jax.tree.map(np.asarray, states)
 
 
 def crossings(
     field: Field,
-    quantity: Callable[[Problem, Any], Array],
+    quantity: Callable[[Problem, Any], Any],
     problem: Problem,
     start: Any,
     levels: Float[Numbers, " level"],
     *,
     end: float,
-    method: Method = "implicit",
+    method: Method = "explicit",
     tolerance: float = 1e-10,
 ) -> Float[np.ndarray, "seed level"]:
     """The times at which a falling `quantity` reaches each of `levels`, the highest first; infinite if not by `end`."""
@@ -68,21 +71,22 @@ def crossings(
         return np.asarray(times)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 5))
-def _solve(field: Field, method: Method, problem: Problem, start: Any, times: Array, tolerance: float) -> Any:
-    def one(state: Any) -> Any:
-        solution = _integrate(
-            field, method, problem, state, times[0], times[-1], tolerance, diffrax.SaveAt(ts=times), None
-        )
+@functools.partial(jax.jit, static_argnums=(0, 1, 3, 6))
+def _solve(
+    field: Field, method: Method, problems: Problem, each: bool, start: Any, times: Array, tolerance: float
+) -> Any:
+    def one(problem: Problem, state: Any) -> Any:
+        saved = diffrax.SaveAt(ts=times)
+        solution = _integrate(field, method, problem, state, times[0], times[-1], tolerance, saved, None)
         return solution.ys, solution.result == diffrax.RESULTS.successful
 
-    return jax.vmap(one)(start)
+    return jax.vmap(one, in_axes=(0 if each else None, 0))(problems, start)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2, 7))
 def _cross(
     field: Field,
-    quantity: Callable[[Problem, Any], Array],
+    quantity: Callable[[Problem, Any], Any],
     method: Method,
     problem: Problem,
     start: Any,
@@ -103,10 +107,8 @@ def _cross(
                 field, method, problem, y, time, jnp.where(passed, time, end), tolerance, saved, event
             )
             met = jnp.any(jnp.asarray(jax.tree.leaves(solution.event_mask))) | passed
-            good = (solution.result == diffrax.RESULTS.successful) | (
-                solution.result == diffrax.RESULTS.event_occurred
-            )
-            reached = jnp.where(passed, time, solution.ts[-1])
+            good = (solution.result == diffrax.RESULTS.successful) | (solution.result == diffrax.RESULTS.event_occurred)
+            reached = jnp.where(passed, time, jnp.asarray(solution.ts)[-1])
             y = jax.tree.map(lambda old, new: jnp.where(passed, old, new[-1]), y, solution.ys)
             return (reached, y), (jnp.where(met, reached, jnp.inf), good | passed)
 
@@ -127,6 +129,9 @@ def _integrate(
     saved: diffrax.SaveAt,
     event: diffrax.Event | None,
 ) -> diffrax.Solution:
+    control = diffrax.PIDController(rtol=tolerance, atol=tolerance / 100)
+    if saved.subs.ts is not None:  # a step ends at every saved time: between steps the solution is less accurate
+        control = diffrax.ClipStepSizeController(control, step_ts=saved.subs.ts)
     return diffrax.diffeqsolve(
         diffrax.ODETerm(lambda t, y, args: field(args, y)),
         diffrax.Kvaerno5() if method == "implicit" else diffrax.Dopri8(),
@@ -137,7 +142,8 @@ def _integrate(
         args=problem,
         saveat=saved,
         event=event,
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance / 100),
+        stepsize_controller=control,
+        adjoint=diffrax.ForwardMode(),  # nobody differentiates through a run, and this compiles faster
         max_steps=STEPS,
         throw=False,
     )

@@ -1,17 +1,17 @@
-"""dV'/dt = G_(n) s'_(n) - ||s'_(n)||^2 V', ds'/dt = Pi(s')^2 (V'^T G_(n) - ||V'||^2 s'_(n)): the settled heads are fast."""
+"""dV'/dt = G_(n) s'_(n) - ||s'_(n)||^2 V', ds'/dt = Pi(s')^2 (V'^T G_(n) - ||V'||^2 s'_(n)): the rest is fast."""
 
 import functools
 from collections.abc import Callable
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from headway.theory.flow import apply_target, correlate_target
 from headway.theory.problem import Numbers, Problem, State
 from headway.theory.simplex import inner, move
 
 
-def without(known: int, s: Float[Numbers, "*head position"]) -> Float[Array, "*head position"]:
+def without(known: int, s: Float[Numbers, "*head position"]) -> Float[Numbers, "*head position"]:
     """s_(n) = s - sum_{j <= n} s_j e_j."""
     return jnp.asarray(s).at[..., :known].set(0.0)
 
@@ -47,7 +47,7 @@ two_scale = next_head(1)
 """Equation (11)."""
 
 
-def lyapunov(known: int, problem: Problem, state: State) -> Float[Array, ""]:
+def lyapunov(known: int, problem: Problem, state: State) -> Float[Numbers, ""]:
     """phi = <V', G_(n) s'_(n)> - 1/2 ||V'||^2 ||s'_(n)||^2; condition (12) of Theorem 4 says phi > 0 at the start."""
     V, rest = state.values, without(known, state.attention)
     square = jnp.sum(problem.copies * rest * rest)

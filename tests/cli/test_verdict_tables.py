@@ -1,0 +1,48 @@
+"""Verdicts on a terminal, wide and narrow: what a finding says is shown to the last sign."""
+
+import pytest
+from rich.console import Console
+from tests.report.made_run import made_findings
+
+from headway.cli.verdict_tables import print_in_full, print_table, print_verdicts
+from headway.records import Finding
+
+ODD_WORDS = Finding(
+    "A99", "[Odd] statement.", "[nan] and [/bold].", "[some] quantity", (0, 1), (0.5, 0.25), (True, False),
+    interval=(0.25, 0.5), detail="Found [nan, nan] and [red].", parts={"a [b] part": 1}, figures="stages-quick",
+)  # fmt: skip
+
+
+def shown(show, width: int, *arguments) -> str:
+    """What a terminal of that width shows, in one line."""
+    console = Console(width=width, color_system=None, highlight=False)
+    with console.capture() as capture:
+        show(console, *arguments)
+    return " ".join(capture.get().replace("│", " ").split())
+
+
+@pytest.mark.parametrize("width", [60, 200])
+@pytest.mark.parametrize("show", [print_verdicts, print_in_full])
+def test_words_in_brackets_are_words(show, width):
+    text = shown(show, width, [("quick", ODD_WORDS)])
+    assert "A99 [Odd] statement." in text
+    words = "0.375 [0.25, 0.5]: [some] quantity. Found [nan, nan] and [red]. Seeds with a [b] part: 1."
+    assert set(words.split()) <= set(text.split())
+    if show is print_in_full:
+        assert "A99, quick: a seed counts if [nan] and [/bold]." in text
+        assert "seed 0 0.5 holds seed 1 0.25 does not hold" in text
+
+
+def test_a_table_has_an_empty_cell_where_a_grid_has_no_such_claim():
+    findings = [("quick", ODD_WORDS), *made_findings()]
+    text = shown(print_table, 200, findings, ("quick", "as-run"))
+    assert text.count("A99") == 1
+    assert "[Odd] statement." in text and "partly 1/2 seeds" in text
+
+
+def test_a_verdict_counts_the_seeds_and_a_claim_that_was_not_run_has_none():
+    text = shown(print_verdicts, 300, made_findings())
+    assert "quick holds 4/4 0.675 [0.61, 0.74]: smallest gap between minima, in decades." in text
+    assert "quick partly 3/4" in text and "Seeds with all on block 1 early: 4, one head a block late: 3." in text
+    assert "as-run fails 1/4" in text
+    assert "quick not run The minimal model has no residual path." in text

@@ -1,0 +1,93 @@
+"""Every experiment's quick grid with made runs in the place of trained ones; whoever asks may make all of them odd."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.report.made_run import FOUR, made_trajectory
+
+from headway.experiments import find
+from headway.records import Trajectory
+from headway.settings import Blocks, ConstructionSettings, Settings, TaskSettings
+
+Change = Callable[[Trajectory], Trajectory]
+
+
+def made_results(
+    experiment: str,
+    *,
+    heads: int | None = None,
+    blocks: Blocks | None = None,
+    seeds: tuple[int, ...] = FOUR,
+    diverged: dict[int, int] | None = None,
+    change: Change = lambda trajectory: trajectory,
+) -> dict[str, tuple[Any, Trajectory]]:
+    """Name of a run -> its settings, with other heads or blocks where that is asked for, and a made trajectory.
+
+    The n-gram model of a window that is longer than the blocks reach cannot be made, and is missing.
+    """
+    results = {}
+    for name, quick in find(experiment).GRIDS["quick"].items():
+        task = quick.task if blocks is None else on_blocks(quick.task, blocks)
+        if isinstance(quick, ConstructionSettings):
+            settings = dataclasses.replace(quick, task=task)
+            results[name] = settings, change(_construction(settings, seeds))
+        elif quick.context is None or quick.context <= task.start:
+            settings = _changed(quick, task, heads)
+            results[name] = settings, change(made_run(settings, seeds, diverged))
+    return results
+
+
+def on_blocks(task: TaskSettings, blocks: Blocks) -> TaskSettings:
+    """The same chain on other blocks; where it has weights, the first lag of each has the largest."""
+    weights = tuple(tuple(0.3 if place else 0.7 for place, _ in enumerate(block)) for block in blocks)
+    return dataclasses.replace(task, blocks=blocks, weights=weights if task.weights else ())
+
+
+def _changed(settings: Settings, task: TaskSettings, heads: int | None) -> Settings:
+    model: dict[str, Any] = {} if heads is None else {"heads": heads}
+    if settings.model.embedding == "one-hot":  # The blocks set its width, which heads may then not divide.
+        model |= {"keys": False, "output": False}
+    changed = settings.changed(task=task, model=model, references=())
+    return changed.beside_ngrams() if settings.references else changed
+
+
+def made_run(settings: Settings, seeds: tuple[int, ...] = FOUR, diverged: dict[int, int] | None = None) -> Trajectory:
+    """All that a training measures: the halves of the test alike, blocks taken in, in any order."""
+    made = made_trajectory(settings, seeds, diverged)
+    rungs = len(settings.task.blocks)
+    more = {"excess_halves": np.repeat(made["excess_loss"][..., None], 2, axis=2)}
+    if settings.evaluation.subsets:
+        more["kl_subsets"] = made["kl_rungs"][..., [subset.bit_count() for subset in range(2**rungs)]]
+    whole = dataclasses.replace(
+        made,
+        arrays={**made.arrays, **more},
+        clock_of={**made.clock_of, **dict.fromkeys(more, "evaluation")},
+        facts={**made.facts, "kl_stageless": np.full((len(seeds), rungs + 1), 0.3, np.float32)},
+    )
+    return whole if settings.evaluation.snapshots else only("snapshot", [])(whole)
+
+
+def _construction(settings: ConstructionSettings, seeds: tuple[int, ...]) -> Trajectory:
+    """exp(-sharpness), and a little more from seed to seed; nothing is trained, so that nothing can diverge."""
+    sharpness = np.asarray(settings.sharpness)
+    loss = np.stack([(1 + 0.1 * seed) * np.exp(-sharpness) for seed in seeds]).astype(np.float32)
+    return Trajectory(seeds, {"sharpness": sharpness}, {"excess_loss": loss}, {"excess_loss": "sharpness"})
+
+
+def only(clock: str, rows: list[int]) -> Change:
+    """The trajectory at some of the times of a clock, where it has that clock and times."""
+
+    def pick(trajectory: Trajectory) -> Trajectory:
+        if not len(trajectory.clocks.get(clock, ())):
+            return trajectory
+        arrays = {
+            name: values[:, rows] if trajectory.clock_of[name] == clock else values
+            for name, values in trajectory.arrays.items()
+        }
+        return dataclasses.replace(
+            trajectory, arrays=arrays, clocks={**trajectory.clocks, clock: trajectory.clocks[clock][rows]}
+        )
+
+    return pick
