@@ -84,19 +84,20 @@ def _halves(count: int, dtype) -> Float[Array, "{count} 2"]:
     return own * (count / jnp.maximum(jnp.sum(own, axis=0), 1))
 
 
-def facts_of(data: Experience) -> dict[str, Array]:
+def facts_of(data: Experience, subsets: bool = False) -> dict[str, Array]:
     """What the test sequences say about the truth: its entropy, the excess loss of every rung, and `kl_stageless`.
 
     kl_stageless[i] = min over s of KL(f_{1:i} || softmax(s z)), z the truth's logits: how near a learner comes to a
-    rung that learns all blocks at once and only grows in confidence.
+    rung that learns all blocks at once and only grows in confidence. `kl_stageless_subsets` is the same for every
+    combination of blocks, where those are compared with.
     """
     rungs = len(data.chain.features) + 1
     confidence = jnp.linspace(0, 2, 81, dtype=data.opinions.dtype)
 
     def one(example: tuple[Array, Array]) -> dict[str, Array]:
         sequence, opinions = example
-        opinions, truth = opinions[:, :rungs], opinions[:, rungs - 1]
-        said = jnp.take_along_axis(opinions, data.chain.targets(sequence)[:, None, None], axis=2)[..., 0]
+        truth, target = opinions[:, rungs - 1], data.chain.targets(sequence)[:, None, None]
+        said = jnp.take_along_axis(opinions[:, :rungs], target, axis=2)[..., 0]
         return {
             "entropy": data.chain.entropy(sequence),
             "rung_excess": jnp.mean(said[:, -1:] - said, axis=0),
@@ -108,7 +109,9 @@ def facts_of(data: Experience) -> dict[str, Array]:
     means = mean_over(one, (data.test, data.opinions), CHUNK)
     certainty, agreement, normaliser = (means.pop(name) for name in ("certainty", "agreement", "normaliser"))
     kl = certainty - confidence[:, None] * agreement + normaliser[:, None]
-    return {**means, "kl_stageless": jnp.min(kl, axis=0)}
+    nearest = jnp.min(kl, axis=0)
+    found = {**means, "kl_stageless": nearest[:rungs]}
+    return {**found, "kl_stageless_subsets": nearest[-(2 ** (rungs - 1)) :]} if subsets else found
 
 
 def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layers lag"]:

@@ -346,12 +346,12 @@ class ConstructionSettings:
     def __post_init__(self) -> None:
         _settle(self)
         _require_whole("test_samples", self.test_samples, 1)
+        for number in self.sharpness:
+            _require_number("a number of sharpness", number, least=0)
         _require(
             len(self.sharpness) > 0 and all(a < b for a, b in pairwise(self.sharpness)),
             f"sharpness is {self.sharpness!r}, but it must be one number or more, each larger than the one before.",
         )
-        for number in self.sharpness:
-            _require_number("a number of sharpness", number, least=0)
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,9 @@ def made_trajectory(
     facts = {"diverged_at": np.array([(diverged or {}).get(seed, -1) for seed in seeds])}
     if stageless is not None:
         facts["kl_stageless"] = np.array(stageless, np.float32)
+    if stageless is not None and subsets is not None:  # to a combination as to the rung of as many blocks
+        sizes = [combination.bit_count() for combination in range(2 ** (len(stageless[0]) - 1))]
+        facts["kl_stageless_subsets"] = facts["kl_stageless"][:, sizes]
     return Trajectory(seeds, {"evaluation": times}, arrays, dict.fromkeys(arrays, "evaluation"), facts)
 
 

@@ -92,8 +92,8 @@ def test_neither_nothing_nor_everything_is_a_part():
 
 
 @pytest.mark.parametrize("combination, ratio", [(1, 2), (2, 2), (4, 2), (3, 0.5), (5, 0.5), (6, 0.5)])
-def test_how_near_is_near_is_said_by_the_rung_of_as_many_blocks(combination, ratio):
-    """KL of 0.1 to a combination, where confidence alone reaches 0.05 to rung 1 and 0.2 to rung 2."""
+def test_how_near_is_near_is_said_for_every_combination(combination, ratio):
+    """KL of 0.1 to a combination, where confidence alone reaches 0.05 to those of one block and 0.2 to those of two."""
     found = overlapping((0, 0.05, 0.2, 0), subsets=only(combination, 60, nearest=0.1))
     assert found.values == pytest.approx((ratio,))
     assert found.holds == (ratio < 1,)

@@ -42,7 +42,8 @@ def watched(settings: Settings, times: np.ndarray, learner: Learner, sequences: 
 
     kl = np.asarray(jax.jit(lambda times: jax.lax.map(measure, times))(jnp.asarray(times)))[None]
     arrays = {"kl_rungs": kl[:, :, :count], "excess_loss": kl[:, :, count - 1], "kl_subsets": kl[:, :, count:]}
-    facts = {name: np.asarray(value)[None] for name, value in facts_of(Experience(chain, test, test, opinions)).items()}
+    known = facts_of(Experience(chain, test, test, opinions), subsets=True)
+    facts = {name: np.asarray(value)[None] for name, value in known.items()}
     return settings, Trajectory((0,), {"evaluation": times}, arrays, dict.fromkeys(arrays, "evaluation"), facts)
 
 

@@ -20,7 +20,7 @@ from headway.records import Finding, Trajectory
 
 SETTINGS = made_settings()
 each_claim = pytest.mark.parametrize("claim", EXAMPLES)
-SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2}
+SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2, "kl_stageless_subsets": 2}
 """What is left of the arrays where there is one block."""
 EACH_RUN = [(claim, number) for claim, example in EXAMPLES.items() for number in range(len(example.seeds))]
 each_run = pytest.mark.parametrize("claim, number", EACH_RUN)

@@ -31,7 +31,10 @@ def decay_hardly_matters(claim: Claim, run: Run, without: Run) -> Finding:
         for boundaries, (_, trajectory) in ((with_decay, run), (without_decay, without))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.nan_to_num(np.maximum(one / other, other / one) - 1, nan=0.0)  # a boundary that neither has
+        apart = np.maximum(one / other, other / one) - 1
+    apart = np.where(one * other < 0, np.inf, apart)  # on both sides of the truth
+    apart[:, :-1] = np.where(np.isnan(with_decay) & np.isnan(without_decay), 0, apart[:, :-1])
+    apart = np.nan_to_num(apart, nan=np.inf)
     largest = apart.max(axis=1)
     boundaries = apart[:, :-1].max(axis=1, initial=0)
     medians = np.median(boundaries), np.median(apart[:, -1])

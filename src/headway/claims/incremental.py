@@ -9,7 +9,7 @@ import numpy as np
 from headway.analysis import arrival_order, over_seeds
 from headway.claims.claim import Claim, Run, judged
 from headway.claims.kind import plateau_clarity
-from headway.claims.ladder import distance_ratios, in_order
+from headway.claims.ladder import NEARER, distance_ratios, in_order
 from headway.records import Finding, Trajectory
 
 SURVIVES = "the rungs are met in order (A1) and each lower one nearer than by confidence alone (A1 nearer)"
@@ -25,10 +25,8 @@ A17 = Claim(
     "A17",
     "With overlapping blocks of lags learning is still incremental; the order may differ.",
     "For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over training is "
-    "below the "
-    "smallest KL(f_{1:i} || softmax(s z)) over s for the rung of as many blocks, and it comes strictly before KL to "
-    "the truth "
-    "is lowest.",
+    f"below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the truth is "
+    "lowest.",
     "smallest such ratio of distances over the combinations (below 1: approached)",
 )
 H1 = Claim(
@@ -50,6 +48,8 @@ H2 = Claim(
 @judged
 def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
     """In order, and less clarity of plateau 1 than the run with one block."""
+    if len(two[0].task.blocks) < 2:
+        return claim.not_run("The chain has one block, so there is one stage only.")
     met = in_order(two[1])
     here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]
     less = here < there
@@ -69,20 +69,23 @@ def still_incremental(claim: Claim, run: Run) -> Finding:
     count = len(settings.task.blocks)
     if "kl_subsets" not in trajectory or count < 2:
         return claim.not_run("It needs the distances to every combination of two blocks or more.")
+    if "kl_stageless_subsets" not in trajectory.facts:
+        return claim.not_run(
+            "How near confidence alone comes to each combination was not measured when this run was made."
+        )
     partial = list(range(1, 2**count - 1))
-    sizes = [subset.bit_count() for subset in partial]
     kl, times = trajectory["kl_subsets"], trajectory.times("kl_subsets")
     lowest = np.argmin(kl, axis=1)
     truth = times[lowest[:, -1]]
-    reachable = np.asarray(trajectory.facts["kl_stageless"])
+    reachable = np.asarray(trajectory.facts["kl_stageless_subsets"])
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = kl.min(axis=1)[:, partial] / reachable[:, sizes]
+        ratios = (kl.min(axis=1) / reachable)[:, partial]
     ratios = np.where(times[lowest[:, partial]] < truth[:, None], ratios, np.inf)
     best = ratios.min(axis=1)
     ordered = in_order(trajectory)
     detail = f"Blocks arrive in the order {orders_in_words(trajectory)}. "
     detail += f"The rungs are met in order (A1) in {np.sum(ordered)} of {len(ordered)} seeds."
-    return claim.finding([run], best, best < 1, detail)
+    return claim.finding([run], best, best < NEARER, detail)
 
 
 @judged
@@ -90,6 +93,8 @@ def staircase_survives(
     claim: Claim, *runs: Run, names: tuple[str, ...], beside: dict[str, Run] | None = None
 ) -> Finding:
     """In order and nearer than confidence alone in every run; runs `beside` are told of and do not count."""
+    if len(runs[0][0].task.blocks) < 2:
+        return claim.not_run("The chain has one block, so there is one stage only.")
     columns = {name: survives(trajectory) for name, (_, trajectory) in zip(names, runs, strict=True)}
     table = np.stack(list(columns.values()), axis=1)
     others = {name: survives(trajectory) for name, (_, trajectory) in (beside or {}).items()}
@@ -103,7 +108,7 @@ def staircase_survives(
 
 def survives(trajectory: Trajectory) -> np.ndarray:
     """In order, and every lower rung approached nearer than by confidence alone."""
-    return in_order(trajectory) & np.all(distance_ratios(trajectory) < 1, axis=1)
+    return in_order(trajectory) & np.all(distance_ratios(trajectory) < NEARER, axis=1)
 
 
 def orders_in_words(trajectory: Trajectory) -> str:

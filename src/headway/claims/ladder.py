@@ -10,6 +10,9 @@ from headway.records import Finding, Trajectory
 
 QUANTITY = "smallest ratio between the steps of successive bottoms (above 1: in order)"
 
+NEARER = 0.99
+"""Of what confidence alone reaches, which is found on a grid of s and up to 0.2 % too large."""
+
 A1 = Claim(
     "A1",
     "Training meets the rungs in order: KL to rung 1 bottoms first, then to rung 2, and so on to the truth.",
@@ -20,10 +23,9 @@ A1 = Claim(
 A1_NEARER = Claim(
     "A1 nearer",
     "The lower rungs are really approached: nearer than by growing in confidence alone. (Not in the paper.)",
-    "For every rung i below the truth, the smallest KL(f_{1:i} || model) over training is below the smallest "
-    "KL(f_{1:i} || softmax(s z)) over s, where z are the truth's logits: a learner that learns all blocks at once "
-    "and only "
-    "grows in confidence meets the rungs in order too, but comes no nearer than that.",
+    f"For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below {NEARER:g} of the "
+    "smallest KL(f_{1:i} || softmax(s z)) over s, where z are the truth's logits: a learner that learns all blocks at "
+    "once and only grows in confidence meets the rungs in order too, but comes no nearer than that.",
     "largest ratio of the two distances over the lower rungs (below 1: nearer)",
 )
 A2 = Claim(
@@ -64,7 +66,7 @@ def nearer_than_stageless(claim: Claim, run: Run) -> Finding:
         return claim.not_run("How near confidence alone comes was not measured when this run was made.")
     ratios = distance_ratios(trajectory)
     detail = f"Rung by rung {', '.join(f'{ratio:.2f}' for ratio in np.median(ratios, axis=0))} (medians over seeds)."
-    return claim.finding([run], ratios.max(axis=1), np.all(ratios < 1, axis=1), detail)
+    return claim.finding([run], ratios.max(axis=1), np.all(ratios < NEARER, axis=1), detail)
 
 
 def lowest_at(trajectory: Trajectory) -> np.ndarray:

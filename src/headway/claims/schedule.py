@@ -24,6 +24,8 @@ H3_STEPS = H3.called(
 @judged
 def plateau_schedule_stops_at_saddles(claim: Claim, one: Run, other: Run) -> Finding:
     """Boundary 1 exists under the constant rate, and not under the plateau schedule."""
+    if len(one[0].task.blocks) < 2:
+        return claim.not_run("The chain has one block, so there is one stage only.")
     constant = [trajectory for settings, trajectory in (one, other) if settings.training.schedule == "constant"]
     lowered = [trajectory for settings, trajectory in (one, other) if settings.training.schedule != "constant"]
     if len(constant) != 1 or len(lowered) != 1:

@@ -23,6 +23,8 @@ def smaller_start_is_later(claim: Claim, *runs: Run) -> Finding:
     """t(u) falls with u, and the run with u = 0 stays at rung 1; runs of the uniform start in any order."""
     runs = tuple(sorted(runs, key=lambda run: run[0].model.scale, reverse=True))
     scales = [settings.model.scale for settings, _ in runs]
+    if len(runs[0][0].task.blocks) < 2:
+        return claim.not_run("The chain has one block, so there is one stage only.")
     if len(scales) < 3 or scales[-1] != 0:
         return claim.not_run("It needs two starts above 0, and 0 itself.")
     ends = np.stack([boundary_table(trajectory)[:, 0] for _, trajectory in runs[:-1]], axis=1)

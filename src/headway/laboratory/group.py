@@ -228,7 +228,7 @@ def problem(settings: Settings, capacity: int, form: Form) -> Problem:
         optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
         probe=lambda model, data: measure(form.read, model, data, settings.evaluation.subsets),
-        facts=facts_of,
+        facts=lambda data: facts_of(data, settings.evaluation.subsets),
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,
     )

@@ -30,7 +30,10 @@ def reduce(record: Record) -> tuple[Trajectory, dict[str, Any]]:
 
 
 def _thinned(trajectory: Trajectory) -> Trajectory:
-    kept = {name: ticks % THINNED.get(name, 1) == 0 for name, ticks in trajectory.clocks.items()}
+    kept = {
+        name: ticks % THINNED[name] == 0 if name in THINNED else np.full(len(ticks), True)
+        for name, ticks in trajectory.clocks.items()
+    }
     return dataclasses.replace(
         trajectory,
         clocks={name: ticks[kept[name]] for name, ticks in trajectory.clocks.items()},
