@@ -26,8 +26,17 @@ def on_disk(said) -> dict[tuple[str, str], int]:
 
 
 MADE = {
-    "stages": 1, "attention": 2, "ladder": 2, "construction": 1, "ablations": 1, "init-scale": 1, "hierarchy": 1,
-    "reversed": 1, "weight-decay": 1, "two-blocks": 1, "differences": 1,
+    "stages": 1,
+    "attention": 2,
+    "ladder": 2,
+    "construction": 1,
+    "ablations": 1,
+    "init-scale": 1,
+    "hierarchy": 1,
+    "reversed": 1,
+    "weight-decay": 1,
+    "two-blocks": 1,
+    "differences": 1,
 }
 """Experiment -> how many runs of its quick grid the made records answer: the full and the minimal model serve many."""
 

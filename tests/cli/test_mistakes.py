@@ -69,7 +69,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("report lader", "there is no experiment 'lader'. Did you mean 'ladder'?"),
         ("report --grid as_run", "there is no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run."),
         ("claims --grid as_run", "there is no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run."),
-        ("claims --from nowhere", "there is no folder nowhere. Run something first, or name another folder with --from."),
+        ("claims --from nowhere", "there is no folder nowhere. Run something first, or name another folder"),
         ("run stages --seeds 0", "--seeds is 0, but at least 1 seed is needed."),
         ("run stages --seeds 1.5", "--seeds"),
         ("run stages --grid quik", "invalid choice 'quik' for argument '--grid'"),

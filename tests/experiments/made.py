@@ -58,13 +58,16 @@ def made_run(settings: Settings, seeds: tuple[int, ...] = FOUR, diverged: dict[i
     made = made_trajectory(settings, seeds, diverged)
     rungs = len(settings.task.blocks)
     more = {"excess_halves": np.repeat(made["excess_loss"][..., None], 2, axis=2)}
+    stageless = {"kl_stageless": np.full((len(seeds), rungs + 1), 0.3, np.float32)}
     if settings.evaluation.subsets:
-        more["kl_subsets"] = made["kl_rungs"][..., [subset.bit_count() for subset in range(2**rungs)]]
+        sizes = [subset.bit_count() for subset in range(2**rungs)]
+        more["kl_subsets"] = made["kl_rungs"][..., sizes]
+        stageless["kl_stageless_subsets"] = stageless["kl_stageless"][:, sizes]
     whole = dataclasses.replace(
         made,
         arrays={**made.arrays, **more},
         clock_of={**made.clock_of, **dict.fromkeys(more, "evaluation")},
-        facts={**made.facts, "kl_stageless": np.full((len(seeds), rungs + 1), 0.3, np.float32)},
+        facts={**made.facts, **stageless},
     )
     return whole if settings.evaluation.snapshots else only("snapshot", [])(whole)
 

@@ -96,6 +96,8 @@ def early_stopping_picks_the_rung(claim: Claim, *runs: Run) -> Finding:
 def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Finding:
     if len(runs) < 2:
         return claim.not_run("It needs two sizes or more.")
+    if len(runs[0][0].task.blocks) < 2:
+        return claim.not_run("The chain has one block, so there is one stage only.")
     sizes, trajectories = by_size(runs)
     counts = np.stack([count(trajectory) for trajectory in trajectories])
     grows, differs = np.all(np.diff(counts, axis=0) >= 0, axis=0), counts[-1] > counts[0]
@@ -104,12 +106,11 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
     if critical:
         blocks = len(runs[0][0].task.blocks)
         found = {rungs: over_seeds(critical_sizes(sizes, counts, rungs)) for rungs in range(2, blocks + 1)}
-        detail += "".join(
-            f" {rungs} rungs from {over.median:g} samples on [{over.low:g}, {over.high:g}]"
-            f"{f' ({over.missing} seeds never)' if over.missing else ''}."
-            for rungs, over in found.items()
-            if over.seeds
-        )
+        for rungs, over in found.items():
+            if over.seeds:
+                interval = f" [{over.low:g}, {over.high:g}]" if math.isfinite(over.low) else ""  # one seed has none
+                never = f" ({over.missing} seeds never)" if over.missing else ""
+                detail += f" {rungs} rungs from {over.median:g} samples on{interval}{never}."
     parts = {"never falls": grows, "smaller for the smallest": differs}
     return claim.finding(runs, counts[-1] - counts[0], grows & differs, detail, parts)
 

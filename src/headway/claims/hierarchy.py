@@ -26,6 +26,9 @@ A8 = Claim(
 @judged
 def stages_follow_the_hierarchy(claim: Claim, *runs: Run) -> Finding:
     """The number of stages for each ratio, and less clarity for the smaller of the two hierarchies."""
+    blocks = {len(settings.task.blocks) for settings, _ in runs}
+    if blocks != {3}:
+        return claim.not_run(f"The claim is about 3 blocks; here are {' or '.join(map(str, sorted(blocks)))}.")
     by_ratio = {settings.task.ratio: trajectory for settings, trajectory in runs}
     if not WANTED.keys() <= by_ratio.keys():
         return claim.not_run(f"It needs the ratios {', '.join(f'{ratio:g}' for ratio in WANTED)}.")

@@ -38,5 +38,6 @@ def draw(results: Results) -> dict[str, Figure]:
     """Figure 4, left, with the published plateaus of what was run."""
     from headway.report.figures import figure_family
 
-    wanted = PLATEAUS["init-scale", "u = 1e-09"] if results["Xavier"][0] == GRIDS["as-run"]["Xavier"] else ()
-    return {"figure-4-left": figure_family(results, plateaus=wanted)}
+    least = "u = 1e-09"
+    published = PLATEAUS["init-scale", least] if results[least][0] == GRIDS["as-run"][least] else ()
+    return {"figure-4-left": figure_family(results, plateaus=published)}

@@ -92,7 +92,8 @@ def _levels(trajectory: Trajectory) -> list[OverSeeds]:
 
 def steps(over: OverSeeds) -> str:
     """Median and interval, and how many seeds have one."""
-    return "-" if over.seeds == 0 else f"{over.median:.0f} [{over.low:.0f}, {over.high:.0f}]{_missing(over)}"
+    interval = f" [{over.low:.0f}, {over.high:.0f}]" if math.isfinite(over.low) else ""  # one seed has none
+    return "-" if over.seeds == 0 else f"{over.median:.0f}{interval}{_missing(over)}"
 
 
 def _level(over: OverSeeds) -> str:
