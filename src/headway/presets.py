@@ -35,6 +35,8 @@ EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS)
 FEWER_SNAPSHOTS = EvaluationSettings(also=PUBLISHED_SNAPSHOTS, snapshots=16)
 CURVES = EvaluationSettings(points=60, snapshots=0)
 """For runs of which only curves are shown."""
+COMBINATIONS = replace(CURVES, subsets=True)
+"""The same, compared with every combination of blocks."""
 PICTURES = EvaluationSettings(points=60, snapshots=12)
 """For runs of which attention matrices are shown, too."""
 
@@ -95,7 +97,7 @@ def small(settings: Settings) -> Settings:
         task={"blocks": BLOCKS_OF_TWO},
         model={"width": 96},
         training={"batch": 1000, "test_samples": 1000, "precision": "float32"},
-        evaluation=replace(CURVES, subsets=True),
+        evaluation=COMBINATIONS,
     )
 
 

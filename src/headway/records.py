@@ -134,6 +134,11 @@ class Finding:
     """The figures that show it: an experiment and a grid, as in "stages-as-run"."""
 
     @property
+    def held(self) -> str:
+        """In how many of the seeds it holds, as in "8/10"; nothing if it was not run."""
+        return f"{sum(self.holds)}/{len(self.holds)}" if self.holds else ""
+
+    @property
     def verdict(self) -> Verdict:
         """Holds in every seed, partly in at least half of them, fails in fewer."""
         if not self.holds:

@@ -310,6 +310,11 @@ class TrainingSettings:
         """Batches that use every sample once; the last may be smaller."""
         return -(-self.samples // self.batch)
 
+    @property
+    def size(self) -> float:
+        """How many sequences there are to learn from; fresh ones have no end."""
+        return math.inf if self.data == "fresh" else float(self.samples)
+
 
 @dataclass(frozen=True)
 class EvaluationSettings:

@@ -67,6 +67,14 @@ def interval_over_seeds(
     return math.nan, math.nan
 
 
+def median_in_words(values: Sequence[float], interval: tuple[float, float] | None) -> str:
+    """ "2.37 [2.15, 2.61]", the interval if it is known; nothing where no seed has a value."""
+    found = over_seeds(values)
+    if found.seeds == 0:
+        return ""
+    return f"{found.median:.3g}" + ("" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]")
+
+
 def over_seeds(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> OverSeeds:
     """The median over seeds with `interval_over_seeds`, and how many values there were."""
     every = np.asarray(values, np.float64).ravel()

@@ -14,6 +14,11 @@ def ladder_stages(trajectory: Trajectory) -> list[Stages]:
     return [stages_from_ladder(times, kl) for kl in trajectory["kl_rungs"]]
 
 
+def rungs_met(trajectory: Trajectory) -> np.ndarray:
+    """How many rungs each seed visits: (seed,)."""
+    return np.array([len(set(stages.rungs)) for stages in ladder_stages(trajectory)])
+
+
 def boundary_table(trajectory: Trajectory) -> np.ndarray:
     """When each seed went from rung i to rung i + 1, (seed, h - 1); NaN where it did not."""
     table = np.full((len(trajectory.seeds), max(0, trajectory["kl_rungs"].shape[2] - 2)), np.nan)

@@ -46,12 +46,14 @@ def masses(run: Run, layer: int = -1) -> np.ndarray:
     return mass_per_block(trajectory["attention_by_lag"][:, :, layer], settings.task.blocks)
 
 
-def nobody_to_compete(run: Run) -> str:
-    """Why the claim cannot be asked of this run, or nothing."""
-    settings, _ = run
-    if settings.model.heads < 2:
-        return "One head has nobody to compete with."
-    return "The chain has one block, which cannot be shared out." if len(settings.task.blocks) < 2 else ""
+def nobody_to_compete(*runs: Run) -> str:
+    """Why the claim cannot be asked of one of these runs, or nothing."""
+    for settings, _ in runs:
+        if settings.model.heads < 2:
+            return "One head has nobody to compete with."
+        if len(settings.task.blocks) < 2:
+            return "The chain has one block, which cannot be shared out."
+    return ""
 
 
 def overlap_humps(run: Run) -> list[Hump]:

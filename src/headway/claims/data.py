@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from headway.analysis import over_seeds
-from headway.analysis.seed_stages import ladder_stages
+from headway.analysis.seed_stages import ladder_stages, rungs_met
 from headway.claims.claim import Claim, Run, judged
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
 
 A9 = Claim(
     "A9",
@@ -43,14 +42,9 @@ A10_ADAPTIVE = Claim(
 )
 
 
-def size_of(settings: Settings) -> float:
-    """Size of the training set; fresh data is as good as infinite."""
-    return math.inf if settings.training.data == "fresh" else float(settings.training.samples)
-
-
 def by_size(runs: tuple[Run, ...]) -> tuple[list[float], list[Trajectory]]:
-    ordered = sorted(runs, key=lambda run: size_of(run[0]))
-    return [size_of(settings) for settings, _ in ordered], [trajectory for _, trajectory in ordered]
+    ordered = sorted(runs, key=lambda run: run[0].training.size)
+    return [settings.training.size for settings, _ in ordered], [trajectory for _, trajectory in ordered]
 
 
 def best_steps(trajectory: Trajectory) -> np.ndarray:
@@ -61,11 +55,6 @@ def best_steps(trajectory: Trajectory) -> np.ndarray:
 def _lowest(losses: np.ndarray) -> np.ndarray:
     """Where each row is lowest; what is not a number is never."""
     return np.argmin(np.where(np.isfinite(losses), losses, np.inf), axis=1)
-
-
-def rungs_met(trajectory: Trajectory) -> np.ndarray:
-    """How many rungs each seed visits."""
-    return np.array([len(set(stages.rungs)) for stages in ladder_stages(trajectory)])
 
 
 def rungs_at_best(trajectory: Trajectory) -> np.ndarray:
@@ -118,11 +107,11 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
 @judged
 def choosing_the_length_pays(claim: Claim, *runs: Run) -> Finding:
     """Runs that see everything and their n-gram models, in any order; sizes larger than the batch are left aside."""
-    small = [run for run in runs if size_of(run[0]) <= run[0].training.batch]
-    sizes = sorted({size_of(settings) for settings, _ in small})
+    small = [run for run in runs if run[0].training.size <= run[0].training.batch]
+    sizes = sorted({settings.training.size for settings, _ in small})
     gains, chosen = [], []
     for size in sizes:
-        here = [run for run in small if size_of(run[0]) == size]
+        here = [run for run in small if run[0].training.size == size]
         whole = [run for run in here if run[0].context is None]
         windows = [run for run in here if run[0].context is not None]
         if len(whole) == 1 and len(windows) > 1:

@@ -58,10 +58,9 @@ def behaviour(run: Run) -> dict[str, np.ndarray]:
 @judged
 def same_in_kind(claim: Claim, *runs: Run, names: tuple[str, ...] = ()) -> Finding:
     """Both traits in every run of the same seed; `names` tell the runs apart."""
-    for run in runs:
-        why = nobody_to_compete(run)
-        if why:
-            return claim.not_run(why)
+    why = nobody_to_compete(*runs)
+    if why:
+        return claim.not_run(why)
     columns = {
         f"{name}: {trait}" if name else trait: seen
         for name, run in zip(names or ("",) * len(runs), runs, strict=True)
@@ -74,7 +73,7 @@ def same_in_kind(claim: Claim, *runs: Run, names: tuple[str, ...] = ()) -> Findi
 @judged
 def same_and_clearer(claim: Claim, run: Run, usual: Run) -> Finding:
     """Both traits, and a clearer least clear plateau than in the usual order."""
-    why = nobody_to_compete(run) or nobody_to_compete(usual)
+    why = nobody_to_compete(run, usual)
     if why:
         return claim.not_run(why)
     traits = behaviour(run)
@@ -92,10 +91,9 @@ def same_and_clearer(claim: Claim, run: Run, usual: Run) -> Finding:
 @judged
 def no_part_matters(claim: Claim, *runs: Run, names: tuple[str, ...]) -> Finding:
     """Both traits without each component."""
-    for run in runs:
-        why = nobody_to_compete(run)
-        if why:
-            return claim.not_run(why)
+    why = nobody_to_compete(*runs)
+    if why:
+        return claim.not_run(why)
     columns = {
         f"without {name}": np.all(list(behaviour(run).values()), axis=0) for name, run in zip(names, runs, strict=True)
     }

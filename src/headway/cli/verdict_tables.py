@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway.analysis import over_seeds
+from headway.analysis import median_in_words
 from headway.records import Finding
 
 VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "not run": "dim"}
@@ -25,10 +25,9 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
         for width in (4, 8, 8, 5, None):
             table.add_column(width=width)
         for grid, finding in rows:
-            seeds = f"{sum(finding.holds)}/{len(finding.holds)}" if finding.holds else ""
             verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
             # As text: what a record says in brackets is no markup.
-            table.add_row("", grid, verdict, seeds, Text(measured(finding)))
+            table.add_row("", grid, verdict, finding.held, Text(measured(finding)))
         console.print(table)
 
 
@@ -52,8 +51,8 @@ def _cell(finding: Finding | None) -> Text:
         return Text("")
     verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
     if finding.holds:
-        verdict.append(f"  {sum(finding.holds)}/{len(finding.holds)} seeds", style="default")
-        verdict.append(f"\n{median_in_words(finding)}", style="default")
+        verdict.append(f"  {finding.held} seeds", style="default")
+        verdict.append(f"\n{median_in_words(finding.values, finding.interval)}", style="default")
         verdict.append(f"\nfigures {finding.figures}", style="dim")
     return verdict
 
@@ -69,20 +68,11 @@ def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> 
             console.print(f"  seed {seed:<3} {value:<10.4g} {'holds' if holds else 'does not hold'}")
 
 
-def median_in_words(finding: Finding) -> str:
-    """The median over seeds and its interval."""
-    found = over_seeds(finding.values)
-    if not found.seeds:
-        return ""
-    interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
-    return f"{found.median:.3g}{interval}"
-
-
 def measured(finding: Finding) -> str:
     """The quantity's median and interval, what it is, and what a reader needs to know about the outcome."""
     words = [finding.detail] if finding.detail else []
-    if median_in_words(finding):
-        words.insert(0, f"{median_in_words(finding)}: {finding.quantity}.")
+    if median_in_words(finding.values, finding.interval):
+        words.insert(0, f"{median_in_words(finding.values, finding.interval)}: {finding.quantity}.")
     if finding.parts and finding.verdict in ("partly", "fails"):
         words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
     return " ".join(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.presets import CURVES, FEW_SEEDS, FULLS, small
+from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
 from headway.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ RATE = 0.001
 def _runs(grid: str) -> dict[str, Settings]:
     base = FULLS[grid]()
     if grid == "quick":
-        base = base.changed(evaluation=CURVES, training={"steps": 1000}).changed(evaluation={"subsets": True})
+        base = base.changed(evaluation=COMBINATIONS, training={"steps": 1000})
     else:
         base = small(base)
     base = base.changed(training={"learning_rate": RATE})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.presets import FEW_SEEDS, MINIMALS, curves, for_each_grid
+from headway.presets import COMBINATIONS, FEW_SEEDS, MINIMALS, for_each_grid
 from headway.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ RATIOS = (1.0, 1.3, 1.5)
 
 
 def _runs(base: Settings) -> dict[str, Settings]:
-    weaker = curves(base).changed(evaluation={"subsets": True})
+    weaker = base.changed(evaluation=COMBINATIONS)
     return {**{f"m = {m:g}": weaker.changed(task={"ratio": m}) for m in RATIOS}, f"m = {base.task.ratio:g}": base}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from headway.analysis import over_seeds
+from headway.analysis import median_in_words
 from headway.records import Finding
 from headway.report.document.tables import NamedRun, schedule_table, stage_table
 
@@ -70,7 +70,7 @@ def _summary(findings: Sequence[tuple[str, Finding]]) -> str:
 def _verdict(finding: Finding | None) -> str:
     if finding is None or not finding.holds:
         return "not run"
-    return f"{finding.verdict} {sum(finding.holds)}/{len(finding.holds)}"
+    return f"{finding.verdict} {finding.held}"
 
 
 def _figures(path: Path, experiment: str) -> list[str]:
@@ -94,19 +94,10 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
             "|---|---|---|---|---|",
         ]
         for grid, finding in rows:
-            seeds = f"{sum(finding.holds)}/{len(finding.holds)}" if finding.holds else ""
             words = [finding.detail] if finding.detail else []
             if finding.parts and finding.verdict in ("partly", "fails"):
                 words.append("; ".join(f"{part}: {count}" for part, count in finding.parts.items()))
-            lines.append(f"| {grid} | {finding.verdict} | {seeds} | {_measured(finding)} | {' '.join(words)} |")
+            number = median_in_words(finding.values, finding.interval)
+            lines.append(f"| {grid} | {finding.verdict} | {finding.held} | {number} | {' '.join(words)} |")
         blocks.append("\n".join(lines))
     return blocks
-
-
-def _measured(finding: Finding) -> str:
-    """The median over the seeds that have a value, and its interval if it is known."""
-    found = over_seeds(finding.values)
-    if found.seeds == 0:
-        return ""
-    interval = "" if finding.interval is None else f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}]"
-    return f"{found.median:.3g}{interval}"

@@ -15,7 +15,7 @@ from headway.report.colours import COOPERATION_COLOUR, INK, MUTED, rung_colours
 from headway.report.figures.curves import reference_names
 from headway.report.figures.ends import name_ends
 from headway.report.figures.lines import from_zero, moving_values
-from headway.report.figures.runs import Run, first_best, size_of
+from headway.report.figures.runs import Run, first_best
 from headway.report.figures.size_axis import draw_sizes, places_of, seed_table, size_axis
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
@@ -66,8 +66,8 @@ def choices_of(runs: Mapping[str, Run]) -> list[Choice]:
     """Every finite size that has the model that sees everything, and n-gram models beside it."""
     by_size: dict[float, dict[int | None, Halves]] = {}
     for settings, trajectory in runs.values():
-        if np.isfinite(size_of(settings)) and "excess_halves" in trajectory:
-            by_size.setdefault(size_of(settings), {})[settings.context] = stopped(trajectory)
+        if np.isfinite(settings.training.size) and "excess_halves" in trajectory:
+            by_size.setdefault(settings.training.size, {})[settings.context] = stopped(trajectory)
     return [
         _choice(size, models[None], {length: found for length, found in models.items() if length is not None})
         for size, models in sorted(by_size.items())

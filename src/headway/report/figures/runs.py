@@ -1,8 +1,6 @@
-"""What figures of several runs share: one colour a run, the size of its training set, where its loss is lowest."""
+"""What figures of several runs share: one colour a run, where its loss is lowest."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -24,11 +22,6 @@ def run_colours(runs: int) -> tuple[str, ...]:
     along = np.linspace(0, min(len(ramp) - 1, 2 * (runs - 1)), runs)
     channels = [np.interp(along, np.arange(len(ramp)), ramp[:, channel]) for channel in range(3)]
     return tuple(to_hex(rgb) for rgb in np.stack(channels, axis=-1))
-
-
-def size_of(settings: Settings) -> float:
-    """Size of the training set; fresh data has no end."""
-    return math.inf if settings.training.data == "fresh" else float(settings.training.samples)
 
 
 def longest_times(trajectories: list[Trajectory], name: str) -> np.ndarray:

@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from headway.analysis.seed_stages import ladder_stages
+from headway.analysis import seed_stages
 from headway.records import Trajectory
 from headway.report.colours import INK, MUTED
 from headway.report.figures.curves import draw_kl, reference_names
 from headway.report.figures.ends import note_above
 from headway.report.figures.lines import from_zero, median_over_seeds, moving_values, time_axis
-from headway.report.figures.runs import Run, best_losses, best_steps, longest_times, size_of
+from headway.report.figures.runs import Run, best_losses, best_steps, longest_times
 from headway.report.figures.size_axis import draw_sizes, places_of, seed_table, size_axis
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
@@ -26,7 +26,7 @@ def figure_sizes(runs: Mapping[str, Run], shown: Sequence[str]) -> Figure:
     KL is that to the run's n-gram models where it has some beside it, else that to the rungs. The dashed line is the
     first step of the lowest excess loss, its median over the seeds and, shaded, their range.
     """
-    ordered = sorted(runs.values(), key=lambda run: size_of(run[0]))
+    ordered = sorted(runs.values(), key=lambda run: run[0].training.size)
     figure = new_figure(PAGE_WIDTH, 3.3)
     if not shown:
         _draw_best(figure, ordered)
@@ -49,7 +49,7 @@ def figure_sizes(runs: Mapping[str, Run], shown: Sequence[str]) -> Figure:
 
 def _draw_best(figure: Figure | SubFigure, ordered: list[Run]) -> None:
     """Above the lowest excess loss, below the number of rungs met, against the size."""
-    sizes = [size_of(settings) for settings, _ in ordered]
+    sizes = [settings.training.size for settings, _ in ordered]
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.7, 1))
     for axes in (above, below):
         dress(axes)
@@ -67,7 +67,7 @@ def _draw_best(figure: Figure | SubFigure, ordered: list[Run]) -> None:
 def rungs_met(trajectory: Trajectory) -> np.ndarray:
     """How many rungs each seed visits, NaN for a seed without a number: (seed,)."""
     known = np.isfinite(moving_values(trajectory, "kl_rungs")).any(axis=(1, 2))
-    return np.where(known, [len(set(stages.rungs)) for stages in ladder_stages(trajectory)], np.nan)
+    return np.where(known, seed_stages.rungs_met(trajectory), np.nan)
 
 
 def _draw_counts(axes: Axes, places: np.ndarray, counts: Sequence[np.ndarray]) -> None:
@@ -87,7 +87,7 @@ def _draw_ladder(axes: Axes, run: Run) -> None:
     else:
         draw_kl(axes, trajectory, log_steps=True)
         axes.set_ylabel("KL to the rungs")
-    size = size_of(settings)
+    size = settings.training.size
     axes.set_title(f"{size:g} sequences" if np.isfinite(size) else "fresh sequences", pad=11)
     mark_best(axes, best_steps(trajectory))
 
