@@ -31,8 +31,7 @@ BLOCKS_OF_FOUR = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
 PUBLISHED_SNAPSHOTS = (0, 60, 300, 1000)
 """Steps that Figure 2 shows."""
 
-EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS)
-FEWER_SNAPSHOTS = EvaluationSettings(also=PUBLISHED_SNAPSHOTS, snapshots=16)
+EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS, snapshots=16)
 CURVES = EvaluationSettings(points=60, snapshots=0)
 """For runs of which only curves are shown."""
 COMBINATIONS = replace(CURVES, subsets=True)
@@ -42,7 +41,7 @@ PICTURES = EvaluationSettings(points=60, snapshots=12)
 
 
 def minimal_printed() -> Settings:
-    return Settings(task=TaskSettings(), model=MINIMAL, training=TrainingSettings(), evaluation=FEWER_SNAPSHOTS)
+    return Settings(task=TaskSettings(), model=MINIMAL, training=TrainingSettings(), evaluation=EVALUATION)
 
 
 def minimal_as_run() -> Settings:
@@ -50,7 +49,7 @@ def minimal_as_run() -> Settings:
         task=TaskSettings(weighting="sum"),
         model=replace(MINIMAL, scaled_scores=True),
         training=TrainingSettings(learning_rate=0.08, schedule="constant"),
-        evaluation=FEWER_SNAPSHOTS,
+        evaluation=EVALUATION,
     )
 
 
