@@ -1,29 +1,32 @@
 """Every setting that cannot work is refused by name, with what to do instead."""
 
-import importlib.util
+import importlib
 import math
 import sys
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-import headway.settings
+import headway
 from headway.settings import ModelSettings
 
 NAN, INFINITY = math.nan, math.inf
 
 
 @pytest.fixture(scope="module")
-def unchecked() -> Iterator[ModuleType]:
+def unchecked() -> ModuleType:
     """The settings as a user has them: without the run-time type checks that the tests put on everything."""
-    spec = importlib.util.spec_from_file_location("unchecked_settings", headway.settings.__file__)
-    assert spec is not None and spec.loader is not None
-    sys.modules["unchecked_settings"] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["unchecked_settings"]
+    checked = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("headway.settings")}
+    finders = sys.meta_path[:]
+    sys.meta_path[:] = [finder for finder in finders if not type(finder).__module__.startswith("jaxtyping")]
+    try:
+        module = importlib.import_module("headway.settings")
+    finally:
+        sys.meta_path[:] = finders
+        sys.modules.update(checked)
+        headway.settings = checked["headway.settings"]
+    return module
 
 
 def refused(unchecked: ModuleType, record: str, arguments: dict[str, Any], text: str) -> None:

@@ -1,0 +1,105 @@
+"""Which transformer learns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.settings.checks import require, require_number, require_whole, settle
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """One transformer with switches; the defaults are paper A's full model."""
+
+    heads: int = 3
+    blocks: int = 1
+    embedding: Literal["learned", "one-hot"] = "learned"
+    """How a token becomes a vector."""
+    positions: Literal["learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi"] = "learned"
+    """Learned and sinusoidal positions are added to the token's vector, one-hot ones are appended to it.
+    Rotary ones turn queries and keys. Relative ones learn a score per head and distance; alibi's have a fixed slope.
+    """
+    width: int = 255
+    """Width of the residual stream; one-hot embeddings set it by themselves."""
+    keys: bool = True
+    """Separate query and key matrices per head; else one merged matrix."""
+    output: bool = True
+    """Heads of width/heads joined by an output matrix; else full-width heads that are summed."""
+    scaled_scores: bool = True
+    """Divide the scores by the square root of their width."""
+    residual: bool = True
+    norm: Literal["none", "pre", "post"] = "post"
+    mlp: int = 64
+    """Hidden width of the ReLU layer; 0 leaves it out."""
+    readout: bool = True
+    """A learned readout; else the first coordinates are the logits."""
+    dropout: float = 0.1
+    """Share dropped from the embedding and from each branch while training."""
+    initialisation: Literal["xavier", "uniform"] = "xavier"
+    """xavier: everywhere. uniform: queries (or merged scores) in [-scale, scale], values zero."""
+    scale: float = 1.0
+    """u of the uniform initialisation; a factor on Xavier's."""
+
+    def __post_init__(self) -> None:
+        settle(self, "model.")
+        require_whole("model.heads", self.heads, 1)
+        require_whole("model.blocks", self.blocks, 1)
+        require_whole("model.width", self.width, 1)
+        require_whole("model.mlp", self.mlp, 0)
+        require_number("model.scale", self.scale, least=0)
+        require_number("model.dropout", self.dropout, least=0, below=1)
+
+    def stream(self, tokens: int, length: int) -> int:
+        """Width E of the residual stream for a dictionary and a context of these sizes."""
+        one_hot_positions = length if self.positions == "one-hot" else 0
+        return tokens + one_hot_positions if self.embedding == "one-hot" else self.width
+
+    def check(self, tokens: int, length: int) -> None:
+        """Refuse switches that do not fit each other for this dictionary and context."""
+        stream = self.stream(tokens, length)
+        if self.output or self.keys:
+            below, above = stream - stream % self.heads, stream + (-stream) % self.heads
+            require(
+                stream % self.heads == 0,
+                f"{self.heads} heads do not divide the width {stream}. "
+                + (
+                    f"Use model.width {f'{below} or ' if below else ''}{above}, or another number of heads."
+                    if self.embedding == "learned"
+                    else "One-hot embeddings set that width: use another number of heads, "
+                    "or model.keys False and model.output False."
+                ),
+            )
+        if self.positions == "rotary":
+            self._check_rotary(stream)
+        if self.embedding == "learned" and self.positions == "one-hot":
+            require(
+                self.width > length,
+                f"one-hot positions take {length} of the width, which is {self.width}. "
+                f"Use model.width > {length}, or learned positions.",
+            )
+        if not self.readout:
+            require(
+                stream >= tokens,
+                f"without a readout the first {tokens} coordinates are logits, but the width is {stream}. "
+                f"Use model.width >= {tokens}, or model.readout True.",
+            )
+
+    def _check_rotary(self, stream: int) -> None:
+        """Rotations need queries and keys, of an even width."""
+        require(
+            self.keys,
+            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
+            "Use that, or relative or alibi positions.",
+        )
+        score, pairs = stream // self.heads, 2 * self.heads
+        below, above = stream - stream % pairs, stream + (-stream) % pairs
+        require(
+            score % 2 == 0,
+            f"rotary positions turn pairs of coordinates, but queries and keys of a head have {score}. "
+            + (
+                f"Use model.width {f'{below} or ' if below else ''}{above}, or another number of heads."
+                if self.embedding == "learned"
+                else "One-hot embeddings set that width: use relative or alibi positions, or a learned embedding."
+            ),
+        )
