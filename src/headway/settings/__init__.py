@@ -7,6 +7,7 @@ A new kind of computation brings a file with its own record and a KIND.
 
 from headway.settings.checks import SettingsError
 from headway.settings.construction import ConstructionSettings
+from headway.settings.flow import FlowSettings
 from headway.settings.markov import Settings
 from headway.settings.model import ModelSettings
 from headway.settings.task import Blocks, TaskSettings, Weights
@@ -16,6 +17,7 @@ __all__ = [
     "Blocks",
     "ConstructionSettings",
     "EvaluationSettings",
+    "FlowSettings",
     "ModelSettings",
     "Settings",
     "SettingsError",

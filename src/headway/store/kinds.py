@@ -12,11 +12,12 @@ from functools import cache
 from typing import Any
 
 from headway.records import Cell, plain, revive
-from headway.settings import ConstructionSettings, Settings
+from headway.settings import ConstructionSettings, FlowSettings, Settings
 
 KINDS: dict[str, type] = {
     "markov": Settings,
     "construction": ConstructionSettings,
+    "flow": FlowSettings,
 }
 
 IDENTITY = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{16}")

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from headway.laboratory import Group, device, shape_of
+from headway.laboratory.flow import flow
 from headway.laboratory.hand_made import hand_made
 from headway.records import Cell
 from headway.store import Store, Work, provenance
@@ -19,7 +20,7 @@ SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
 SECONDS = "seconds"
 """Name under which a checkpoint keeps the time that was spent before it."""
-AT_ONCE = {"construction": hand_made}
+AT_ONCE = {"construction": hand_made, "flow": flow}
 """Kind of a cell -> what computes it in one go; the other cells are trained."""
 _said: set[str] = set()
 """Why some training is slower than it could be: told once, not for every cell."""
