@@ -14,6 +14,7 @@ import numpy as np
 
 from headway.records import Cell, Trajectory
 from headway.store import arrays, files
+from headway.store.coarse import widen
 from headway.store.errors import MOVE, OTHER, StoreError
 from headway.store.files import Stamp
 from headway.store.kinds import checked_identity, revive_cell
@@ -44,7 +45,7 @@ class Record:
         coarse = self.reduced.get("arrays", {})
         try:
             stored = arrays.decode_trajectory(data, self.cell.seeds, self.clock_of)
-            widened = {name: stored[name].astype(coarse[name]["from"]) for name in coarse}
+            widened = {name: widen(stored[name], coarse[name]) for name in coarse}
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(self.path, f"{TRAJECTORY} is damaged: {error}", MOVE, "damaged") from error
         return dataclasses.replace(stored, arrays={**stored.arrays, **widened})

@@ -1,4 +1,4 @@
-"""A copy for a repository: no weights, attention in half the bits, the loss of every tenth step."""
+"""A copy for a repository: no weights, attention in fewer bits, the loss of every tenth step."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from typing import Any
 import numpy as np
 
 from headway.records import Trajectory
+from headway.store.coarse import narrow
 from headway.store.record import Record
 
 # Shares between 0 and 1 of which nobody reads more than three digits.
 COARSE = ("attention", "attention_by_lag")
+DRAWN = "snapshot"
+"""Clock of what is only drawn, as pictures that show fewer shades than a byte has."""
 THINNED = {"step": 10}
 """Name of a clock -> every how many ticks of it are kept: what is noisy from one to the next says little at each."""
 
 
 def reduce(record: Record) -> tuple[Trajectory, dict[str, Any]]:
-    """The trajectory with its coarse arrays in float16 and its fast clocks thinned, and what was reduced."""
+    """The trajectory with its coarse arrays in fewer bits and its fast clocks thinned, and what was reduced."""
     trajectory, coarse, reduced = record.trajectory, {}, {}
     for name in COARSE:
         if name in trajectory and trajectory[name].dtype in (np.float32, np.float64):
-            coarse[name] = trajectory[name].astype(np.float16)
-            reduced[name] = {"from": trajectory[name].dtype.name, "to": "float16"}
+            to = "steps" if trajectory.clock_of[name] == DRAWN else "float16"
+            coarse[name], reduced[name] = narrow(trajectory[name], to)
     weights = {"weights": "left out"} if record.has_weights else {}
     small = _thinned(dataclasses.replace(trajectory, arrays={**trajectory.arrays, **coarse}))
     every = {name: f"every {THINNED[name]}th" for name in trajectory.clocks if name in THINNED}
