@@ -130,6 +130,8 @@ class Finding:
     """Anything a reader needs to understand the outcome, such as why it fails."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """For a claim of several parts: in how many seeds each holds."""
+    reason: str = ""
+    """Why we think it does not hold in every seed: an opinion."""
     figures: str = ""
     """The figures that show it: an experiment and a grid, as in "stages-as-run"."""
 

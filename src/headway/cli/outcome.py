@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from headway.claims.reasons import reason_for
 from headway.cli.arguments import experiment_from, seeds_of
 from headway.experiments import NAMES
 from headway.lookup import answer, readable
@@ -39,7 +40,7 @@ class Outcome:
 
     def findings(self) -> list[Finding]:
         found = experiment_from(self.experiment).read(self.results)
-        return [replace(finding, figures=self.name) for finding in found]
+        return [replace(each, figures=self.name, reason=reason_for(each, self.grid)) for each in found]
 
 
 def outcomes_from(

@@ -75,4 +75,6 @@ def measured(finding: Finding) -> str:
         words.insert(0, f"{median_in_words(finding.values, finding.interval)}: {finding.quantity}.")
     if finding.parts and finding.verdict in ("partly", "fails"):
         words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
+    if finding.reason:
+        words.append(f"We think: {finding.reason}")
     return " ".join(words)

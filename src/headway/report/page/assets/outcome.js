@@ -101,6 +101,7 @@ export function outcome(finding, { measured, linked }) {
         )
       : null,
     finding.detail ? element("p", { class: "quiet" }, finding.detail) : null,
+    finding.reason ? element("p", { class: "quiet" }, `We think: ${finding.reason}`) : null,
     measured ? element("p", { class: "quiet" }, `Measured: ${finding.quantity}`) : null,
     element(
       "div",
