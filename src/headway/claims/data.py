@@ -14,18 +14,16 @@ from headway.records import Finding, Trajectory
 A9 = Claim(
     "A9",
     "Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not occur.",
-    "With the same seed, the number of rungs met on the test sequences (stages of the ladder, docs/measures.md) "
-    "never falls "
-    "from one size to the next larger one, fresh data being the largest, and is smaller for the smallest than for "
-    "the largest.",
+    "With the same seed, the number of rungs met on the test sequences (stages of the ladder, docs/measures.md) never "
+    "falls from one size to the next larger one, fresh data being the largest, and is smaller for the smallest than "
+    "for the largest.",
     "rungs met with the largest minus with the smallest size",
 )
 A10 = Claim(
     "A10",
     "Stopping early picks the rung: the best step of a small training set lies on a lower rung.",
     "With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss never falls "
-    "from one size "
-    "to the next larger one, and is lower for the smallest than for the largest.",
+    "from one size to the next larger one, and is lower for the smallest than for the largest.",
     "rung at the best step with the largest minus with the smallest size",
 )
 A10_ADAPTIVE = Claim(
@@ -33,11 +31,9 @@ A10_ADAPTIVE = Claim(
     "With little data, picking the context length by validation beats stopping a model early that sees everything. "
     "(The paper hints at the gain of such a choice.)",
     "For every size: of the n-gram models of all lengths, each stopped at its own best step, the one with the lowest "
-    "loss on the "
-    "even test sequences is chosen, and its excess loss on the odd ones compared with that of the model that sees "
-    "everything, "
-    "stopped in the same way. Holds for a seed if the mean difference over the sizes up to the batch is in favour of "
-    "the choice.",
+    "loss on the even test sequences is chosen, and its excess loss on the odd ones compared with that of the model "
+    "that sees everything, stopped in the same way. Holds for a seed if the mean difference over the sizes up to the "
+    "batch is in favour of the choice.",
     "mean over the small sizes of the excess loss of stopping early minus that of the choice, in nats",
 )
 
@@ -98,7 +94,7 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
         for rungs, over in found.items():
             if over.seeds:
                 interval = f" [{over.low:g}, {over.high:g}]" if math.isfinite(over.low) else ""  # one seed has none
-                never = f" ({over.missing} seeds never)" if over.missing else ""
+                never = f" ({over.missing} seeds with no size that was tried)" if over.missing else ""
                 detail += f" {rungs} rungs from {over.median:g} samples on{interval}{never}."
     parts = {"never falls": grows, "smaller for the smallest": differs}
     return claim.finding(runs, counts[-1] - counts[0], grows & differs, detail, parts)

@@ -6,9 +6,9 @@ from collections import Counter
 
 import numpy as np
 
-from headway.analysis import arrival_order, over_seeds
+from headway.analysis import arrival_order
 from headway.claims.claim import Claim, Run, judged
-from headway.claims.kind import plateau_clarity
+from headway.claims.kind import clarity_in_words, plateau_clarity
 from headway.claims.ladder import NEARER, distance_ratios, in_order
 from headway.records import Finding, Trajectory
 
@@ -32,8 +32,7 @@ A17 = Claim(
 H1 = Claim(
     "H1",
     "The staircase does not depend on how positions are told: it is there with sinusoids, rotation, relative biases "
-    "and ALiBi. "
-    "(Not in the paper.)",
+    "and ALiBi. (Not in the paper.)",
     f"With the same seed, for each of these encodings, {SURVIVES}.",
     "with how many of the encodings it is so",
 )
@@ -57,7 +56,7 @@ def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
         [two, one],
         here - there,
         met & less,
-        f"Clarity {over_seeds(here).median:.2f} against {over_seeds(there).median:.2f} (medians over seeds).",
+        clarity_in_words(here, there),
         {"in order": met, "less clear": less},
     )
 

@@ -83,7 +83,7 @@ def same_and_clearer(claim: Claim, run: Run, usual: Run) -> Finding:
         [run, usual],
         here - there,
         np.all([*traits.values(), clearer], axis=0),
-        f"Clarity {over_seeds(here).median:.2f} against {over_seeds(there).median:.2f} (medians over seeds).",
+        clarity_in_words(here, there),
         {**traits, "clearer": clearer},
     )
 
@@ -107,6 +107,15 @@ def plateau_clarity(trajectory: Trajectory) -> np.ndarray:
     return np.stack(
         [clarity(times, loss, kl) for loss, kl in zip(trajectory["excess_loss"], trajectory["kl_rungs"], strict=True)]
     )
+
+
+def clarity_in_words(here: np.ndarray, there: np.ndarray) -> str:
+    """Both medians over seeds, and in how many seeds there is no plateau to look at."""
+    ours, theirs = over_seeds(here), over_seeds(there)
+    if not (ours.seeds and theirs.seeds):
+        return "No seed has all plateaus in both runs."
+    missing = f" {ours.missing} seeds lack a plateau." if ours.missing else ""
+    return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{missing}"
 
 
 def least_clear(trajectory: Trajectory) -> np.ndarray:

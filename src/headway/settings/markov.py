@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from headway.settings.checks import require, require_whole, settle
@@ -47,6 +47,9 @@ class Settings:
 
     def changed(self, **changes: Any) -> Settings:
         """The same settings but for these: changed(training={"steps": 10}, context=4)."""
+        names = [each.name for each in fields(self)]
+        for name in changes:
+            require(name in names, f"there is no group of settings {name!r}; there are {', '.join(names)}.")
         inner = {
             name: replace(getattr(self, name), **change) if isinstance(change, dict) else change
             for name, change in changes.items()
