@@ -39,6 +39,14 @@ AXES: dict[str, tuple[str, ...]] = {
     "attention": ("layer", "head", "query", "key"),
 }
 """What the axes after (seed, time) mean; those of other quantities are called index_0, index_1, ..."""
+FLOW_AXES: dict[str, tuple[str, ...]] = {
+    "attention": ("head", "position"),
+    "attention_elsewhere": ("head",),
+    "values": ("head", "feature"),
+    "loss_parts": ("feature", "position"),
+    "boundaries": ("feature",),
+}
+"""The same of a gradient flow, whose attention is no matrix."""
 
 Columns = dict[str, Any]
 """Name of a column -> one value for all rows of a batch, or an array with a value for each."""
@@ -85,7 +93,7 @@ def _chosen(record: Record, quantities: Sequence[str] | None) -> list[str]:
     trajectory = record.trajectory
     there = [*trajectory.arrays, *(name for name in trajectory.facts if name not in trajectory.arrays)]
     if quantities is None:
-        return [name for name in there if name not in BIG]
+        return [name for name in there if name not in BIG or _axes(record, name) != AXES[name]]
     for name in quantities:
         if name not in there:
             raise ExportError(f"the record has no {name!r}. It has {', '.join(there)}.")
@@ -100,13 +108,14 @@ def _values(record: Record, quantity: str) -> tuple[np.ndarray, int]:
 
 def _axes(record: Record, quantity: str) -> tuple[str, ...]:
     values, before = _values(record, quantity)
-    names, own = AXES.get(quantity, ()), values.ndim - before
-    return names if len(names) == own else tuple(f"index_{axis}" for axis in range(own))
+    own = values.ndim - before
+    known = [names for names in (AXES.get(quantity, ()), FLOW_AXES.get(quantity, ())) if len(names) == own]
+    return known[0] if known else tuple(f"index_{axis}" for axis in range(own))
 
 
 def _labels(record: Record, axis: str, index: np.ndarray) -> np.ndarray:
-    """What stands in an axis' column: lags count from 1, references are the lengths of their contexts."""
-    if axis == "lag":
+    """What stands in a column: lags, features and positions count from 1, references are the lengths of contexts."""
+    if axis in ("lag", "feature", "position"):
         return index + 1
     if axis == "reference":
         return np.asarray(record.cell.settings.references)[index]

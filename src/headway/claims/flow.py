@@ -1,0 +1,162 @@
+"""A14: the gradient flow learns position after position, in stages far apart, and its heads end up helping each other.
+
+Written before the flow was looked at, for a trajectory of kind "flow" (docs/theory.md): values[k, j] = <V_k, V_j*>,
+attention[k, p] = s_k at the position of feature p, loss_parts[j, p], boundaries b_1 .. b_h.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.analysis import over_seeds
+from headway.claims.claim import Claim, judged
+from headway.records import Finding, Trajectory
+from headway.settings import FlowSettings
+
+FlowRun = tuple[FlowSettings, Trajectory]
+
+FACTOR = 2
+"""By how much boundaries of clearly separated stages differ: a stage then outlasts all before it together."""
+MOSTLY = 0.5
+"""Share of a head's attention that counts as mostly."""
+CANCELLED = 0.5
+"""Share of a cross term that may be left where the heads are said to cancel it."""
+
+A14 = Claim(
+    "A14",
+    "The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage the fastest "
+    "and the third the slowest; at first all heads go to position 1, then there is one head a position; at the end the "
+    "head at position 1 offsets feature 3, which the third head's leftover attention on position 1 would add there.",
+    "Order: half of feature j is learned at position j at times that rise with j. Slower: each stage, from boundary to "
+    "boundary (the loss half-way between two plateaus), lasts longer than the one before. Separated: each lasts longer "
+    f"than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second boundary every "
+    f"head has at least {MOSTLY:g} of its attention on position 1. Specialised: at the last time the positions with "
+    "most of each head's attention are those of the features, each once. Offset: at the last time the head at the last "
+    "feature's position has more attention on position 1 than uniform attention would, the head at position 1 has a "
+    "negative value along that feature, and all heads together put less than "
+    f"{CANCELLED:g} of what the former alone puts there at (last feature, position 1). All six must hold.",
+    "smallest ratio of a stage's boundary to the one before",
+)
+
+
+@judged
+def learns_in_order_and_cooperates(claim: Claim, run: FlowRun) -> Finding:
+    """The six parts of A14, in every seed."""
+    settings, trajectory = run
+    heads = settings.heads or settings.features
+    if settings.features < 2 or heads != settings.features:
+        return claim.not_run(
+            f"The claim is about as many heads as features, two or more; here are {heads} heads and "
+            f"{settings.features} features."
+        )
+    ends = np.asarray(trajectory.facts["boundaries"])
+    parts = {
+        "positions in order": in_order(trajectory, settings),
+        "each stage slower": slower(ends),
+        "clearly separated": separated(ends),
+        "all at position 1 first": crowds_first(trajectory),
+        "one head a position": specialises(trajectory),
+        "leftover is offset": offsets(trajectory, settings),
+    }
+    ratios = boundary_ratios(ends).min(axis=1)
+    return claim.finding([run], ratios, np.all(list(parts.values()), axis=0), _detail(trajectory, ends), parts)
+
+
+def learned_at(trajectory: Trajectory, strengths: np.ndarray) -> np.ndarray:
+    """When half of feature j is learned at position j, (seed, feature): its part of the loss is a quarter by then."""
+    own = np.diagonal(trajectory["loss_parts"], axis1=2, axis2=3)
+    done = own <= 0.25 * 0.5 * strengths**2
+    return np.where(done.any(axis=1), trajectory.times("loss_parts")[np.argmax(done, axis=1)], np.inf)
+
+
+def in_order(trajectory: Trajectory, settings: FlowSettings) -> np.ndarray:
+    """t_1 < t_2 < .. < t_h, all of them reached: (seed,)."""
+    strengths = settings.base * settings.ratio ** np.arange(settings.features - 1, -1, -1.0)
+    times = learned_at(trajectory, strengths)
+    return np.isfinite(times[:, -1]) & np.all(times[:, 1:] > times[:, :-1], axis=1)
+
+
+def slower(ends: np.ndarray) -> np.ndarray:
+    """b_1 < b_2 - b_1 < .. < b_h - b_(h-1), all of them reached: (seed,)."""
+    known = np.where(np.isfinite(ends), ends, np.nan)
+    return np.all(np.diff(np.diff(known, axis=1, prepend=0.0), axis=1) > 0, axis=1)
+
+
+def separated(ends: np.ndarray) -> np.ndarray:
+    """b_(i+1) > FACTOR b_i for every i, all of them reached: (seed,)."""
+    return np.isfinite(ends).all(axis=1) & np.all(boundary_ratios(ends) > FACTOR, axis=1)
+
+
+def boundary_ratios(ends: np.ndarray) -> np.ndarray:
+    """b_(i+1) / b_i, (seed, i): NaN where one is not reached."""
+    known = np.where(np.isfinite(ends) & (ends > 0), ends, np.nan)
+    return known[:, 1:] / known[:, :-1]
+
+
+def crowds_first(trajectory: Trajectory) -> np.ndarray:
+    """Whether every head is mostly on position 1 at one time before b_2: (seed,)."""
+    together = np.all(trajectory["attention"][..., 0] >= MOSTLY, axis=2)
+    early = trajectory.times("attention") < np.asarray(trajectory.facts["boundaries"])[:, 1:2]
+    return np.any(together & early, axis=1)
+
+
+def specialises(trajectory: Trajectory) -> np.ndarray:
+    """Whether the heads' favourite positions at the end are those of the features, each once: (seed,)."""
+    last = trajectory["attention"][:, -1]
+    favourites = np.sort(np.argmax(last, axis=-1), axis=-1)
+    on_features = np.all(last.max(axis=-1) > trajectory["attention_elsewhere"][:, -1], axis=-1)
+    return on_features & np.all(favourites == np.arange(last.shape[-1]), axis=-1)
+
+
+def offsets(trajectory: Trajectory, settings: FlowSettings) -> np.ndarray:
+    """Whether the head at position 1 cancels what the last feature's head would add there at the end: (seed,)."""
+    favourites = np.argmax(trajectory["attention"][:, -1], axis=-1)
+    heads = np.argsort(favourites, axis=1)  # one head a position, or the seed does not count
+    leftover, added, offset, together = cross_term(trajectory, heads)
+    cancelled = (offset < 0) & (np.abs(together) < CANCELLED * added)
+    return specialises(trajectory) & (leftover > 1 / settings.length) & cancelled
+
+
+def cross_term(trajectory: Trajectory, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The last feature at position 1 at the end, with `heads` (seed, feature) the head of each feature; each (seed,):
+    attention of the last head there; what it puts there; what the head of feature 1 does; what all heads do together.
+    """
+    attention, values = (np.asarray(trajectory[name][:, -1], float) for name in ("attention", "values"))
+    rows, first, last = np.arange(len(heads)), heads[:, 0], heads[:, -1]
+    put = attention[:, :, 0] * values[:, :, -1]
+    return attention[rows, last, 0], put[rows, last], put[rows, first], put.sum(axis=1)
+
+
+def carriers(trajectory: Trajectory) -> np.ndarray:
+    """The head that puts most of feature j at position j at the end: (seed, feature)."""
+    return np.argmax(trajectory["attention"][:, -1] * trajectory["values"][:, -1], axis=1)
+
+
+def crowd(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Before b_2: the largest share that every head has on position 1 at once, and whether it is ever the favourite
+    position of all: each (seed,).
+    """
+    attention = trajectory["attention"]
+    early = trajectory.times("attention") < np.asarray(trajectory.facts["boundaries"])[:, 1:2]
+    shares = np.where(early, attention[..., 0].min(axis=2), 0.0)
+    others = np.maximum(attention[..., 1:].max(axis=-1), trajectory["attention_elsewhere"])
+    return shares.max(axis=1), np.any(early & np.all(attention[..., 0] > others, axis=2), axis=1)
+
+
+def _detail(trajectory: Trajectory, ends: np.ndarray) -> str:
+    """Boundaries, and what was looked at afterwards, to understand the parts that do not hold."""
+    medians = [over_seeds(column) for column in ends.T]
+    times = ", ".join(f"{over.median:.3g}" if over.seeds else "(never)" for over in medians)
+    shares, favoured = crowd(trajectory)
+    heads = carriers(trajectory)
+    differ = np.array([len(set(row)) == len(row) for row in heads.tolist()])
+    leftover, added, offset, _ = cross_term(trajectory, heads)
+    count = len(heads)
+    return (
+        f"Boundaries at times {times} (medians over seeds). "
+        f"Before the second one, position 1 is the favourite of all heads at once in {favoured.sum()} of "
+        f"{count} seeds, with at most {np.median(shares):.2f} of the attention of each (median). The heads that put "
+        f"most of feature j at position j all differ at the end in {differ.sum()} of {count} seeds; the last one's "
+        f"leftover attention on position 1 is {np.median(leftover):.2g}, adds {np.median(added):.2g} of its feature "
+        f"there, and the first one adds {np.median(offset):.2g} (medians)."
+    )
