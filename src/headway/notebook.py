@@ -41,13 +41,15 @@ def stages(record: Record) -> list[Stages]:
 
 
 def page(records: Record | Sequence[Record], path: str | Path, title: str = "Headway") -> Path:
-    """One self-contained page about one or several runs."""
-    from headway.report.build import run_view
+    """One self-contained page about one or several runs, trained or flows; portraits are shown with their flows."""
+    from headway.report.build import any_view
     from headway.report.page import Report, write_page
 
     several = [records] if isinstance(records, Record) else list(records)
+    portraits = [(each.cell.settings, each.trajectory) for each in several if each.cell.kind == "portrait"]
+    shown = [each for each in several if each.cell.kind != "portrait"]
     views = tuple(
-        run_view(f"run {number}", each.cell.settings, each.trajectory, dict(each.provenance))
-        for number, each in enumerate(several, start=1)
+        any_view(f"run {number}", each.cell.settings, each.trajectory, dict(each.provenance), portraits)
+        for number, each in enumerate(shown, start=1)
     )
     return write_page(path, Report(title, "", views))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
+from headway.settings import FlowSettings, PortraitSettings, Settings
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class SeedStages:
 
 @dataclass(frozen=True)
 class RunView:
-    """One trained cell as the page shows it."""
+    """One cell as the page shows it: trained, or a gradient flow."""
 
     label: str
     """What a person chooses it by, such as "as-run"."""
-    settings: Settings
+    settings: Settings | FlowSettings
     trajectory: Trajectory
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """Versions, device, commit, wall time: anything that JSON can hold."""
@@ -58,6 +58,8 @@ class RunView:
     """Interval of the median step at which rungs 2, 3, .. were reached, where one is known."""
     level_name: str = "lowest KL to them"
     """What the levels of the stages are, as the heading of a column."""
+    portraits: tuple[tuple[PortraitSettings, Trajectory], ...] = ()
+    """Of a flow: the planes in which its heads move, as far as they are known."""
 
     def __post_init__(self) -> None:
         strangers = {stages.seed for stages in self.stages} - set(self.trajectory.seeds)

@@ -26,6 +26,7 @@ MODULES = (
     "dom.js",
     "data.js",
     "words.js",
+    "kinds.js",
     "colour.js",
     "selection.js",
     "stages.js",
@@ -34,15 +35,19 @@ MODULES = (
     "panels.js",
     "figure.js",
     "charts.js",
-    "legend.js",
     "matrix.js",
     "pictures.js",
+    "legend.js",
     "combined.js",
     "heads.js",
     "masses.js",
+    "values.js",
+    "plane.js",
+    "portrait.js",
     "narration.js",
     "summary.js",
     "drawing.js",
+    "positions.js",
     "reading.js",
     "playback.js",
     "controls.js",
@@ -56,7 +61,7 @@ MODULES = (
 )
 """In the order of their imports: each uses only what stands before it."""
 
-STYLES = ("base.css", "controls.css", "pictures.css", "tables.css", "gallery.css", "narrow.css")
+STYLES = ("base.css", "controls.css", "pictures.css", "flow.css", "tables.css", "gallery.css", "narrow.css")
 
 _IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export\s+", re.MULTILINE)

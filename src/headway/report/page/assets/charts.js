@@ -3,8 +3,9 @@ import { readTheme } from "./colour.js";
 import { nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
+import { isFlow, lossOf, lossUnit, lossWord, when } from "./kinds.js";
 import { arrivals } from "./stages.js";
-import { median, number, whole } from "./words.js";
+import { median, number } from "./words.js";
 
 /** Draw into the host, redraw on changes of what is shown, and only move a line when time changes. */
 export function mountCharts(host, report, selection) {
@@ -65,7 +66,7 @@ export function mountCharts(host, report, selection) {
 
 /** The chart for someone who cannot see it. */
 function chartWords(run) {
-  const loss = run.arrays.excess_loss;
+  const loss = lossOf(run);
   const ends =
     loss && run.evaluation.length
       ? [0, run.evaluation.length - 1].map((time) =>
@@ -74,8 +75,8 @@ function chartWords(run) {
       : null;
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   return [
-    "Excess loss and KL from each rung over training.",
-    ends ? `The median excess loss goes from ${ends[0]} to ${ends[1]} nats.` : "",
-    ...moves.map((move) => `Rung ${move.rung} is reached at step ${whole(move.step)} in the median.`),
+    isFlow(run) ? "Loss and attention over time." : "Excess loss and KL from each rung over training.",
+    ends ? `The median ${lossWord(run)} goes from ${ends[0]} to ${ends[1]}${lossUnit(run)}.` : "",
+    ...moves.map((move) => `Rung ${move.rung} is reached at ${when(run, move.step)} in the median.`),
   ].join(" ");
 }

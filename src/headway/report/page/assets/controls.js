@@ -1,6 +1,7 @@
 // The bar with the slider: what is shown, and when. Everything here only changes the selection.
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
+import { isFlow, ladderChoices, ladderFor, when } from "./kinds.js";
 import { listenToKeys, makePlayback } from "./playback.js";
 import { stagesOf } from "./stages.js";
 import { whole } from "./words.js";
@@ -27,7 +28,7 @@ function carriedOver(report, state, changes) {
     ...changes,
     seed: Math.min(changes.seed ?? state.seed, run.seeds.length - 1),
     layer: Math.min(changes.layer ?? state.layer, Math.max(0, run.layers - 1)),
-    ladder: run.arrays.kl_references ? state.ladder : "rungs",
+    ladder: ladderFor(run, state.ladder),
     time: later < 0 ? Math.max(0, run.times.length - 1) : later,
   };
 }
@@ -51,13 +52,10 @@ export function mountControls(host, report, selection) {
     return { select, label: element("label", { class: "choice", for: name }, name, select) };
   };
   const [runs, seeds, layers] = ["run", "seed", "layer"].map(chooser);
-  const ladder = element(
-    "select",
-    { id: "ladder", onchange: () => selection.set({ ladder: ladder.value }) },
-    element("option", { value: "rungs" }, "rungs"),
-    element("option", { value: "references" }, "n-gram models"),
-  );
-  const ladderLabel = element("label", { class: "choice", for: "ladder" }, "KL from", ladder);
+  const chooseLadder = () => selection.set({ ladder: ladder.value });
+  const ladder = element("select", { id: "ladder", onchange: chooseLadder });
+  const ladderWord = element("span");
+  const ladderLabel = element("label", { class: "choice", for: "ladder" }, ladderWord, ladder);
   const checkbox = (id, label, name) => {
     const change = () => selection.set({ [name]: box.checked });
     const box = element("input", { type: "checkbox", id, onchange: change });
@@ -87,7 +85,8 @@ export function mountControls(host, report, selection) {
     };
     stages.replaceChildren(...(known.length ? ["stage"] : []), ...known.map(button));
     // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.
-    const places = known.slice(1).map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
+    const changes = isFlow(run()) ? known : known.slice(1); // a flow waits before its first stage, too
+    const places = changes.map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
     const mark = (place) =>
       element("i", { style: { left: `${(100 * place) / Math.max(1, playback.last())}%` } });
     ticks.replaceChildren(...places.filter((place) => place > 0).map(mark));
@@ -102,7 +101,10 @@ export function mountControls(host, report, selection) {
     fill(layers.select, layerWords, state.layer);
     runs.label.hidden = report.runs.length < 2;
     layers.label.hidden = run().layers < 2;
-    ladderLabel.hidden = !run().arrays.kl_references;
+    const choices = Object.entries(ladderChoices(run()));
+    ladder.replaceChildren(...choices.map(([value, words]) => element("option", { value }, words)));
+    ladderWord.textContent = isFlow(run()) ? "curves of" : "KL from";
+    ladderLabel.hidden = choices.length < 2;
     ladder.value = state.ladder;
     slider.max = playback.last();
     slider.disabled = playback.last() === 0;
@@ -110,7 +112,7 @@ export function mountControls(host, report, selection) {
   };
   const showState = () => {
     const step = run().times[state.time];
-    const text = step === undefined ? "no steps" : `step ${whole(step)}`;
+    const text = step === undefined ? "no steps" : when(run(), step);
     slider.value = state.time;
     slider.setAttribute("aria-valuetext", text);
     stepWords.textContent = text;

@@ -1,7 +1,7 @@
 // Curves over training, seed by seed and as a median, placed on a time axis that can show step 0.
 import { diverged } from "./data.js";
 import { countedSeeds } from "./stages.js";
-import { median, whole } from "./words.js";
+import { median, number } from "./words.js";
 
 /** One curve: `pick(seed, time)` along the evaluations, cut where the seed diverged. */
 export function seedCurve(run, seed, pick) {
@@ -34,8 +34,11 @@ export function timeAxis(steps, logarithmic, narrow) {
   const zero = Math.min(0.4, 0.4 * first);
   const place = (step) => Math.max(step, zero);
   const marks = [];
-  for (let decade = 1; decade <= last; decade *= 10) {
-    for (const factor of narrow ? [1] : [1, 2, 5])
+  const lowest = Math.min(0, Math.floor(Math.log10(first)));
+  const wide = Math.log10(last) - lowest >= 5; // so many decades leave room for no marks between them
+  for (let power = lowest; 10 ** power <= last; power++) {
+    const decade = 10 ** power;
+    for (const factor of narrow || wide ? [1] : [1, 2, 5])
       if (factor * decade >= first && factor * decade <= last) marks.push(factor * decade);
   }
   return {
@@ -43,7 +46,7 @@ export function timeAxis(steps, logarithmic, narrow) {
     coordinate: (x) => Math.log10(x),
     range: [Math.log10(zero), Math.log10(last)],
     type: "log",
-    ticks: { values: [zero, ...marks], words: ["0", ...marks.map(whole)] },
+    ticks: { values: [zero, ...marks], words: ["0", ...marks.map(number)] },
   };
 }
 

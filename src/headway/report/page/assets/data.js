@@ -45,12 +45,15 @@ function readRun(raw) {
   const pictures = Boolean(arrays.attention && raw.clocks.snapshot?.length);
   // Without pictures the slider still moves the marker and the bars, along the steps of the curves.
   const times = pictures ? raw.clocks.snapshot : evaluation;
-  const shape = arrays.attention?.shape ?? [];
+  // A flow's attention is (seed, time, head, position): it has one layer, and no picture of queries and keys.
+  const flow = raw.kind === "flow";
+  const shape = flow ? [0, 0, 1, arrays.attention.shape[2]] : (arrays.attention?.shape ?? []);
   const byLag = arrays.attention_by_lag?.shape ?? [];
   return {
     ...raw,
     arrays,
     facts,
+    portraits: raw.portraits.map((each) => ({ ...each, arrays: unpackAll(each.arrays) })),
     evaluation,
     pictures,
     attentionStep: raw.arrays.attention?.step ?? 0,
@@ -76,8 +79,9 @@ export function nearestIndex(steps, wanted) {
 
 export const diverged = (run, seed) => run.divergedAt[seed] >= 0;
 
-/** Share of its attention that each head puts on each block: a list over heads of lists over blocks. */
+/** Share of its attention that each head puts on each block, or on the position of each feature. */
 export function blockMasses(run, seed, layer, time) {
+  if (run.kind === "flow") return positionMasses(run, seed, time);
   const grid = run.arrays.attention_by_lag;
   if (!grid || !run.times.length) return [];
   return Array.from({ length: run.heads }, (_, head) => {
@@ -85,6 +89,13 @@ export function blockMasses(run, seed, layer, time) {
     const mass = (lags) => lags.reduce((sum, lag) => sum + (lag <= byLag.length ? byLag[lag - 1] : 0), 0);
     const used = [...new Set(run.task.blocks.flat())];
     return { blocks: run.task.blocks.map(mass), elsewhere: 1 - mass(used) };
+  });
+}
+
+function positionMasses(run, seed, time) {
+  return Array.from({ length: run.heads }, (_, head) => {
+    const blocks = [...run.arrays.attention.row(seed, time, head)];
+    return { blocks, elsewhere: 1 - blocks.reduce((sum, share) => sum + share, 0) };
   });
 }
 

@@ -1,6 +1,7 @@
 // Excess loss, ladder and stages under each other on one time axis, as plotly wants to hear it.
 import { paletteOf } from "./colour.js";
 import { apart, timeAxis, valueAxis } from "./curves.js";
+import { clockWord, isFlow } from "./kinds.js";
 import { ladderPanel, lossPanel } from "./panels.js";
 import { arrivals } from "./stages.js";
 import { strip } from "./traces.js";
@@ -39,7 +40,7 @@ export function figure(run, state, theme, width) {
     ...general(theme, narrow),
     width,
     height: places.total + MARGIN.t + MARGIN.b,
-    xaxis: timeLayout(axis, theme, narrow, places),
+    xaxis: timeLayout(run, axis, theme, narrow, places),
     yaxis: valueLayout(lossAxis, theme, places.loss),
     yaxis2: valueLayout(ladderAxis, theme, places.ladder),
     yaxis3: seedLayout(run, state, theme, places.strip),
@@ -79,7 +80,7 @@ const lines = (theme) => ({
   zeroline: false,
 });
 
-function timeLayout(axis, theme, narrow, places) {
+function timeLayout(run, axis, theme, narrow, places) {
   const marks = axis.ticks
     ? { tickmode: "array", tickvals: axis.ticks.values, ticktext: axis.ticks.words }
     : { nticks: narrow ? 5 : 9 };
@@ -88,9 +89,9 @@ function timeLayout(axis, theme, narrow, places) {
     ...marks,
     type: axis.type,
     range: [...axis.range],
-    title: { text: "optimiser step", standoff: 6 },
+    title: { text: isFlow(run) ? "time of the flow" : "optimiser step", standoff: 6 },
     anchor: places.strip ? "y3" : "y2",
-    unifiedhovertitle: { text: "step %{x:.0f}" },
+    unifiedhovertitle: { text: `${clockWord(run)} %{x:${isFlow(run) ? ".3~g" : ".0f"}}` },
   };
 }
 

@@ -1,9 +1,12 @@
 // The key of the charts, in HTML: it wraps on narrow screens, can be reached by keyboard, and hides lines.
 import { paletteOf, readTheme } from "./colour.js";
 import { diverged } from "./data.js";
-import { element } from "./dom.js";
+import { drawn, element } from "./dom.js";
+import { isFlow } from "./kinds.js";
 import { arrivals, countedSeeds } from "./stages.js";
-import { ladderOf } from "./traces.js";
+import { DASHES } from "./panels.js";
+import { chip } from "./pictures.js";
+import { ladderOf, rungLevels } from "./traces.js";
 import { counted } from "./words.js";
 
 function sample(className, colour) {
@@ -20,39 +23,65 @@ function named(name) {
   return parts ? element("span", { class: "symbol" }, parts[1], element("sub", {}, parts[2])) : name;
 }
 
+/** What the second chart's lines are: [{key, content}], each a button that shows or hides them. */
+function entries(run, state) {
+  const palette = paletteOf(run);
+  if (isFlow(run)) {
+    const heads = Array.from({ length: run.heads }, (_, head) => head);
+    return heads.map((head) => ({ key: `heads ${head}`, content: [chip(head, palette), `head ${head + 1}`] }));
+  }
+  const ladder = ladderOf(run, state, palette);
+  return ladder.names.map((name, rung) => ({
+    key: `${state.ladder} ${rung}`,
+    content: [sample("thick", ladder.colours[rung]), named(name)],
+  }));
+}
+
+/** Which dashes stand for which position, or feature. */
+function dashes(run, state, theme) {
+  if (!isFlow(run)) return [];
+  const place = state.ladder === "values" ? "feature" : "position";
+  return run.task.blocks.map((_, k) => [dashed(DASHES[k % DASHES.length], theme.ink), `${place} ${k + 1}`]);
+}
+
+const PATTERNS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
+
+function dashed(dash, colour) {
+  const line = { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour, "stroke-width": 2 };
+  const drawing = { width: 26, height: 8, "aria-hidden": "true" };
+  return drawn("svg", drawing, drawn("line", { ...line, "stroke-dasharray": PATTERNS[dash] }));
+}
+
 export function mountLegend(host, report, selection) {
   const { state } = selection;
   const draw = () => {
     const run = report.runs[state.run];
     const theme = readTheme();
-    const ladder = ladderOf(run, state, paletteOf(run));
     const several = countedSeeds(run).length > 1;
     const focused = [...host.children].indexOf(document.activeElement);
-    const rungs = ladder.names.map((name, rung) => {
-      const key = `${state.ladder} ${rung}`;
+    const rungs = entries(run, state).map(({ key, content }) => {
       const toggle = () => {
         const hidden = new Set(state.hidden);
         hidden.has(key) ? hidden.delete(key) : hidden.add(key);
         selection.set({ hidden });
       };
+      const title = "Show or hide this curve";
+      const pressed = String(!state.hidden.has(key));
       return element(
         "button",
-        {
-          type: "button",
-          class: "key",
-          "aria-pressed": String(!state.hidden.has(key)),
-          onclick: toggle,
-          title: "Show or hide this curve",
-        },
-        sample("thick", ladder.colours[rung]),
-        named(name),
+        { type: "button", class: "key", "aria-pressed": pressed, onclick: toggle, title },
+        content,
       );
     });
     const notes = [
+      ...dashes(run, state, theme),
       several && [sample("thick", theme.ink), `median of ${counted(countedSeeds(run).length, "seed")}`],
       several && [sample("", theme.ink), `seed ${run.seeds[state.seed]}`],
       several && [sample("faint", theme.ink), "the others"],
-      run.facts.rung_excess && [sample("dotted", theme.muted), "level of a rung"],
+      rungLevels(run).length && [
+        sample("dotted", theme.muted),
+        isFlow(run) ? "where the loss waits" : "level of a rung",
+      ],
       arrivals(run).some((move) => Number.isFinite(move.step)) && [
         sample("upright", theme.muted),
         several ? "median change of stage" : "change of stage",

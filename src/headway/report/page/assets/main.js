@@ -7,13 +7,16 @@ import { readReport } from "./data.js";
 import { element, find } from "./dom.js";
 import { mountGallery } from "./gallery.js";
 import { mountHeads } from "./heads.js";
+import { ladderFor } from "./kinds.js";
 import { mountLegend } from "./legend.js";
 import { mountMasses } from "./masses.js";
 import { narrate } from "./narration.js";
+import { mountPortraits } from "./portrait.js";
 import { mountReading } from "./reading.js";
 import { mountCommands, mountRuns, mountStages } from "./runs.js";
 import { makeSelection } from "./selection.js";
 import { summarise, tally } from "./summary.js";
+import { mountValues } from "./values.js";
 import { mountVerdicts } from "./verdicts.js";
 
 const reveal = (id) => (find(id).hidden = false);
@@ -60,7 +63,7 @@ function start() {
     playing: false,
     logTime: true,
     logValue: false,
-    ladder: "rungs",
+    ladder: report.runs.length ? ladderFor(report.runs[0], "") : "rungs",
     hidden: new Set(["rungs 0"]), // the uniform prediction is far from all else and would flatten it
     muted: new Set(),
     stripes: false,
@@ -75,6 +78,8 @@ function start() {
     mountLegend(find("chart-legend"), report, selection);
     mountCombined(find("combined"), report, selection);
     mountMasses(find("masses"), report, selection);
+    mountValues(find("values"), report, selection);
+    mountPortraits(find("portraits"), report, selection);
     mountHeads(find("heads"), report, selection);
     // The library stands behind us in the page, so that it does not keep the reader waiting.
     document.addEventListener("DOMContentLoaded", () => mountCharts(find("charts"), report, selection));

@@ -3,7 +3,12 @@ import { chip } from "./pictures.js";
 import { css, paletteOf } from "./colour.js";
 import { blockMasses } from "./data.js";
 import { element } from "./dom.js";
-import { lagWords, percent } from "./words.js";
+import { isFlow, placeWord } from "./kinds.js";
+import { lagWords, number, percent } from "./words.js";
+
+/** "lags 1–2", or how strong the feature is that sits there. */
+const smallWords = (run, lags, block) =>
+  isFlow(run) ? `strength ${number(run.task.strengths[block])}` : lagWords(lags);
 
 export function mountMasses(host, report, selection) {
   const { state } = selection;
@@ -11,7 +16,7 @@ export function mountMasses(host, report, selection) {
   let cells = [];
 
   const build = () => {
-    host.hidden = !run().arrays.attention_by_lag;
+    host.hidden = !run().arrays.attention_by_lag && !isFlow(run());
     if (host.hidden) return void (cells = []);
     const palette = paletteOf(run());
     const blocks = run().task.blocks;
@@ -25,12 +30,12 @@ export function mountMasses(host, report, selection) {
       element(
         "th",
         { scope: "col" },
-        element("span", { style: { color: palette.rungWords[block + 1] } }, `block ${block + 1}`),
-        element("small", {}, lagWords(lags)),
+        element("span", { style: { color: palette.rungWords[block + 1] } }, `${placeWord(run())} ${block + 1}`),
+        element("small", {}, smallWords(run(), lags, block)),
       ),
     );
     host.replaceChildren(
-      element("h3", {}, "Share of attention on each block"),
+      element("h3", {}, `Share of attention on each ${placeWord(run())}`),
       element(
         "div",
         { class: "scroll" },

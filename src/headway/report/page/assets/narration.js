@@ -1,7 +1,8 @@
 // What is happening now, and what happened altogether, said in words from the measured numbers.
 import { blockMasses, diverged } from "./data.js";
-import { arrivals, inOrder, stageAt } from "./stages.js";
-import { counted, headWords, joined, median, number, percent, sentence, whole } from "./words.js";
+import { isFlow, lossOf, lossUnit, lossWord, placeWord, when } from "./kinds.js";
+import { stageAt } from "./stages.js";
+import { counted, headWords, joined, number, percent, sentence, whole } from "./words.js";
 
 /** More than half of a head's attention: it cannot hold two disjoint blocks at once. */
 const HOLDS = 0.5;
@@ -13,7 +14,7 @@ export function heldBlock(masses) {
 }
 
 /** "head 2 holds block 2 with 81 % of its attention; heads 1 and 3 share block 1 (70 % and 66 %)". */
-export function headsNow(masses) {
+export function headsNow(masses, place = "block") {
   const held = masses.map(heldBlock);
   const blocks = masses[0]?.blocks.length ?? 0;
   const words = [];
@@ -23,16 +24,16 @@ export function headsNow(masses) {
     const each = new Set(shares).size === 1 ? `${shares[0]} each` : joined(shares);
     const whose = words.length ? "" : " of its attention";
     if (heads.length === 1)
-      words.push(`${headWords(heads)} holds block ${block + 1} with ${shares[0]}${whose}`);
-    if (heads.length > 1) words.push(`${headWords(heads)} share block ${block + 1} (${each})`);
+      words.push(`${headWords(heads)} holds ${place} ${block + 1} with ${shares[0]}${whose}`);
+    if (heads.length > 1) words.push(`${headWords(heads)} share ${place} ${block + 1} (${each})`);
   }
   const loose = held.flatMap((holds, head) => (holds < 0 ? [head] : []));
   if (loose.length === masses.length && loose.length)
-    return "no head holds a block yet: less than half of each one's attention lies on any of them";
+    return `no head holds a ${place} yet: less than half of each one's attention lies on any of them`;
   if (loose.length) {
     const most = Math.max(...loose.flatMap((head) => masses[head].blocks.filter(Number.isFinite)), 0);
     const verb = loose.length === 1 ? "holds" : "hold";
-    words.push(`${headWords(loose)} ${verb} none (at most ${percent(most)} on any block)`);
+    words.push(`${headWords(loose)} ${verb} none (at most ${percent(most)} on any ${place})`);
   }
   return words.join("; ");
 }
@@ -51,20 +52,23 @@ export function narrate(run, seed, layer, time) {
   if (step === undefined) return { lead: "", words: "Nothing was measured along this run.", numbers: "" };
   const stage = stageAt(run, seed, step);
   const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
-  const lead = `Step ${whole(step)}${stage ? `, stage ${stage.number}` : before}`;
+  const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
   const gone = diverged(run, seed) && step >= run.divergedAt[seed];
   const words = gone
     ? `this seed diverged at step ${whole(run.divergedAt[seed])}; what is shown is its last finite state`
     : masses.length
-      ? headsNow(masses)
+      ? headsNow(masses, placeWord(run))
       : "";
-  const loss = run.arrays.excess_loss?.at(seed, run.nearest[time]);
+  const loss = lossOf(run)?.at(seed, run.nearest[time]);
   const near = nearestRung(run, seed, time);
   const parts = [
-    Number.isFinite(loss) ? `excess loss ${number(loss)} nats` : "",
+    Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",
     near
       ? `nearest rung ${near.rung === 0 ? "uniform" : `${near.rung} of ${run.rungs}`} (KL ${number(near.kl)})`
+      : "",
+    isFlow(run) && stage
+      ? `which waits at ${number(run.task.plateaus[stage.rung])} with ${counted(stage.rung, "feature")} learned`
       : "",
   ].filter(Boolean);
   return { lead, words, numbers: parts.length ? `${sentence(parts.join(", "))}.` : "" };

@@ -1,18 +1,22 @@
 // What each chart shows: its lines, the values that its axis must hold, and the labels beside it.
+import { css } from "./colour.js";
+import { seedCurve } from "./curves.js";
+import { isFlow, levelName, lossOf, lossUnit, lossWord } from "./kinds.js";
 import { family, ladderOf, levelTrace, rungLevels } from "./traces.js";
-import { number, rungName } from "./words.js";
+import { number, sentence } from "./words.js";
 
 /** The excess loss of the seeds, over the levels of the rungs. */
 export function lossPanel(run, state, axis, palette, theme) {
-  const panel = { title: "Excess loss (nats)", traces: [], values: [], labels: [] };
-  const loss = run.arrays.excess_loss;
+  const title = `${sentence(lossWord(run))}${lossUnit(run) ? " (nats)" : ""}`;
+  const panel = { title, traces: [], values: [], labels: [] };
+  const loss = lossOf(run);
   if (!loss) return panel;
   for (const { rung, value } of rungLevels(run)) {
     panel.traces.push(levelTrace(run, axis, value, palette.rungs[rung]));
     panel.values.push(value);
-    panel.labels.push({ value, text: `${rungName(rung)} ${number(value)}`, colour: palette.rungWords[rung] });
+    panel.labels.push({ value, text: `${levelName(run, rung)} ${number(value)}`, colour: palette.rungWords[rung] });
   }
-  const look = { colour: theme.ink, name: "excess loss", yaxis: "y" };
+  const look = { colour: theme.ink, name: lossWord(run), yaxis: "y" };
   const lines = family(run, state, axis, (seed, time) => loss.at(seed, time), look);
   panel.traces.push(...lines.traces);
   panel.values.push(...lines.values);
@@ -21,6 +25,7 @@ export function lossPanel(run, state, axis, palette, theme) {
 
 /** The KL from each rung, or from each n-gram model, named at the end of its line. */
 export function ladderPanel(run, state, axis, palette) {
+  if (isFlow(run)) return headPanel(run, state, axis, palette);
   const ladder = ladderOf(run, state, palette);
   const panel = { title: ladder.title, traces: [], values: [], labels: [] };
   for (const [rung, name] of ladder.names.entries()) {
@@ -31,6 +36,38 @@ export function ladderPanel(run, state, axis, palette) {
     panel.values = panel.values.concat(lines.values);
     if (lines.last !== undefined)
       panel.labels.push({ value: lines.last, text: name, colour: ladder.words[rung] });
+  }
+  return panel;
+}
+
+/** Lines of a head differ by position, or by feature, in their dashes. */
+export const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+
+/** Attention or values of the chosen seed's heads, in the heads' colours: paper A, figure 10. */
+function headPanel(run, state, axis, palette) {
+  const [title, name] =
+    state.ladder === "values"
+      ? ["Value of each head along each feature", "feature"]
+      : ["Attention of each head on each position", "position"];
+  const panel = { title: `${title}, seed ${run.seeds[state.seed]}`, traces: [], values: [], labels: [] };
+  const grid = run.arrays[state.ladder];
+  for (let head = 0; head < run.heads; head++) {
+    if (state.hidden.has(`heads ${head}`)) continue;
+    for (let place = 0; place < run.rungs; place++) {
+      const y = seedCurve(run, state.seed, (seed, time) => grid.at(seed, time, head, place));
+      panel.traces.push({
+        type: "scatter",
+        mode: "lines",
+        x: run.evaluation.map(axis.place),
+        y,
+        yaxis: "y2",
+        name: `head ${head + 1}, ${name} ${place + 1}`,
+        line: { color: css(palette.heads[head]), width: 2, dash: DASHES[place % DASHES.length] },
+        hovertemplate: "%{y:.3~g}",
+        showlegend: false,
+      });
+      panel.values.push(...y);
+    }
   }
   return panel;
 }

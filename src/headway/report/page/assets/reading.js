@@ -2,7 +2,9 @@
 import { paletteOf, readTheme } from "./colour.js";
 import { drawTask } from "./drawing.js";
 import { drawToWidth, element } from "./dom.js";
-import { joined, lagWords, number } from "./words.js";
+import { isFlow } from "./kinds.js";
+import { drawPositions } from "./positions.js";
+import { counted, joined, lagWords, number } from "./words.js";
 
 const symbol = (rung) => element("span", { class: "symbol" }, "f", element("sub", {}, `1:${rung}`));
 const paragraph = (lead, ...content) => element("p", {}, element("b", {}, `${lead} `), ...content);
@@ -35,18 +37,47 @@ const KEYS =
   "Keys: ← and → move by one picture, the space bar plays, numbers jump to a stage. " +
   "A click into the charts goes there.";
 
+function flowWords({ strengths, length, projections }) {
+  const named = joined(strengths.map((strength, k) => `${number(strength)} at position ${k + 1}`));
+  const often = projections === 1 ? "once, as in the authors' simulation" : "twice, as the paper prints it";
+  return [
+    paragraph(
+      "The problem.",
+      `A vector is to be predicted from ${counted(length, "other")}. Only ${strengths.length} of them matter, each `,
+      `through a feature of its own, of strength ${named}.`,
+    ),
+    paragraph(
+      "The flow.",
+      "Each head has a value V and attention s over the positions. Both follow the gradient of the exact loss in ",
+      `continuous time, with the projection Π(s) applied ${often}. The loss waits where k features are learned `,
+      "and the others are not: a stage is the time that it spends there.",
+    ),
+    paragraph(
+      "The heads.",
+      "Move the slider and see where each head looks (bars of attention) and what it passes on (bars of value, ",
+      "to the left where negative). First all heads crowd on the strongest feature, then one after another leaves; ",
+      "those that stay offset what the leaving head still adds at the old position.",
+    ),
+  ];
+}
+
 export function mountReading(host, drawing, report, selection) {
   const run = () => report.runs[selection.state.run];
   const write = () =>
     host.replaceChildren(
-      paragraph("The task.", taskWords(run().task)),
-      paragraph("The rungs.", rungWords(run().task)),
-      paragraph("The heads.", HEADS),
+      ...(isFlow(run())
+        ? flowWords(run().task)
+        : [
+            paragraph("The task.", taskWords(run().task)),
+            paragraph("The rungs.", rungWords(run().task)),
+            paragraph("The heads.", HEADS),
+          ]),
       element("p", { class: "quiet" }, KEYS),
     );
   const draw = (width = drawing.clientWidth) => {
     const theme = readTheme();
-    if (width > 0) drawing.replaceChildren(drawTask(run(), paletteOf(run()), theme, Math.min(width, 560)));
+    const picture = isFlow(run()) ? drawPositions : drawTask;
+    if (width > 0) drawing.replaceChildren(picture(run(), paletteOf(run()), theme, Math.min(width, 560)));
   };
   write();
   drawToWidth(drawing, draw);

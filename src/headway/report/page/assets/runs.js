@@ -1,18 +1,20 @@
 // Stage boundaries of every seed, and what each run was made with.
 import { diverged } from "./data.js";
 import { element } from "./dom.js";
+import { moment } from "./kinds.js";
 import { arrival, arrivals } from "./stages.js";
 import { number, whole } from "./words.js";
 
 function stageTable(run) {
   const moves = arrivals(run);
+  const levelled = run.stages.some((stages) => stages?.levels.length);
   const header = element(
     "tr",
     {},
     element("th", { scope: "col" }, "seed"),
     moves.map((move) => element("th", { scope: "col" }, `rung ${move.rung - 1} → ${move.rung}`)),
     element("th", { scope: "col" }, "rungs met"),
-    element("th", { scope: "col" }, run.level_name),
+    levelled ? element("th", { scope: "col" }, run.level_name) : null,
   );
   const rows = run.seeds.map((name, seed) => {
     const stages = run.stages[seed];
@@ -27,9 +29,9 @@ function stageTable(run) {
           ? element("span", { class: "badge fails" }, `diverged at ${whole(run.divergedAt[seed])}`)
           : null,
       ),
-      moves.map((move) => element("td", {}, whole(arrival(run, seed, move.rung)))),
+      moves.map((move) => element("td", {}, moment(run, arrival(run, seed, move.rung)))),
       element("td", {}, stages?.rungs.length ? stages.rungs.join(" → ") : "–"),
-      element("td", {}, stages?.levels.length ? stages.levels.map(number).join(" → ") : "–"),
+      levelled ? element("td", {}, stages?.levels.length ? stages.levels.map(number).join(" → ") : "–") : null,
     );
   });
   const middle =
@@ -43,9 +45,9 @@ function stageTable(run) {
         element(
           "td",
           {},
-          whole(move.step),
+          moment(run, move.step),
           move.interval
-            ? element("span", { class: "quiet" }, ` [${whole(move.interval[0])}, ${whole(move.interval[1])}]`)
+            ? element("span", { class: "quiet" }, ` [${move.interval.map((end) => moment(run, end)).join(", ")}]`)
             : null,
           move.seeds < run.seeds.length
             ? element("span", { class: "quiet" }, ` (${move.seeds} of ${run.seeds.length} seeds)`)
@@ -53,7 +55,7 @@ function stageTable(run) {
         ),
       ),
       element("td"),
-      element("td"),
+      levelled ? element("td") : null,
     );
   return element(
     "div",
@@ -68,7 +70,7 @@ export function mountStages(host, report) {
     element(
       "p",
       { class: "quiet" },
-      "The step at which a seed left one rung for the next; a dash where it never did.",
+      "When a seed left one rung for the next, in steps or in a flow's time; a dash where it never did.",
     ),
     ...staged
       .flatMap((run) => [report.runs.length > 1 ? element("h3", {}, run.label) : null, stageTable(run)])

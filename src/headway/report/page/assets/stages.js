@@ -25,13 +25,18 @@ export function stageAt(run, seed, step) {
 export function arrival(run, seed, rung) {
   const stages = run.stages[seed];
   const at = stages ? stages.rungs.indexOf(rung) : -1;
+  if (at === 0 && rung === firstMove(run)) return stages.start ?? NaN;
   return at > 0 ? (stages.boundaries[at - 1] ?? NaN) : NaN;
 }
 
-/** For rungs 2, 3, ..: the median step of arrival over the seeds that arrived, and how many those are. */
+/** A flow waits at the loss of the start, too, so that coming to rung 1 is a change of stage. */
+const firstMove = (run) => (run.task.plateaus ? 1 : 2);
+
+/** For rungs 2, 3, .. (of a flow 1, 2, ..): the median of arrival over the seeds that arrived, and how many those are. */
 export function arrivals(run) {
-  return Array.from({ length: Math.max(0, run.rungs - 1) }, (_, k) => {
-    const rung = k + 2;
+  const first = firstMove(run);
+  return Array.from({ length: Math.max(0, run.rungs + 1 - first) }, (_, k) => {
+    const rung = k + first;
     const steps = run.seeds.map((_, seed) => arrival(run, seed, rung)).filter(Number.isFinite);
     return { rung, step: median(steps), seeds: steps.length, interval: run.intervals[k] ?? null };
   });
@@ -58,6 +63,7 @@ export function showcase(run, seed, number) {
       );
     });
   const distance = (time) => {
+    if (run.task.plateaus) return Math.abs(run.arrays.loss.at(seed, time) - run.task.plateaus[stage.rung]);
     const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
     return Number.isFinite(kl) ? kl : Infinity;
   };

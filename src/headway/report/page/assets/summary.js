@@ -1,5 +1,6 @@
 // What happened altogether, said in words from the measured numbers.
 import { diverged } from "./data.js";
+import { isFlow, lossOf, lossUnit, lossWord, moment, when } from "./kinds.js";
 import { arrivals, countedSeeds, inOrder } from "./stages.js";
 import { counted, joined, median, number, whole } from "./words.js";
 
@@ -7,7 +8,8 @@ import { counted, joined, median, number, whole } from "./words.js";
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
   const count = run.seeds.length;
-  const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${counted(steps, "step")}`}`;
+  const length = isFlow(run) ? `to time ${moment(run, steps)}` : counted(steps, "step");
+  const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${length}`}`;
   if (!run.stages.some(Boolean)) return `${size}.`;
   const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages in order`;
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
@@ -20,18 +22,21 @@ export function summarise(run) {
   const sentences = [orderWords(run)];
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   if (moves.length) {
-    const each = moves.map((move) => `rung ${move.rung} at step ${whole(move.step)}`);
+    const goal = (rung) => (isFlow(run) ? counted(rung, "feature") : `rung ${rung}`);
+    const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}`);
     sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
   }
-  const loss = run.arrays.excess_loss;
+  const loss = lossOf(run);
   const seeds = countedSeeds(run);
   if (loss && run.evaluation.length && seeds.length) {
     const medians = [...run.evaluation].map((_, time) => median(seeds.map((seed) => loss.at(seed, time))));
     const best = medians.indexOf(Math.min(...medians.filter(Number.isFinite)));
     const last = medians.length - 1;
     // A run that overfits ends above its best: both numbers belong to the story.
-    const lowest = best >= 0 && best < last ? `, lowest ${number(medians[best])} at step ${whole(run.evaluation[best])}` : "";
-    sentences.push(`The excess loss went from ${number(medians[0])} to ${number(medians[last])} nats${lowest}.`);
+    const bottom = `, lowest ${number(medians[best])} at ${when(run, run.evaluation[best])}`;
+    const lowest = best >= 0 && best < last ? bottom : "";
+    const ends = `from ${number(medians[0])} to ${number(medians[last])}`;
+    sentences.push(`The ${lossWord(run)} went ${ends}${lossUnit(run)}${lowest}.`);
   }
   const gone = run.seeds.flatMap((name, seed) =>
     diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],

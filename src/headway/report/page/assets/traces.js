@@ -66,6 +66,7 @@ export function family(run, state, axis, pick, { colour, name, yaxis }) {
 
 /** The excess loss of each rung, the median over seeds: [{value, rung}]. */
 export function rungLevels(run) {
+  if (run.task.plateaus) return run.task.plateaus.map((value, rung) => ({ rung, value }));
   if (!run.facts.rung_excess) return [];
   return Array.from({ length: run.rungs + 1 }, (_, rung) => {
     return { rung, value: median(run.seeds.map((_, seed) => run.facts.rung_excess.at(seed, rung))) };
