@@ -5,16 +5,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import diffrax
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optimistix
 from jaxtyping import Array, Float
 
-from headway.theory.problem import Numbers, Problem
+from headway.theory.problem import Numbers
 
 Tree = TypeVar("Tree")
-Field = Callable[[Problem, Any], Any]
+Field = Callable[[Any, Any], Any]
 Method = Literal["implicit", "explicit"]
 STEPS = 200_000
 """A solve that needs more steps than that says so."""
@@ -27,7 +28,7 @@ def log_times(first: float, last: float, count: int) -> Float[np.ndarray, " time
 
 def solve(
     field: Field,
-    problem: Problem | Sequence[Problem],
+    problem: eqx.Module | Sequence[eqx.Module],
     start: Tree,
     times: Float[np.ndarray, " time"],
     *,
@@ -42,7 +43,7 @@ def solve(
     The state at `times[0]` is `start`. `tolerance` is relative and, a hundredfold smaller, absolute.
     """
     with jax.enable_x64(True):
-        each = not isinstance(problem, Problem)
+        each = not isinstance(problem, eqx.Module)
         problems = jax.tree.map(lambda *parts: jnp.stack(parts), *problem) if each else problem
         states, completed = _solve(field, method, problems, each, _double(start), jnp.asarray(times), tolerance)
         _require_success(completed, f"up to time {times[-1]:g}", method)
@@ -51,8 +52,8 @@ def solve(
 
 def crossings(
     field: Field,
-    quantity: Callable[[Problem, Any], Any],
-    problem: Problem,
+    quantity: Callable[[Any, Any], Any],
+    problem: eqx.Module,
     start: Any,
     levels: Float[Numbers, " level"],
     *,
@@ -73,9 +74,9 @@ def crossings(
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 3, 6))
 def _solve(
-    field: Field, method: Method, problems: Problem, each: bool, start: Any, times: Array, tolerance: float
+    field: Field, method: Method, problems: eqx.Module, each: bool, start: Any, times: Array, tolerance: float
 ) -> Any:
-    def one(problem: Problem, state: Any) -> Any:
+    def one(problem: eqx.Module, state: Any) -> Any:
         saved = diffrax.SaveAt(ts=times)
         solution = _integrate(field, method, problem, state, times[0], times[-1], tolerance, saved, None)
         return solution.ys, solution.result == diffrax.RESULTS.successful
@@ -86,9 +87,9 @@ def _solve(
 @functools.partial(jax.jit, static_argnums=(0, 1, 2, 7))
 def _cross(
     field: Field,
-    quantity: Callable[[Problem, Any], Any],
+    quantity: Callable[[Any, Any], Any],
     method: Method,
-    problem: Problem,
+    problem: eqx.Module,
     start: Any,
     levels: Array,
     end: Array,
@@ -121,7 +122,7 @@ def _cross(
 def _integrate(
     field: Field,
     method: Method,
-    problem: Problem,
+    problem: eqx.Module,
     state: Any,
     begin: Array,
     end: Array,

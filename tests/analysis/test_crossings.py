@@ -1,0 +1,25 @@
+"""When curves pass a level."""
+
+import numpy as np
+
+from headway.analysis.crossings import at_end, first_at_least, first_at_most, for_good
+
+TIMES = np.array([0, 10, 20, 30])
+NAN = np.nan
+
+
+def test_first_times_are_those_of_the_evaluations_and_never_is_nan():
+    values = np.array([[3.0, 2, 1, 0], [3, 3, 3, 3], [0, 3, 3, 3], [3, 1, NAN, NAN]])
+    np.testing.assert_array_equal(first_at_most(TIMES, values, 1.0), [20, NAN, 0, 10])
+    np.testing.assert_array_equal(first_at_least(TIMES, -values, -1.0), [20, NAN, 0, 10])
+
+
+def test_for_good_is_behind_the_last_time_below():
+    values = np.array([[5.0, 0, 5, 5], [5, 5, 5, 5], [0, 5, 5, 0], [0, 5, NAN, NAN], [NAN, NAN, NAN, NAN]])
+    np.testing.assert_array_equal(for_good(TIMES, values, 5.0), [20, 0, NAN, 10, NAN])
+
+
+def test_the_end_is_the_last_number():
+    values = np.array([[1.0, 2, 3, 4], [1, 2, NAN, NAN], [NAN, NAN, NAN, NAN]])
+    np.testing.assert_array_equal(at_end(values), [4, 2, NAN])
+    np.testing.assert_array_equal(at_end(np.stack([values, values + 1], axis=2)), [[4, 5], [2, 3], [NAN, NAN]])
