@@ -46,6 +46,10 @@ MEASURED = {
         }
     },
     "evaluation": {"steps": 2000, "evaluations": 100, "step_seconds": [0.1] * 3, "evaluation_seconds": [0.2, 0.4, 0.9]},
+    "reduction": {
+        "rounds": {str(d): [{"full": 1e-3 * d**2 * k, "reduced": 0.1 * k} for k in (1, 2, 4)] for d in (10, 100)},
+        "differences": {"10": 2e-12, "100": 3e-11}, "others": [0.0] * 6,
+    },
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ def test_the_tables_hold_what_was_measured():
     assert rows("scaling")[0][1:] == ("batch", "500: 250 ms, 1000: 1 s, 4000: 16 s", "2.00 ± 0.00")
     assert rows("scaling")[1][-1] == "0.00", "two points have no standard error"
     assert rows("start")[0] == ("minimal", "Headway", "1 s", "4 s", "300 MiB", "100 MiB")
+    assert rows("reduction")[1] == ("100", "20 s", "200 ms", "100x", "100-100", "3e-11")
     assert rows("evaluation")[0][3:] == ("4.00 (2.00 to 9.00)", "100 in 2000 steps", "1.20x")
 
 

@@ -1,4 +1,4 @@
-"""Pictures of records: ratios to the rivals, and cost along every axis with the fitted power."""
+"""Pictures of records: ratios to the rivals, cost along every axis with the fitted power, the reduced flow."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from headway.store import files
 def pictures(records: Sequence[BenchRecord]) -> dict[str, Figure]:
     """Name of a file, without its suffix -> what it shows."""
     drawn = {record.name: draw_scaling(record) for record in records if record.part == "scaling"}
+    drawn |= {record.name: draw_reduction(record) for record in records if record.part == "reduction"}
     against = [record for record in records if record.part == "rivals"]
     for scale, platform in dict.fromkeys((record.scale, record.platform) for record in against):
         alike = [record for record in against if (record.scale, record.platform) == (scale, platform)]
@@ -85,6 +86,33 @@ def draw_scaling(record: BenchRecord) -> Figure:
     for panel in panels[: len(found) : 3]:
         panel.set_ylabel("ms per seed and step")
     figure.suptitle(f"{CASES[record.case]}, {record.scale} scale, {record.machine['device']}", fontsize=8)
+    return figure
+
+
+@styled
+def draw_reduction(record: BenchRecord) -> Figure:
+    """Seconds of both flows against d, in logs, every round a point; above the slower the median of the ratios."""
+    figure = new_figure(width=3.4, height=2.3)
+    axes = figure.subplots()
+    dress(axes)
+    dimensions = [int(dimension) for dimension in record.measured["rounds"]]
+    looks = {"full": ("d x d matrices", HEAD_COLOURS[0]), "reduced": ("coordinates", HEAD_COLOURS[1])}
+    middles = {}
+    for name, (label, colour) in looks.items():
+        rounds = [[pair[name] for pair in pairs] for pairs in record.measured["rounds"].values()]
+        middles[name] = np.array([np.median(taken) for taken in rounds])
+        for dimension, taken in zip(dimensions, rounds, strict=True):
+            axes.plot([dimension] * len(taken), taken, "o", color=colour, markersize=2.2, alpha=0.5, markeredgewidth=0)
+        axes.plot(dimensions, middles[name], color=colour, linewidth=1.2, label=label)
+    for dimension, slow, pairs in zip(dimensions, middles["full"], record.measured["rounds"].values(), strict=True):
+        ratio = np.median([pair["full"] / pair["reduced"] for pair in pairs])
+        axes.annotate(f"{ratio:.3g}x", (dimension, slow), (0, 4), textcoords="offset points", ha="center")
+    axes.set(xscale="log", yscale="log", xlabel="d, size of the matrices", ylabel="seconds for one run of the flow")
+    axes.xaxis.set_major_locator(FixedLocator(dimensions))
+    axes.xaxis.set_major_formatter(FixedFormatter([str(dimension) for dimension in dimensions]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.margins(x=0.1, y=0.15)
+    axes.legend(loc="upper left")
     return figure
 
 

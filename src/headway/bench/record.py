@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.store import files
 
-PARTS = ("rivals", "scaling", "start", "evaluation")
+PARTS = ("rivals", "scaling", "start", "evaluation", "reduction")
 VERSION = 1
 
 

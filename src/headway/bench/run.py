@@ -17,7 +17,7 @@ from headway.bench import rivals
 from headway.bench.cases import PAPER, QUICK
 from headway.bench.headway_side import on_gpu
 from headway.bench.machine import describe, disturbance
-from headway.bench.parts import Bench, against_rivals, evaluation, scaling, start
+from headway.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start
 from headway.bench.record import BenchRecord
 from headway.laboratory import device
 
@@ -26,6 +26,7 @@ MEASURES = {
     "scaling": scaling.measure,
     "start": start.measure,
     "evaluation": evaluation.measure,
+    "reduction": reduction.measure,
 }
 
 

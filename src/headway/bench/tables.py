@@ -48,6 +48,8 @@ def _rounds(record: BenchRecord) -> int:
             return min(len(taken) for times in record.measured["axes"].values() for taken in times.values())
         case "evaluation":
             return len(record.measured["step_seconds"])
+        case "reduction":
+            return min(map(len, record.measured["rounds"].values()))
     return len(record.measured["first_step_seconds"]) if record.case == "main-job" else 1
 
 
@@ -141,6 +143,23 @@ def _evaluation(record: BenchRecord) -> list[tuple[str, ...]]:
     ]
 
 
+def _reduction(record: BenchRecord) -> list[tuple[str, ...]]:
+    rows = []
+    for dimension, pairs in record.measured["rounds"].items():
+        over = spread([pair["full"] / pair["reduced"] for pair in pairs])
+        rows.append(
+            (
+                dimension,
+                duration(spread([pair["full"] for pair in pairs]).median),
+                duration(spread([pair["reduced"] for pair in pairs]).median),
+                f"{over.median:.3g}x",
+                f"{over.low:.3g}-{over.high:.3g}",
+                f"{record.measured['differences'][dimension]:.0e}",
+            )
+        )
+    return rows
+
+
 _PARTS = {
     "rivals": (
         ("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range"),
@@ -155,4 +174,5 @@ _PARTS = {
         ("model", "a step", "an evaluation", "in steps", "how many", "run / its steps"),
         _evaluation,
     ),
+    "reduction": (("d", "matrices", "coordinates", "ratio", "range", "largest difference"), _reduction),
 }
