@@ -1,0 +1,200 @@
+"""R1 and R2: how far the gradient flow predicts training, of its own model and of the transformer.
+
+Both definitions were written before a run by SGD or AdamW, or a transformer beside a flow, was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.analysis import over_seeds
+from headway.analysis.seed_stages import boundary_table
+from headway.claims.claim import Claim, Run, judged, steps_in_words
+from headway.records import Finding, Trajectory
+from headway.settings import FlowSettings, RegressionSettings
+
+FlowRun = tuple[FlowSettings, Trajectory]
+TrainedRun = tuple[RegressionSettings, Trajectory]
+
+CLOSE = 0.02
+"""Relative difference of boundaries by which gradient descent may miss the flow."""
+NEAR = 0.10
+"""The same for SGD, whose boundaries its samples move, too."""
+STRETCH = 1.25
+"""Factor by which the transformer's later boundaries may miss what the flow makes of its first."""
+SHARED = ("features", "length", "ratio", "base", "noise")
+"""What a flow and a training must have in common, besides the heads, to be compared seed by seed."""
+
+R1 = Claim(
+    "R1",
+    "The gradient flow predicts how its own model is trained: gradient descent and SGD pass the stages at the flow's "
+    "times, AdamW in the same order. (Ours; the paper shows the flow alone.)",
+    "From the same start, time being the learning rate times the step: every boundary (the loss half-way between two "
+    f"plateaus) of gradient descent with the smallest step is within {CLOSE:.0%} of the flow's, and every head ends at "
+    f"the same feature's position; every boundary of SGD with the least noise is within {NEAR:.0%} of the flow's; and "
+    "under AdamW, where no such time exists, half of feature j is learned at position j at steps that rise with j.",
+    "largest relative difference between a boundary of gradient descent with the smallest step and of the flow",
+)
+R2 = Claim(
+    "R2",
+    "One factor between the flow's time and training steps maps the stages of the flow onto those of the minimal "
+    "transformer. (Ours; the paper says that they are alike in kind.)",
+    "With the factor that makes the flow's first boundary (median over seeds) after stage 1 the seed's own, every "
+    f"later boundary of the flow is within a factor {STRETCH:g} of the seed's. The transformer's boundaries are those "
+    "of its ladder; the flow has as many features, positions for all tokens that a model reads, the same ratio, and "
+    "for every feature the strength that one lag of its block has in the chain.",
+    "last boundary of the transformer, relative to what the factor predicts",
+)
+R2_UNIT = R2.called(
+    "R2 unit strength",
+    "The same for the flow of the paper's Figure 10, whose weakest feature has the strength 1. (Ours.)",
+)
+
+
+@judged
+def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun) -> Finding:
+    """Boundaries against boundaries and heads against heads, seed by seed; trained runs in any order."""
+    gradient, sampled, adam = (_by_optimiser(trained, word) for word in ("gd", "sgd", "adamw"))
+    if not (gradient and sampled and adam):
+        return claim.not_run("It needs the flow, and runs by gradient descent, by SGD and by AdamW.")
+    if any(_shared(run[0]) != _shared(flow[0]) for run in trained):
+        return claim.not_run("The flow and the runs do not learn the same features from the same starts.")
+    missed = [[difference(run, flow) for run in runs] for runs in (gradient, sampled)]
+    heads = [[same_heads(run, flow) for run in runs] for runs in (gradient, sampled)]
+    ordered = in_order(adam[0])
+    parts = {
+        f"{_name(gradient[0])} within {CLOSE:.0%}": missed[0][0] <= CLOSE,
+        f"{_name(gradient[0])}: same heads": heads[0][0],
+        f"{_name(sampled[0])} within {NEAR:.0%}": missed[1][0] <= NEAR,
+        "AdamW in order": ordered,
+    }
+    ends = _where_it_ends(gradient, missed[0], heads[0], CLOSE) + _where_it_ends(sampled, missed[1], heads[1], NEAR)
+    detail = f"Medians over seeds of the largest difference: {'; '.join(ends)}. {_adam_in_words(adam[0], flow)}"
+    return claim.finding(
+        [flow, *trained],
+        np.where(np.isfinite(missed[0][0]), missed[0][0], np.nan),
+        np.all(list(parts.values()), axis=0),
+        detail,
+        parts,
+    )
+
+
+def difference(run: TrainedRun, flow: FlowRun) -> np.ndarray:
+    """max_i |b_i / b_i(flow) - 1|, (seed,): infinite where one of the two lacks a boundary."""
+    found, wanted = _boundaries(run[1]), _boundaries(flow[1])
+    with np.errstate(invalid="ignore"):
+        ratio = np.abs(found / wanted - 1)
+    return np.where(np.isfinite(found) & np.isfinite(wanted), ratio, np.inf).max(axis=1)
+
+
+def same_heads(run: TrainedRun, flow: FlowRun) -> np.ndarray:
+    """Whether every head has most of its attention at the same feature's position at both ends: (seed,)."""
+    here, there = (np.argmax(trajectory["attention"][:, -1], axis=-1) for _, trajectory in (run, flow))
+    return np.all(here == there, axis=-1)
+
+
+def in_order(run: TrainedRun) -> np.ndarray:
+    """sum_k <V_k, V_j*> s_k[j] reaches m_j / 2 later for every further j, and for all of them: (seed,)."""
+    settings, trajectory = run
+    strengths = settings.base * settings.ratio ** np.arange(settings.features - 1, -1, -1.0)
+    learned = np.sum(trajectory["values"] * trajectory["attention"], axis=2) >= strengths / 2
+    when = np.where(learned.any(axis=1), trajectory.times("values")[np.argmax(learned, axis=1)], np.inf)
+    return np.isfinite(when).all(axis=1) & np.all(when[:, 1:] > when[:, :-1], axis=1)
+
+
+def relative_boundaries(run: TrainedRun, flow: FlowRun) -> np.ndarray:
+    """b_i / b_i(flow), (seed, boundary); AdamW's steps are divided by what makes the first one 1. NaN where none is."""
+    found, wanted = (_known(_boundaries(trajectory)) for _, trajectory in (run, flow))
+    ratio = found / wanted
+    return ratio / ratio[:, :1] if run[0].optimiser == "adamw" else ratio
+
+
+@judged
+def one_factor_maps(claim: Claim, training: Run, flow: FlowRun) -> Finding:
+    """b_i / b_1 of every seed against the same of the flow, i > 1."""
+    blocks, features = len(training[0].task.blocks), flow[0].features
+    if blocks < 3:
+        return claim.not_run("The first boundary sets the factor: without three blocks there is no other to predict.")
+    if blocks != features:
+        return claim.not_run(f"The chain has {blocks} blocks, but the flow has {features} features.")
+    found, wanted = boundary_table(training[1]), _known(_boundaries(flow[1]))[:, 1:]
+    middle = np.array([over_seeds(column).median for column in wanted.T])
+    stretch = found[:, 1:] / (found[:, :1] * middle[1:] / middle[0])
+    with np.errstate(invalid="ignore"):
+        close = np.all(np.abs(np.log(stretch)) <= np.log(STRETCH), axis=1)
+        own = wanted[:, -1] / wanted[:, 0]
+        ratio = found[:, -1] / found[:, 0]
+        inside = (ratio >= np.fmin.reduce(own, initial=np.inf)) & (ratio <= np.fmax.reduce(own, initial=-np.inf))
+    return claim.finding(
+        [training, flow],
+        stretch[:, -1],
+        close,
+        _ratios_in_words(found, wanted, ratio, own),
+        {f"within a factor {STRETCH:g}": close, "within the range of the flow's seeds": inside},
+    )
+
+
+def _ratios_in_words(found: np.ndarray, wanted: np.ndarray, ratio: np.ndarray, own: np.ndarray) -> str:
+    here, there, lacking = over_seeds(ratio), over_seeds(own), int(np.isnan(own).sum())
+    words = f"The transformer's boundaries are at steps {steps_in_words(found)} (medians over seeds)"
+    if not here.seeds or not there.seeds:
+        return f"{words}; one of the two never gets to the last stage."
+    low, high = np.nanmin(own), np.nanmax(own)
+    power = np.log(here.median) / np.log(there.median)
+    censored = f"; {lacking} of its {len(own)} seeds have no last one" if lacking else ""
+    return (
+        f"{words}, the last {here.median:.2g} times as late as the first; the flow's {there.median:.2g} times, from "
+        f"{low:.2g} to {high:.2g} over seeds{censored}. With steps that grow as a power of the flow's time both would "
+        f"fit at the power {power:.2f}."
+    )
+
+
+def _where_it_ends(
+    runs: Sequence[TrainedRun], missed: Sequence[np.ndarray], heads: Sequence[np.ndarray], limit: float
+) -> list[str]:
+    """By how much each run misses the flow, and how many seeds keep its heads: from the best to the worst."""
+    said = []
+    for run, off, same in zip(runs, missed, heads, strict=True):
+        over = over_seeds(off)
+        by = f"{100 * over.median:.3g} %" if over.seeds else "an unknown amount"
+        said.append(
+            f"{_name(run)} by {by} ({int(np.sum(off <= limit))} of {len(off)} seeds within {limit:.0%}, "
+            f"{int(np.sum(same))} with the same heads)"
+        )
+    return said
+
+
+def _adam_in_words(run: TrainedRun, flow: FlowRun) -> str:
+    later = [over_seeds(column) for column in relative_boundaries(run, flow).T[1:]]
+    said = ", ".join(f"{over.median:.2g}" if over.seeds else "(never)" for over in later)
+    same = int(np.sum(same_heads(run, flow)))
+    return (
+        f"AdamW's boundaries are at steps {steps_in_words(_boundaries(run[1]))}; with the first laid on the flow's, "
+        f"the later ones come at {said} times the flow's, with the same heads in {same} of {len(run[1].seeds)} seeds."
+    )
+
+
+def _by_optimiser(runs: Sequence[TrainedRun], word: str) -> list[TrainedRun]:
+    """The runs of one optimiser, the nearest to a flow first: small steps, large batches."""
+    chosen = [run for run in runs if run[0].optimiser == word]
+    return sorted(chosen, key=lambda run: (run[0].learning_rate, -run[0].batch))
+
+
+def _name(run: TrainedRun) -> str:
+    settings = run[0]
+    return f"GD {settings.learning_rate:g}" if settings.optimiser == "gd" else f"SGD batch {settings.batch}"
+
+
+def _shared(settings: FlowSettings | RegressionSettings) -> list[float]:
+    return [settings.heads or settings.features, *(getattr(settings, name) for name in SHARED)]
+
+
+def _boundaries(trajectory: Trajectory) -> np.ndarray:
+    return np.asarray(trajectory.facts["boundaries"], float)
+
+
+def _known(boundaries: np.ndarray) -> np.ndarray:
+    """NaN in the place of boundaries that were never met."""
+    return np.where(np.isfinite(boundaries), boundaries, np.nan)

@@ -1,0 +1,74 @@
+"""The flow's own model, trained: gradient descent, SGD and AdamW beside the gradient flow, on one time axis.
+
+Paper A, section 3.1, says what is trained and derives the flow; it shows no training of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headway.settings import FlowSettings, RegressionSettings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from headway.experiments import Results
+    from headway.records import Finding
+
+FLOW = FlowSettings(last=500.0, points=120, first=1.0)
+"""Figure 10's; by then the last stage is over in nearly every seed."""
+TRAINED = RegressionSettings()
+"""From the same starts. Ours: d 8 instead of 50, on which neither the flow nor the population's gradient depends."""
+
+
+DESCENTS = ("GD, small step", "GD, medium step", "GD, large step")
+SAMPLED = ("SGD, large batch", "SGD, medium batch", "SGD, small batch")
+FLOW_NAME = "flow (regression)"
+RUNS = (FLOW_NAME, *DESCENTS, *SAMPLED, "AdamW")
+
+Rows = tuple[float, float, float]
+
+
+def _trained(base: RegressionSettings, last: float, steps: Rows, batches: tuple[int, int, int]) -> dict:
+    """Gradient descent with several steps; SGD with one step and batches from calm to noisy; AdamW.
+
+    All but AdamW go on until the flow's last time.
+    """
+    rows = zip(DESCENTS, steps, strict=True)
+    descents = {name: replace(base, learning_rate=step, steps=round(last / step)) for name, step in rows}
+    sampled = replace(base, optimiser="sgd", learning_rate=0.025, steps=round(last / 0.025))
+    stochastic = {name: replace(sampled, batch=batch) for name, batch in zip(SAMPLED, batches, strict=True)}
+    # Ours: the rate and the weight decay that the paper prints for its transformers.
+    adamw = replace(base, optimiser="adamw", learning_rate=0.003, weight_decay=0.01, batch=batches[0], steps=6000)
+    return {**descents, **stochastic, "AdamW": adamw}
+
+
+_SMALL = {"length": 20, "noise": 1e-4}
+"""Fewer positions, and a start that lets every seed end soon."""
+_TRAINED = _trained(TRAINED, FLOW.last, (0.01, 0.1, 0.4), (256, 32, 4))
+GRIDS = {
+    "quick": {
+        FLOW_NAME: replace(FLOW, last=150.0, points=60, **_SMALL),
+        **_trained(replace(TRAINED, dimension=4, points=60, **_SMALL), 150.0, (0.01, 0.1, 0.4), (64, 16, 4)),
+    },
+    "printed": {FLOW_NAME: FLOW, **_TRAINED},
+    # As run, the figure's flow applies Pi(s) once. What trains softmax attention cannot choose: the runs are the same.
+    "as-run": {FLOW_NAME: replace(FLOW, projections=1), **_TRAINED},
+}
+SEEDS = {"quick": 4, "printed": 10, "as-run": 10}
+
+
+def read(results: Results) -> list[Finding]:
+    """R1."""
+    from headway.claims.theory_over_training import R1, flow_predicts_training
+
+    return [flow_predicts_training(R1, *(results.get(name) for name in RUNS))]
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    """Losses over the flow's time, AdamW's over steps, and every boundary relative to the flow's."""
+    from headway.report.figures.over_training import figure_regression
+
+    trained = {name: run for name, run in results.items() if name != FLOW_NAME}
+    return {"over-training": figure_regression(results[FLOW_NAME], trained)}
