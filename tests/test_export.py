@@ -6,14 +6,16 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.report.made_flow import made_flow
 
 from headway import export as exporting
 from headway.export import ExportError, export
 from headway.records import Cell, Trajectory
-from headway.settings import Settings
+from headway.settings import FlowSettings, Settings
 from headway.store import Record, Store
 
 SEEDS = (5, 9)
+FLOW = FlowSettings(length=6, points=3)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,26 @@ def test_attention_matrices_come_only_when_asked_for(record, tmp_path):
     rows = read_csv(export(record, tmp_path / "attention.csv", quantities=["attention"]))
     assert len(rows) == record.trajectory["attention"].size
     assert {row["key"] for row in rows} == {"0", "1", "2", "3", "4"}
+
+
+def test_a_flow_has_its_attention_in_the_table_and_counts_positions_and_features_from_1(tmp_path):
+    with Store(tmp_path).open(Cell(FLOW, SEEDS)) as work:
+        flow = work.place(made_flow(FLOW, SEEDS), {})
+    rows = read_csv(export(flow, tmp_path / "flow.csv"))
+    assert list(rows[0]) == ["seed", "clock", "time", "quantity", "head", "position", "feature", "value"]
+    places = {
+        quantity: [
+            {row[axis] for row in rows if row["quantity"] == quantity} for axis in ("head", "position", "feature")
+        ]
+        for quantity in ("attention", "values", "loss_parts", "boundaries")
+    }
+    heads, counted, nothing = {"0", "1", "2"}, {"1", "2", "3"}, {""}
+    assert places == {
+        "attention": [heads, counted, nothing],
+        "values": [heads, nothing, counted],
+        "loss_parts": [nothing, counted, counted],
+        "boundaries": [nothing, nothing, counted],
+    }
 
 
 def test_parquet_holds_the_same_table_as_csv(record, tmp_path):

@@ -54,7 +54,8 @@ def test_a_record_says_which_device_commit_and_versions_made_it():
         made = record.provenance
         # Heads that start alike stay alike only where sums have an order: that run was made on a CPU.
         symmetric = record.cell.kind == "markov" and record.cell.settings.model.initialisation == "uniform"
-        assert re.fullmatch(r"(gpu|cpu): .+" if symmetric else r"gpu: .+", made["device"])
+        exact = record.cell.kind in ("flow", "toy")  # solved in float64, to the same numbers anywhere
+        assert re.fullmatch(r"(gpu|cpu): .+" if symmetric or exact else r"gpu: .+", made["device"])
         assert re.fullmatch(r"[0-9a-f]{40}", made["commit"])
         assert all(made["versions"][package] for package in ("python", "jax", "jaxlib", "numpy"))
         assert made["seconds"] > 0
@@ -64,7 +65,7 @@ def test_a_record_says_which_device_commit_and_versions_made_it():
 def test_a_record_has_eight_seeds_or_more():
     for record in RECORDS:
         assert len(record.cell.seeds) >= 8
-        assert record.trajectory["excess_loss"].shape[0] == len(record.cell.seeds)
+        assert record.trajectory.seeds == record.cell.seeds
 
 
 def test_every_grid_at_paper_scale_is_answered_but_for_those_that_are_named(outcomes):
@@ -77,7 +78,8 @@ def test_no_record_is_there_that_no_experiment_needs():
         cells = [Cell(settings, seeds) for settings in find(name).GRIDS[grid].values()]
         return [found for cell in cells if (found := answer(cell, [RESULTS], loosely=True, among=RECORDS))]
 
-    used = [record for name in NAMES for grid in GRIDS for record in answered(name, grid)]
+    at_scale = [(name, grid) for name in NAMES for grid in find(name).GRIDS if grid != "quick"]
+    used = [record for name, grid in at_scale for record in answered(name, grid)]
     compared_with = {reference.identity for record in used for reference in record.cell.references()}
     assert {record.identity for record in RECORDS} - {record.identity for record in used} - compared_with == set()
 

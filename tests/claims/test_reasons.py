@@ -33,9 +33,11 @@ def test_a_small_run_is_not_explained_by_what_happens_at_paper_scale():
 
 
 def test_every_reason_belongs_to_a_claim_and_a_grid():
-    claims = {found.claim for name, grid in product(NAMES, ("printed", "as-run")) for found in _claims(name, grid)}
+    claims = {
+        found.claim for name, grid in product(NAMES, ("printed", "as-run", "paper")) for found in _claims(name, grid)
+    }
     assert REASONS.keys() <= claims
-    assert {grid for grids in REASONS.values() for grid in grids} <= {"printed", "as-run"}
+    assert {grid for grids in REASONS.values() for grid in grids} <= {"printed", "as-run", "paper"}
 
 
 def _claims(name: str, grid: str) -> list[Finding]:

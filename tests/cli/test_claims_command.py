@@ -42,7 +42,7 @@ def test_the_table_has_every_claim_of_every_experiment_once(headway, made_record
     assert len(claims) == len(set(claims))
     numbers = [int(number) for number in re.findall(r"A(\d+)", " ".join(claims))]
     assert numbers == sorted(numbers)
-    assert claims[-1].startswith("H")
+    assert [claim[0] for claim in claims] == sorted(claim[0] for claim in claims)
 
 
 def test_a_row_says_what_is_claimed_in_how_many_seeds_it_holds_what_was_measured_and_where_to_look(
@@ -114,7 +114,7 @@ def test_an_unknown_claim_suggests_the_nearest_and_names_all(headway, made_recor
     assert said.err.startswith(
         f"headway: there is no claim {name!r}. Did you mean {near!r}? There are A1, A1 minimal, "
     )
-    assert "H3 every step." in said.err
+    assert all(finding.claim in said.err for finding in ALL)
 
 
 def test_help_says_what_a_name_does(headway):

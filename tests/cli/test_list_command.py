@@ -12,7 +12,7 @@ from headway.records import Cell
 from headway.store import Store
 
 RESULTS = Path(__file__).parent.parent.parent / "results"
-ROW = re.compile(r"^ *([a-z-]+)? +(quick|printed|as-run) +(\d+)/(\d+) runs *(.*)$", re.MULTILINE)
+ROW = re.compile(r"^ *([a-z-]+)? +(quick|printed|as-run|paper) +(\d+)/(\d+) runs *(.*)$", re.MULTILINE)
 ENTRY = re.compile(r"^  (done|unfinished|running|damaged|foreign) +(\S+)  (.*)$", re.MULTILINE)
 
 
@@ -36,6 +36,7 @@ MADE = {
     "reversed": 1,
     "weight-decay": 1,
     "two-blocks": 1,
+    "overlay": 1,
     "differences": 1,
 }
 """Experiment -> how many runs of its quick grid the made records answer: the full and the minimal model serve many."""
@@ -54,7 +55,7 @@ def test_before_the_first_run_every_experiment_is_listed_and_nothing_is_there(he
     assert (said.code, said.err) == (0, "")
     rows = ROW.findall(said.out)
     assert [name for name, *_ in rows if name] == list(NAMES)
-    assert [grid for _, grid, *_ in rows] == ["quick", "printed", "as-run"] * len(NAMES)
+    assert [grid for _, grid, *_ in rows] == [grid for name in NAMES for grid in find(name).GRIDS]
     assert [int(all_of_them) for *_, all_of_them, _ in rows] == [
         len(runs) for name in NAMES for runs in find(name).GRIDS.values()
     ]

@@ -56,8 +56,7 @@ def test_weights_are_written_block_by_block(dry):
     assert cell.settings.task.weights == ((0.7, 0.3), (1.0, 0.0), (0.5, 0.5))
 
 
-@pytest.mark.parametrize("experiment", NAMES)
-@pytest.mark.parametrize("grid", ["quick", "printed", "as-run"])
+@pytest.mark.parametrize("experiment, grid", [(name, grid) for name in NAMES for grid in find(name).GRIDS])
 def test_a_run_without_options_is_the_grid_itself(dry, experiment, grid):
     module = find(experiment)
     cells = dry("run", experiment, "--grid", grid)
@@ -96,12 +95,24 @@ def test_all_stands_for_every_experiment(dry):
 
 
 def test_an_option_of_all_changes_every_run_that_has_such_a_setting(dry):
-    """The construction is not trained: it takes the ratio, and has no steps to change."""
-    cells = dry("run", "all", "--training.steps", "7", "--task.ratio=1.2")
-    assert {cell.settings.task.ratio for cell in cells} == {1.2}
-    trained = [cell for cell in cells if cell.kind == "markov"]
-    assert {cell.settings.training.steps for cell in trained} == {7}
-    assert [cell.kind for cell in cells if cell not in trained] == ["construction"]
+    """The construction is not trained: it takes the ratio, and has no steps to change. A toy has neither."""
+    cells = dry("run", "all", "--training.steps", "100", "--task.ratio=1.2")
+    of_kind = {
+        kind: [cell.settings for cell in cells if cell.kind == kind] for kind in ("markov", "construction", "toy")
+    }
+    assert {settings.task.ratio for settings in (*of_kind["markov"], *of_kind["construction"])} == {1.2}
+    assert {settings.training.steps for settings in of_kind["markov"]} == {100}
+    assert of_kind["toy"] == [cell.settings for cell in dry("run", "all") if cell.kind == "toy"] != []
+
+
+@pytest.mark.parametrize("grid", ["printed", "paper"])
+def test_all_takes_the_experiments_that_have_the_grid(dry, grid):
+    with_it = [find(name) for name in NAMES if grid in find(name).GRIDS]
+    assert 0 < len(with_it) < len(NAMES)
+    cells = dry("run", "all", "--grid", grid)
+    assert [cell.settings for cell in cells] == [
+        settings for experiment in with_it for settings in experiment.GRIDS[grid].values()
+    ]
 
 
 def test_the_construction_has_options_of_its_own(dry):

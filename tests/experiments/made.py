@@ -5,13 +5,40 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tests.claims.made_flows import made_theory
+from tests.report.made_emergence import made_emergence
+from tests.report.made_flow import made_flow
+from tests.report.made_portrait import made_portrait
 from tests.report.made_run import FOUR, made_trajectory
+from tests.report.made_stage_times import made_stage_times
+from tests.report.made_toy import made_toy
 
 from headway.experiments import find
 from headway.records import Trajectory
-from headway.settings import Blocks, ConstructionSettings, Settings, TaskSettings
+from headway.settings import (
+    Blocks,
+    ConstructionSettings,
+    FlowSettings,
+    PortraitSettings,
+    RecallSettings,
+    RegressionSettings,
+    Settings,
+    SingleLocationSettings,
+    StageTimesSettings,
+    TaskSettings,
+    ToySettings,
+)
 
 Change = Callable[[Trajectory], Trajectory]
+
+NOT_TRAINED: dict[type, Callable[..., Trajectory]] = {
+    ToySettings: made_toy,
+    FlowSettings: made_flow,
+    PortraitSettings: made_portrait,
+    StageTimesSettings: made_stage_times,
+    RegressionSettings: lambda settings, seeds: made_theory(settings, seeds=seeds)[1],
+}
+"""Settings without blocks and heads that could be odd -> what makes a trajectory of them, for some seeds."""
 
 
 def made_results(
@@ -29,6 +56,12 @@ def made_results(
     """
     results = {}
     for name, quick in find(experiment).GRIDS["quick"].items():
+        if type(quick) in NOT_TRAINED:
+            results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
+            continue
+        if isinstance(quick, SingleLocationSettings | RecallSettings):
+            results[name] = quick, change(made_emergence(quick, seeds, diverged))
+            continue
         task = quick.task if blocks is None else on_blocks(quick.task, blocks)
         if isinstance(quick, ConstructionSettings):
             settings = dataclasses.replace(quick, task=task)

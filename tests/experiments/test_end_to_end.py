@@ -34,11 +34,22 @@ FIGURES = {
     "nonuniform": ("figure-13", "figure-14"),
     "overlapping": ("figure-15", "three-heads", "figure-16", "figure-17"),
     "sgd": ("figure-18", "figure-19"),
+    "flow": ("figure-10", "pi-squared", "portrait"),
+    "regression": ("over-training",),
+    "overlay": ("overlay",),
+    "stage-times": ("stage-times",),
     "differences": ("minimal", "saddle"),
     "positions": ("ladders",),
     "depth": ("ladders",),
+    "toy": ("expectation", "samples"),
+    "escape": ("plateau", "flow-over-descent", "linearised-over-flow", "late-over-flow"),
+    "context-repetition": ("copies", "law"),
+    "cross-sample-repetition": ("repeated", "law", "curves", "flow-over-descent"),
+    "transformer-law": ("plateaus", "transition", "law"),
+    "recall": ("accuracy", "two-attentions", "law"),
+    "recall-repetition": ("repetition",),
 }
-VERDICT = re.compile(r"^([AH]\d.*?)  .*\n +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
+VERDICT = re.compile(r"^([A-Z]\d.*?)  .*\n +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +89,18 @@ def test_a_run_that_several_experiments_need_is_trained_once(everything, store):
     wanted = {*CELLS.values(), *(reference for cell in beside for reference in cell.references())} - served
     assert CELLS["attention", "full"] in served
     assert {entry.identity for entry in store.status() if entry.state == "done"} == {cell.identity for cell in wanted}
-    began = re.findall(r"^training .* \((\d+) runs side by side\)", everything.stderr, re.MULTILINE)
+    began = re.findall(
+        r"^training (?:minimal|full|\d+-gram).* \((\d+) runs side by side\)", everything.stderr, re.MULTILINE
+    )
     assert sum(map(int, began)) == len(SEEDS) * sum(cell.kind == "markov" for cell in wanted)
 
 
 def test_runs_that_differ_in_numbers_alone_share_a_program(everything):
     """Four starts of the scores, the saddle among them; three ratios; and four times other samples, rates or ratios."""
-    began = [int(runs) for runs in re.findall(r"^training .* \((\d+) runs", everything.stderr, re.MULTILINE)]
+    began = [
+        int(runs)
+        for runs in re.findall(r"^training (?:minimal|full|\d+-gram).* \((\d+) runs", everything.stderr, re.MULTILINE)
+    ]
     assert sorted(began)[-3:] == [6, 8, 8]
 
 

@@ -6,11 +6,24 @@ smaller. Everything else is as users have it. Run as a program it is `headway`:
     python tiny.py run all --into FOLDER
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from headway import presets
 from headway.experiments import NAMES, find
-from headway.settings import ConstructionSettings, EvaluationSettings, Settings
+from headway.settings import (
+    ConstructionSettings,
+    EvaluationSettings,
+    FlowSettings,
+    PortraitSettings,
+    RecallSettings,
+    RegressionSettings,
+    Settings,
+    SingleLocationSettings,
+    StageTimesSettings,
+    ToySettings,
+)
 
 SEEDS = 2
 BATCH = 8
@@ -47,12 +60,67 @@ def small_construction(settings: ConstructionSettings) -> ConstructionSettings:
     return replace(settings, task=replace(settings.task, **TASK), sharpness=(0.0, 10.0, 20.0), test_samples=16)
 
 
+def small_flow(settings: FlowSettings) -> FlowSettings:
+    return replace(settings, length=4, last=60.0, points=8)
+
+
+def small_regression(settings: RegressionSettings) -> RegressionSettings:
+    """On the positions of the small flow; runs that differ in the batch alone become one."""
+    return replace(settings, length=4, dimension=2, batch=4, steps=40, points=8)
+
+
+def small_portrait(settings: PortraitSettings) -> PortraitSettings:
+    return replace(settings, columns=2, rows=2, last=60.0, points=8)
+
+
+def small_stage_times(settings: StageTimesSettings) -> StageTimesSettings:
+    return replace(settings, length=4, last=30.0)  # one length: every other one is another program
+
+
+def small_toy(settings: ToySettings) -> ToySettings:
+    """A fourth of every size; all curves have the same few points, so that one program solves all flows."""
+    return replace(
+        settings,
+        dimensions=tuple(size // 4 for size in settings.dimensions),
+        lengths=tuple(length // 4 for length in settings.lengths),
+        points=min(settings.points, 6),
+        samples=settings.samples and 16,
+    )
+
+
+WAITING = {"learning_rate": 0.01, "batch": 4, "steps": 20, "every": 10, "growth": 0.0, "test_samples": 8}
+
+
+def small_location(settings: SingleLocationSettings) -> SingleLocationSettings:
+    """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
+    task = settings.task
+    sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
+    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "blocks": 1}, training=WAITING)
+
+
+def small_recall(settings: RecallSettings) -> RecallSettings:
+    """The same of recall, whose two layers are what it is about."""
+    task, pairs = settings.task, settings.task.pairs // 2
+    sizes = {"tokens": 4 if task.tokens == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
+    waiting = {**WAITING, "threshold": 0.3, "until": None}
+    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting)
+
+
+SMALL: dict[type, Callable[..., Any]] = {
+    SingleLocationSettings: small_location,
+    RecallSettings: small_recall,
+    Settings: small,
+    ToySettings: small_toy,
+    ConstructionSettings: small_construction,
+    FlowSettings: small_flow,
+    PortraitSettings: small_portrait,
+    StageTimesSettings: small_stage_times,
+    RegressionSettings: small_regression,
+}
+"""Settings of a kind -> the same with small sizes."""
 MINIMAL = small(presets.minimal_quick())
 GRIDS = {
-    name: {
-        run: small(settings) if isinstance(settings, Settings) else small_construction(settings)
-        for run, settings in find(name).GRIDS["quick"].items()
-    }
+    name: {run: SMALL[type(settings)](settings) for run, settings in find(name).GRIDS["quick"].items()}
     for name in NAMES
 }
 

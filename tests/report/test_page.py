@@ -10,15 +10,8 @@ import pytest
 from tests.report.made_run import made_figures, made_png, made_report, made_trajectory, made_view
 
 from headway.report.page import FigureGroup, Report, RunView, SeedStages, write_page
-from headway.report.page.payload import (
-    MOST_PICTURES,
-    kept_times,
-    pack_curves,
-    pack_levels,
-    payload,
-    plain_json,
-    unpack,
-)
+from headway.report.page.packing import pack_curves, pack_levels, plain_json, unpack
+from headway.report.page.payload import MOST_PICTURES, kept_times, payload
 from headway.report.page.write import MODULES, embedded_json, joined_modules, page
 
 HOSTILE = "</script><script>alert(1)</script><!-- & {{data}} \u2028 é"

@@ -7,10 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from headway.theory import flow
 from headway.theory.emergence import context, escape, late, logits, sample, simulate
 from headway.theory.emergence.context import Pair
 from headway.theory.emergence.sample import Triple
 from headway.theory.emergence.toy import Toy, focus, toy, toys
+from headway.theory.problem import State, reduced_problem
+from headway.theory.simulate import logit_loss
 from headway.theory.solve import solve
 
 MET = 640 / (np.sqrt(np.pi / 2) * 200 / np.sqrt(200 / 199 / 8))
@@ -72,6 +75,17 @@ def test_the_three_variables_are_the_gradient_of_the_whole_model(case):
     assert np.ptp(speed.logits[: -case[2]]) < 1e-15 and np.ptp(speed.logits[-case[2] :]) < 1e-15
     assert speed.logits[-1] - speed.logits[0] == pytest.approx(float(few.gap), rel=1e-12)
     assert abs(speed.logits.sum()) < 1e-15, "forces on a softmax sum to zero"
+
+
+def test_the_toy_is_paper_a_with_one_feature_of_strength_root_d_in_slower_time():
+    d, length = 5, 9
+    whole = reduced_problem(np.array([np.sqrt(d)]), length=length, heads=1)
+    pair = Pair(jnp.float64(0.9), jnp.float64(0.4))
+    state = State(np.array([[0.9]]), np.eye(length)[:1] * 0.4)
+    speed, few = flow.logits(whole, state), context.flow(toy(d, length), pair)
+    assert speed.values[0, 0] / d == pytest.approx(float(few.value), rel=1e-13)
+    assert (speed.attention[0, 0] - speed.attention[0, 1]) / d == pytest.approx(float(few.gap), rel=1e-13)
+    assert logit_loss(whole, state) / d == pytest.approx(float(context.loss(toy(d, length), pair)), rel=1e-13)
 
 
 def test_a_gap_that_all_copies_share_is_the_gradient_in_that_gap():

@@ -7,16 +7,18 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
 from headway.records import Finding, Trajectory
-from headway.settings import ConstructionSettings, Settings
+from headway.settings import Settings
 
 Run = tuple[Settings, Trajectory]
-AnyRun = tuple[Settings | ConstructionSettings, Trajectory]
+AnyRun = tuple[Any, Trajectory]
+"""A run of any kind: its settings are those of its kind."""
 
 
 @dataclass(frozen=True)

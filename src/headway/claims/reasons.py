@@ -54,6 +54,45 @@ At the printed rate learning stays at the saddle even if the rate is constant: n
 STILL_FALLING = """
 Seen once an epoch, the mean training loss keeps falling a little at the saddle, so the rate is not halved there."""
 
+FIRST_COME = """
+With Pi squared attention moves the faster the more of it is there, so that the head that is a little ahead has position
+1 long before the others, and leaves them nothing to learn there; and what attention is left over at the end fades as
+long as the flow goes on."""
+
+KEEPS_THE_FIRST = """
+With Pi once the heads that leave position 1 keep much of their attention there, in some seeds more than they have at
+their own position. Counted by what a head puts where, there is one head a feature in every seed, and the head of
+feature 1 offsets what is left over."""
+
+PI_ONCE = """
+Attention that is trained through a softmax applies Pi squared; this grid's flow applies Pi once, and is much faster.
+The same runs agree with the printed grid's flow."""
+
+READOUT = """
+AdamW explains the smaller part: on the regression, with the same strengths, it shortens the last stage by far less. The
+rest must come from the readout: behind a softmax a feature that is not known yet pulls with a bounded force, however
+strong it is, while in the flow strong features bind all attention early and let the late heads wait long."""
+
+SHORTENED = """
+AdamW shortens the last stage: on the regression with these strengths it gives about the transformer's proportions. And
+the flow's own seeds differ from each other by more than the claim allows."""
+
+SHARED_GAP = """
+Each of B copies gets a B-th of the force that a gap shared by all of them would get, while W gets all of it: the rate
+is that of the square root of B. The published power is that of the slides' reduced flow, whose parameter is the gap."""
+
+TWICE = """
+The published law lies a factor of two above ours at every size. At p = 0 it describes the same runs as the law for
+B = 1, which ours agrees with, and predicts about twice as much as that one, too."""
+
+NO_LOGARITHM = """
+The linearised flow grows exponentially and so takes a time with a logarithm in it. The flow itself blows up before, by
+the exponential in the softmax, after a time without one."""
+
+ROOT_OF_COPIES = """
+With T logits as parameters the plateau falls as the square root of B, so that a doubling of B gains a factor of 1.4; a
+doubling of p gains more once p^2 d is large."""
+
 REASONS = {
     "A1 minimal": {"printed": TOO_SLOW},
     "A3": {"printed": ONE_SEED_S_STEPS, "as-run": f"{ONE_SEED_S_STEPS} Most have one head a block before step 300."},
@@ -64,6 +103,7 @@ REASONS = {
     "A10": {"printed": TWO_RUNGS_AT_MOST},
     "A11": {"printed": TOO_SLOW},
     "A12": {"printed": LITTLE_IN_THE_LAST_BLOCK, "as-run": CLOSE_RUNGS},
+    "A14": {"printed": FIRST_COME, "as-run": KEEPS_THE_FIRST},
     "A16": {"printed": TOO_SLOW},
     "A17": {"printed": SHARED_LAGS, "as-run": SHARED_LAGS},
     "A17 four heads": {"printed": SHARED_LAGS, "as-run": SHARED_LAGS},
@@ -73,6 +113,14 @@ REASONS = {
     "H1": {"printed": ENCODINGS, "as-run": ENCODINGS},
     "H3": {"printed": STAYS_ANYWAY, "as-run": STILL_FALLING},
     "H3 every step": {"printed": STAYS_ANYWAY},
+    "R1": {"as-run": PI_ONCE},
+    "R2": {"printed": TOO_SLOW, "as-run": READOUT},
+    "R2 unit strength": {"printed": TOO_SLOW, "as-run": SHORTENED},
+    "B1 logits": {"paper": SHARED_GAP},
+    "B1 samples": {"paper": SHARED_GAP},
+    "B2 constant": {"paper": TWICE},
+    "B6 escape time": {"paper": NO_LOGARITHM},
+    "B7 logits": {"paper": ROOT_OF_COPIES},
 }
 """Claim -> grid -> why it does not hold there."""
 

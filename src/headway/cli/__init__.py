@@ -89,7 +89,8 @@ def _dispatch(arguments: list[str]) -> None:
 
 def suggestion(word: str, known: Sequence[str], least: float = 0.5) -> str:
     """' Did you mean ...?' where something known is near: alike by at least the share `least`."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=least)
+    near = [each for each in known if each.lower() == word.lower()]
+    near = near or difflib.get_close_matches(word, list(known), n=1, cutoff=least)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

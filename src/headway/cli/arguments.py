@@ -8,8 +8,9 @@ from typing import Literal, get_args
 from headway.cli import UserError, suggestion
 from headway.experiments import NAMES, Experiment, find
 
-GRIDS = Literal["quick", "printed", "as-run"]
+GRIDS = Literal["quick", "printed", "as-run", "paper"]
 ALL_GRIDS: tuple[str, ...] = get_args(GRIDS)
+"""Paper A at its scale comes as printed and as run, paper B as paper; an experiment has some of them."""
 
 USUAL = (Path("runs"), Path("results"))
 """Where records usually lie: what was run here, and what came with the source."""
@@ -47,6 +48,16 @@ def check_grids(grids: tuple[str, ...]) -> None:
             raise UserError(
                 f"there is no grid {grid!r}.{suggestion(grid, ALL_GRIDS)} There are {', '.join(ALL_GRIDS)}."
             )
+
+
+def experiments_with(grid: str, name: str) -> dict[str, Experiment]:
+    """The experiment of that name, or of all those that have the grid."""
+    if name == "all":
+        return {each: find(each) for each in NAMES if grid in find(each).GRIDS}
+    experiment = experiment_from(name)
+    if grid not in experiment.GRIDS:
+        raise UserError(f"{name} has no grid {grid!r}. It has {' and '.join(experiment.GRIDS)}.")
+    return {name: experiment}
 
 
 def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ Measure the speed of training on this machine: on the CPU, or on the GPU if JAX 
   scaling     what a step costs against batch, T, d, heads, blocks of the task and seeds
   start       compiling, memory, and the time from the command to its first step
   evaluation  what the evaluations of a default run cost beside its steps
+  reduction   the gradient flow of d x d matrices against the same flow in coordinates
 
 All contestants must first give the same loss and gradients, or nothing is measured. Records, tables and pictures
 are made as the numbers come in: stop it whenever you like. All of it takes about an hour on two cores.
@@ -37,14 +38,14 @@ examples:
   headway bench --from runs/bench                 show what was measured, and measure nothing
 """
 
-PARTS = ("rivals", "scaling", "start", "evaluation")
+PARTS = ("rivals", "scaling", "start", "evaluation", "reduction")
 
 
 @dataclass(frozen=True)
 class Options:
     """What to measure, and where to write."""
 
-    what: tuple[Literal["rivals", "scaling", "start", "evaluation", "all"], ...] = ("all",)
+    what: tuple[Literal["rivals", "scaling", "start", "evaluation", "reduction", "all"], ...] = ("all",)
     """Parts to measure."""
     quick: bool = False
     """Small shapes, which show that everything works and nothing about speed."""

@@ -29,7 +29,7 @@ class Options:
 
     claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """Names such as A7: these in full. All of them in a table if none is given."""
-    grid: tuple[str, ...] = ("printed", "as-run")
+    grid: tuple[str, ...] = ("printed", "as-run", "paper")
     """Which grids to show."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results, where they are, if not given."""

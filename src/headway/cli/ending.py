@@ -7,13 +7,14 @@ import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from headway.cli.arguments import experiment_from, title
 from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
-from headway.records import Finding
+from headway.records import Finding, Trajectory
 from headway.store import Record
 
 
@@ -56,18 +57,16 @@ def write_report(
     drawn: Mapping[str, Sequence[Path]],
 ) -> None:
     """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
-    from headway.report.build import run_view
+    from headway.report.build import any_view
     from headway.report.page import FigureGroup, Report, write_page
 
     runs, groups = {}, []
     # The page opens with its first run: what the authors' code did shows the whole story.
-    for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "quick", "printed").index(outcome.grid)):
+    for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "paper", "quick", "printed").index(outcome.grid)):
         for name, record in _worth_watching(outcome, alone=len(outcomes) == 1).items():
             label = f"{name}, {outcome.grid}"
-            runs.setdefault(
-                record.identity,
-                run_view(label, record.cell.settings, record.trajectory, dict(record.provenance)),
-            )
+            told = (label, record.cell.settings, record.trajectory, dict(record.provenance))
+            runs.setdefault(record.identity, any_view(*told, _portraits(outcome)))
         pictures = [path for path in drawn.get(outcome.name, ()) if path.suffix == ".png"]
         if pictures:
             named = tuple((path.stem.removeprefix(f"{outcome.name}-"), path.read_bytes()) for path in pictures)
@@ -94,13 +93,19 @@ def write_report(
 def _worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:
     """The runs that a slider has something to show of: trained, and with attention matrices where some have them.
 
-    Of one experiment among many, the first.
+    Or a gradient flow, which has attention of its own. Of one experiment among many, the first.
     """
     trained = {name: record for name, record in outcome.records.items() if record.cell.kind == "markov"}
     seen = {name: each for name, each in trained.items() if len(each.trajectory.clocks.get("snapshot", ()))}
+    seen |= {name: record for name, record in outcome.records.items() if record.cell.kind == "flow"}
     if seen or not alone:
         return dict(list(seen.items())[: None if alone else 1])
     return dict(list(trained.items())[:1])
+
+
+def _portraits(outcome: Outcome) -> list[tuple[Any, Trajectory]]:
+    records = [record for record in outcome.records.values() if record.cell.kind == "portrait"]
+    return [(record.cell.settings, record.trajectory) for record in records]
 
 
 def write_markdown(
@@ -113,7 +118,6 @@ def write_markdown(
         NamedRun(outcome.experiment, outcome.grid, name, record.cell.settings, record.trajectory)
         for outcome in outcomes
         for name, record in outcome.records.items()
-        if record.cell.kind == "markov"
     ]
     titles = {outcome.experiment: title(experiment_from(outcome.experiment)) for outcome in outcomes}
     write_document(path, findings, runs, titles, command)

@@ -50,7 +50,7 @@ def outcomes_from(
     outcomes, among = [], readable(stores)
     for name in experiments:
         experiment = experiment_from(name)
-        for grid in grids:
+        for grid in (grid for grid in grids if grid in experiment.GRIDS):
             found = {}
             for run, settings in experiment.GRIDS[grid].items():
                 record = answer(Cell(settings, seeds_of(experiment, grid)), stores, loosely=True, among=among)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast, get_ar
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import GRIDS, experiment_from, seeds_of, take_experiment, take_option
+from headway.cli.arguments import GRIDS, experiments_with, seeds_of, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
-from headway.experiments import NAMES
 from headway.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Options(Generic[Chosen]):
     settings: Annotated[Chosen, tyro.conf.arg(name="")]
 
     grid: GRIDS = "quick"
-    """Which settings to start from: small, as the paper prints them, or as the authors' code ran them."""
+    """Which settings to start from: small, as paper A prints them, as its authors' code ran them, or paper B's."""
     seeds: int | None = None
     """How many seeds, from 0 on; 4 or 8 in quick grids and 10 at paper scale if not given."""
     into: Path = Path("runs")
@@ -57,14 +56,18 @@ class Options(Generic[Chosen]):
 
 def main(arguments: Sequence[str]) -> None:
     name, rest = take_experiment("run", list(arguments), USAGE)
-    experiments = {each: experiment_from(each) for each in (NAMES if name == "all" else (name,))}
     grid = take_option(rest, "--grid", "quick")
     grid = grid if grid in get_args(GRIDS) else "quick"  # tyro will say which words there are.
+    experiments = experiments_with(grid, name)
     summary = "Every experiment." if name == "all" else (experiments[name].__doc__ or "").strip()
-    parsed = {
-        each: {run: _parse(name, rest, settings, summary, grid) for run, settings in experiment.GRIDS[grid].items()}
-        for each, experiment in experiments.items()
-    }
+    strange = set(rest)
+    parsed: dict[str, dict[str, Options]] = {each: {} for each in experiments}
+    for each, experiment in experiments.items():
+        for run, settings in experiment.GRIDS[grid].items():
+            parsed[each][run], unknown = _parse(name, rest, settings, summary, grid)
+            strange &= set(unknown)
+    if strange:
+        raise UserError(f"no run of this grid knows {' '.join(each for each in rest if each in strange)}.")
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
     from headway.cli.ending import show
     from headway.cli.outcome import Outcome
@@ -83,10 +86,13 @@ def main(arguments: Sequence[str]) -> None:
     show(outcomes, options.into, page, [f"headway run {shlex.join([name, *rest])}"])
 
 
-def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: str) -> Options:
-    """The same arguments once for every run of the grid, so that what is not given keeps that run's value."""
+def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: str) -> tuple[Options, list[str]]:
+    """The same arguments once for every run of the grid, so that what is not given keeps that run's value.
+
+    With them comes what a run of `all` could not make sense of.
+    """
     default = Options(grid=cast(GRIDS, grid), settings=settings)
-    # Of `all`, the trained runs come first and refuse what is no setting; the construction takes what it knows of it.
+    # Of `all`, paper A's trainings refuse what is no setting of theirs; the other runs take what they know of it.
     some = name == "all" and not isinstance(settings, Settings)
     parsed: Any = tyro.cli(
         Options[type(settings)],  # ty: ignore[invalid-type-form]
@@ -97,7 +103,7 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
         registry=REGISTRY,
         return_unknown_args=some,
     )
-    options = parsed[0] if some else parsed
+    options, unknown = parsed if some else (parsed, [])
     if options.seeds is not None and options.seeds < 1:
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
     context = getattr(options.settings, "context", None)
@@ -107,7 +113,7 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
             f"--context is {context}, but the grid says which models read whole sequences and which only windows. "
             "`--references 4` trains the n-gram model of 4 tokens and compares with it."
         )
-    return options
+    return options, unknown
 
 
 def _compute(cells: Sequence[Cell], stores: Sequence[Store]) -> None:

@@ -77,7 +77,7 @@ class Screen:
             table.add_column(heading, justify="left" if heading in ("run", "rung") else "right")
         shown = self._members[:24]
         for row, (cell, seed) in enumerate(shown):
-            top = len(cell.settings.task.blocks)
+            top = len(getattr(cell.settings.task, "blocks", ()))
             rung = "" if self._rungs is None else "●" * int(self._rungs[row]) + "○" * (top - int(self._rungs[row]))
             table.add_row(name(cell), str(seed), f"{self._losses[row]:.3f}", rung)
         if len(self._members) > len(shown):
@@ -89,6 +89,8 @@ class Screen:
 def name(cell: Cell) -> str:
     """What sets a cell apart for a person."""
     settings = cell.settings
+    if cell.kind != "markov":
+        return cell.kind
     model = "minimal" if settings.model.embedding == "one-hot" else "full"
     return model if settings.context is None else f"{settings.context}-gram"
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
-
-from headway.settings import ConstructionSettings, Settings
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,8 +16,8 @@ if TYPE_CHECKING:
     from headway.records import Finding, Trajectory
 
     # Help must not wait for NumPy, which these need.
-    Results = Mapping[str, tuple[Settings, Trajectory]]
-    """What the runs of a grid measured, by their names; a run that was not made is missing."""
+    Results = Mapping[str, tuple[Any, Trajectory]]
+    """Settings of a run and what it measured, by its name; a run that was not made is missing."""
 
 NAMES = (
     "stages",
@@ -37,19 +35,30 @@ NAMES = (
     "nonuniform",
     "overlapping",
     "sgd",
+    "flow",
+    "regression",
+    "overlay",
+    "stage-times",
     "differences",
     "positions",
     "depth",
+    "toy",
+    "escape",
+    "context-repetition",
+    "cross-sample-repetition",
+    "transformer-law",
+    "recall",
+    "recall-repetition",
 )
-"""In the order of paper A; the last three go beyond it."""
+"""In the order of paper A, with what goes beyond it at its end, and of paper B, from the toy on."""
 
 
 class Experiment(Protocol):
     """What every module here offers."""
 
     __doc__: str | None
-    GRIDS: Mapping[str, Mapping[str, Settings | ConstructionSettings]]
-    """quick, printed, as-run -> name of a run -> its settings; the first is the one that the page opens with."""
+    GRIDS: Mapping[str, Mapping[str, Any]]
+    """quick, printed, as-run, or quick, paper -> name of a run -> its settings; the page opens with the first."""
     SEEDS: dict[str, int]
     """How many seeds each grid uses unless told otherwise."""
 

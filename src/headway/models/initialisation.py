@@ -15,9 +15,17 @@ Scale = Float[Array, ""] | float
 
 
 def transformer(
-    settings: ModelSettings, tokens: int, length: int, key: PRNGKeyArray, scale: Scale | None = None
+    settings: ModelSettings,
+    tokens: int,
+    length: int,
+    key: PRNGKeyArray,
+    scale: Scale | None = None,
+    outputs: int | None = None,
 ) -> Transformer:
-    """A fresh model for `tokens` symbols and contexts of `length`; `scale` may be traced to differ between runs."""
+    """A fresh model for `tokens` symbols and contexts of `length`; `scale` may be traced to differ between runs.
+
+    What it reads may also be vectors of `tokens` numbers; it says `outputs` numbers, as many if not given.
+    """
     settings.check(tokens, length)
     scale = settings.scale if scale is None else scale
     factor = _factor(settings, scale)
@@ -32,7 +40,8 @@ def transformer(
     blocks = tuple(_block(settings, width, length, keys, scale) for _ in range(settings.blocks))
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
-        readout = _xavier(next(keys), (width, tokens), width, tokens, factor)
+        outputs = tokens if outputs is None else outputs
+        readout = _xavier(next(keys), (width, outputs), width, outputs, factor)
     return Transformer(embedding, positions, blocks, final_norm, readout, settings, tokens, length)
 
 

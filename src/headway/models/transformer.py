@@ -15,11 +15,14 @@ from headway.models.dropout import dropout
 from headway.models.positions import sinusoidal
 from headway.settings import ModelSettings
 
+Inputs = Int[Array, " time"] | Float[Array, "time token"]
+"""Tokens; or vectors, of which a token is the case of a single one among zeros."""
+
 
 class Reading(NamedTuple):
     """Everything a forward pass knows; what is not used is not computed."""
 
-    logits: Float[Array, "predicted token"]
+    logits: Float[Array, "predicted output"]
     heads: tuple[HeadReadings, ...]
     """Layer by layer; the last layer only at the predicted positions."""
 
@@ -56,26 +59,26 @@ class Block(eqx.Module):
 
 
 class Transformer(eqx.Module):
-    """tokens -> logits of the next token at the last positions."""
+    """tokens -> logits of the next token at the last positions; or vectors -> whatever the readout makes of them."""
 
     embedding: Float[Array, "token code"] | None
     positions: Float[Array, "length width"] | None
     blocks: tuple[Block, ...]
     final_norm: Norm | None
-    readout: Float[Array, "width token"] | None
+    readout: Float[Array, "width output"] | None
     settings: ModelSettings = eqx.field(static=True)
     tokens: int = eqx.field(static=True)
     length: int = eqx.field(static=True)
 
     def __call__(
-        self, tokens: Int[Array, " time"], predicted: int, key: PRNGKeyArray | None = None
-    ) -> Float[Array, "{predicted} token"]:
+        self, tokens: Inputs, predicted: int, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "{predicted} output"]:
         """Logits of the next token at the last `predicted` positions; with a key, dropout acts."""
         return self.read(tokens, predicted, key).logits
 
-    def read(self, tokens: Int[Array, " time"], predicted: int, key: PRNGKeyArray | None = None) -> Reading:
+    def read(self, tokens: Inputs, predicted: int, key: PRNGKeyArray | None = None) -> Reading:
         """The forward pass with every head's pattern and what it wrote."""
-        if tokens.shape != (self.length,):
+        if tokens.shape not in ((self.length,), (self.length, self.tokens)):
             raise ValueError(
                 f"got tokens of shape {tokens.shape}, but this model reads {self.length} tokens at once. "
                 "It is written for one sequence: use jax.vmap for more."
@@ -96,9 +99,11 @@ class Transformer(eqx.Module):
         logits = x[:, : self.tokens] if self.readout is None else x @ self.readout
         return Reading(logits, tuple(readings))
 
-    def embed(self, tokens: Int[Array, " time"]) -> Float[Array, "time width"]:
-        """The vectors that enter the first block."""
-        if self.embedding is None:
+    def embed(self, tokens: Inputs) -> Float[Array, "time width"]:
+        """The vectors that enter the first block; a token is a row of the embedding, a vector is multiplied by it."""
+        if tokens.ndim == 2:
+            x = tokens if self.embedding is None else tokens @ self.embedding
+        elif self.embedding is None:
             x = jax.nn.one_hot(tokens, self.tokens, dtype=self.blocks[0].attention.value.dtype)
         else:
             x = self.embedding[tokens]

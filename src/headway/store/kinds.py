@@ -12,12 +12,28 @@ from functools import cache
 from typing import Any
 
 from headway.records import Cell, plain, revive
-from headway.settings import ConstructionSettings, FlowSettings, Settings
+from headway.settings import (
+    ConstructionSettings,
+    FlowSettings,
+    PortraitSettings,
+    RecallSettings,
+    RegressionSettings,
+    Settings,
+    SingleLocationSettings,
+    StageTimesSettings,
+    ToySettings,
+)
 
 KINDS: dict[str, type] = {
     "markov": Settings,
     "construction": ConstructionSettings,
     "flow": FlowSettings,
+    "regression": RegressionSettings,
+    "portrait": PortraitSettings,
+    "stage-times": StageTimesSettings,
+    "single-location": SingleLocationSettings,
+    "recall": RecallSettings,
+    "toy": ToySettings,
 }
 
 IDENTITY = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{16}")

@@ -10,8 +10,13 @@ import numpy as np
 from headway.laboratory import Group, device, shape_of
 from headway.laboratory.flow import flow
 from headway.laboratory.hand_made import hand_made
+from headway.laboratory.portrait import portrait
+from headway.laboratory.regression import regression
+from headway.laboratory.stage_times import stage_times
+from headway.laboratory.toy import toy_run
 from headway.records import Cell
 from headway.store import Store, Work, provenance
+from headway.sweep.adaptive import run_adaptive
 from headway.sweep.rungs import Rungs
 from headway.sweep.watch import Silence, Watch
 from headway.training.train import Segment, Stretch
@@ -20,8 +25,17 @@ SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
 SECONDS = "seconds"
 """Name under which a checkpoint keeps the time that was spent before it."""
-AT_ONCE = {"construction": hand_made, "flow": flow}
+AT_ONCE = {
+    "construction": hand_made,
+    "flow": flow,
+    "regression": regression,
+    "portrait": portrait,
+    "stage-times": stage_times,
+    "toy": toy_run,
+}
 """Kind of a cell -> what computes it in one go; the other cells are trained."""
+ADAPTIVE = ("single-location", "recall")
+"""Kinds of cells that are trained for as long as their plateau lasts."""
 _said: set[str] = set()
 """Why some training is slower than it could be: told once, not for every cell."""
 
@@ -33,7 +47,8 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -
     for cell in dict.fromkeys(cells):
         if cell.kind in AT_ONCE and not store.has(cell):
             _compute_at_once(cell, store, watch)
-    for wave in _waves(cell for cell in cells if cell.kind not in AT_ONCE):
+    run_adaptive((cell for cell in cells if cell.kind in ADAPTIVE), store, watch)
+    for wave in _waves(cell for cell in cells if cell.kind not in (*AT_ONCE, *ADAPTIVE)):
         alike, left = defaultdict(list), defaultdict(list)
         for cell in wave:
             alike[shape_of(cell.settings)].append(cell)

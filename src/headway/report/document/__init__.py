@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.analysis import median_in_words
 from headway.records import Finding
+from headway.report.document import flow_table
 from headway.report.document.tables import NamedRun, schedule_table, stage_table
 
 __all__ = ["NamedRun", "write_document"]
@@ -21,6 +22,19 @@ those that changed afterwards.
 best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step that not all
 of them have. *Published* is what the authors' figures show, by eye and for one seed, where it is known. Excess loss is
 in nats."""
+
+DIFFERENCES = """\
+Every run changes one thing of its grid to what the other grid has; the table below has the numbers. What we read in it:
+
+- **Learning rate**: it decides whether the minimal model climbs. Alone, the authors' rate takes the printed run to the
+  last rung in most seeds; alone, the printed rate keeps the run of the authors' code on its first rung.
+- **Scaled scores**: dividing scores by the root of their width makes the minimal model slower, by about the factor that
+  the authors' rate makes up for.
+- **Aggregation**: a sum over a block instead of a mean makes every block stronger, so that the plateaus lie higher.
+  When they come, and in which order, hardly changes.
+- **Schedule**: seen once an epoch, the training loss never stands still for long enough before the rungs are met.
+- **Dropout** (full model): on every step it holds overfitting back; only on the first step of an epoch, as in the
+  authors' code, some seeds overfit before they meet the last rung."""
 
 SADDLE = """\
 The paper prints a schedule that halves the rate when the loss stands still (patience 10) and does not say what it
@@ -45,8 +59,13 @@ def write_document(
     ]
     for experiment, title in titles.items():
         parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
-        shown = [run for run in runs if run.experiment == experiment and run.settings.context is None]
+        own = [run for run in runs if run.experiment == experiment]
+        flows = [run for run in own if run.settings.KIND == "flow"]
+        if flows:
+            parts += [flow_table.WORDS, flow_table.flow_table(flows)]
+        shown = [run for run in own if run.settings.KIND == "markov" and run.settings.context is None]
         if shown:
+            parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))
         saddles = [run for run in shown if run.name.startswith("saddle")]
         if saddles:
@@ -68,14 +87,17 @@ def _summary(findings: Sequence[tuple[str, Finding]]) -> str:
 
 
 def _verdict(finding: Finding | None) -> str:
-    if finding is None or not finding.holds:
+    if finding is None:
+        return ""  # The experiment has no such grid.
+    if not finding.holds:
         return "not run"
     return f"{finding.verdict} {finding.held}"
 
 
 def _figures(path: Path, experiment: str) -> list[str]:
     """The experiment's figures that lie beside the document."""
-    found = sorted((path.parent / "figures").glob(f"{experiment}-as-run-*.png"))
+    folder = path.parent / "figures"
+    found = sorted([*folder.glob(f"{experiment}-as-run-*.png"), *folder.glob(f"{experiment}-paper-*.png")])
     return [f"![{file.stem}](figures/{file.name})" for file in found]
 
 

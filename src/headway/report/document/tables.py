@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from headway.analysis import OverSeeds, Stages, over_seeds
 from headway.analysis.seed_stages import ladder_stages
 from headway.published import PLATEAUS, STAGE_ENDS
 from headway.records import Trajectory
-from headway.settings import Settings
 
 
 class NamedRun(NamedTuple):
@@ -21,7 +20,8 @@ class NamedRun(NamedTuple):
     experiment: str
     grid: str
     name: str
-    settings: Settings
+    settings: Any
+    """Those of its kind."""
     trajectory: Trajectory
 
 

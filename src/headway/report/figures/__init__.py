@@ -13,14 +13,20 @@ from headway.report.figures.composites import figure_overview, figure_stages
 from headway.report.figures.curves import draw_excess, draw_kl, reference_names, rung_names
 from headway.report.figures.family import figure_family
 from headway.report.figures.files import save
+from headway.report.figures.flow import figure_flow
 from headway.report.figures.grid import figure_grid
+from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
+from headway.report.figures.recall import figure_recall, figure_repetition, figure_two_attentions
 from headway.report.figures.runs import Run
 from headway.report.figures.saddle import figure_saddle
 from headway.report.figures.sharpness import figure_sharpness
 from headway.report.figures.sizes import figure_sizes
 from headway.report.figures.specialisation import draw_competition, draw_mass
 from headway.report.figures.style import new_figure
+from headway.report.figures.toy import figure_repeated, figure_transition
+from headway.report.figures.toy_over import figure_late, figure_over
+from headway.report.figures.transformer_law import figure_emergence, figure_plateau_sizes
 
 __all__ = [
     "Run",
@@ -31,14 +37,26 @@ __all__ = [
     "draw_kl",
     "draw_mass",
     "figure_choice",
+    "figure_emergence",
     "figure_family",
+    "figure_flow",
     "figure_grid",
+    "figure_late",
+    "figure_law",
+    "figure_over",
     "figure_overview",
+    "figure_plateau_sizes",
+    "figure_plateaus",
     "figure_progress",
+    "figure_recall",
+    "figure_repeated",
+    "figure_repetition",
     "figure_saddle",
     "figure_sharpness",
     "figure_sizes",
     "figure_stages",
+    "figure_transition",
+    "figure_two_attentions",
     "new_figure",
     "reference_names",
     "rung_names",

@@ -1,0 +1,176 @@
+"""B4 and B6 to B9 on transformers that learn in-context associative recall."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.analysis.crossings import at_end, first_at_least, for_good
+from headway.claims.claim import AnyRun, Claim, judged
+from headway.claims.plateau_laws import (
+    NEAR,
+    WITHIN,
+    PublishedLaw,
+    censored,
+    judge_constant,
+    judge_exponent,
+    plateau,
+    plateaus,
+    ratio_of_ends,
+    rises,
+)
+from headway.claims.transformer_law import best_head
+from headway.records import Finding
+
+LAW = PublishedLaw(0.55, {"tokens": 0.79, "pairs": 2.25})
+"""0.55 N_tokens^0.79 N_pairs^2.25."""
+KNOWN = 0.5
+"""Accuracy at which the transition of recall is over."""
+ONE = 2.0
+"""The end of one transition comes at most so many times as late as the end of the plateau."""
+HALF = 0.5
+"""Share of its rise at which attention of a layer has formed."""
+GAP = 0.1
+"""Accuracy with the repetition of the training, less that without, that counts as overfitting."""
+
+_STATEMENT = "The plateau of associative recall lasts 0.55 N_tokens^0.79 N_pairs^2.25 steps"
+_FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens and N_pairs: "
+
+B4 = Claim(
+    "B4",
+    f"{_STATEMENT}: the power of N_pairs.",
+    f"{_FIT}that of N_pairs is within {NEAR} of 2.25.",
+    "exponent of N_pairs",
+)
+B4_TOKENS = Claim(
+    "B4 tokens",
+    f"{_STATEMENT}: the power of N_tokens.",
+    f"{_FIT}that of N_tokens is within {NEAR} of 0.79.",
+    "exponent of N_tokens",
+)
+B4_CONSTANT = Claim(
+    "B4 constant",
+    f"{_STATEMENT}: the constant.",
+    f"With the published exponents, the constant that fits a seed's plateaus best is within a factor of {WITHIN:g} "
+    "of 0.55.",
+    "constant, in steps",
+)
+B6_RECALL = Claim(
+    "B6 recall",
+    "The plateau of recall grows with the number of pairs and of symbols.",
+    "It is strictly longer for every next larger N_pairs at the same N_tokens, and for every next larger N_tokens at "
+    "the same N_pairs.",
+    "longest plateau, relative to the shortest",
+)
+B7_RECALL = Claim(
+    "B7 recall",
+    "Repetition shortens the plateau of recall, and repeating in the context is more efficient than across samples.",
+    "Tested without repetition, the plateau is strictly shorter with the smallest B above 1, and with the smallest p "
+    "above 0, than with none; and it is shorter with that B than with any p.",
+    "plateau with the smallest B above 1, relative to that without repetition",
+)
+B8 = Claim(
+    "B8",
+    "Too much repetition overfits: what is learnt from repeated pairs does not carry over to single ones.",
+    f"At the end of training with the largest B or with the largest p the accuracy is at least {GAP} higher with the "
+    "repetition of the training than without; and without any it is not.",
+    "larger of the two differences of accuracy",
+)
+B9 = Claim(
+    "B9",
+    "Recall is learnt in one transition, though it needs two layers of attention.",
+    f"In every run that gets there, an accuracy of {KNOWN:.0%} comes at most {ONE:g} times as late as the end of the "
+    f"plateau; and between half the plateau and that time, the attention of values on their keys in the first layers "
+    "and that of the query on the right value each pass half of their rise for good, in the head where it is "
+    "strongest in the end.",
+    f"step of an accuracy of {KNOWN:.0%}, relative to the end of the plateau; the latest of all runs",
+)
+
+
+@judged
+def law_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
+    """One power of B4."""
+    return judge_exponent(claim, LAW, runs, factor)
+
+
+@judged
+def law_constant(claim: Claim, *runs: AnyRun) -> Finding:
+    """What stands before the powers of B4."""
+    return judge_constant(claim, LAW, runs)
+
+
+@judged
+def grows_with_pairs_and_tokens(claim: Claim, *runs: AnyRun) -> Finding:
+    """Strictly, along both axes."""
+    more, larger = rises(runs, "pairs", ["tokens"]), rises(runs, "tokens", ["pairs"])
+    if more is None or larger is None:
+        return claim.not_run("It needs two numbers of pairs with one pool and two pools with one number of pairs.")
+    lasted = plateaus(runs)
+    parts = {"grows with N_pairs": more, "grows with N_tokens": larger}
+    return claim.finding(runs, ratio_of_ends(lasted), more & larger, censored(runs), parts)
+
+
+@judged
+def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
+    """t(known) <= 2 t(plateau), and both attentions form between t(plateau) / 2 and t(known)."""
+    late, formed = [], []
+    for run in runs:
+        trajectory, end = run[1], plateau(run)
+        times = trajectory.times("accuracy")
+        known = first_at_least(times, trajectory["accuracy"], KNOWN)
+        late.append(known / np.where(end > 0, end, np.nan))
+        if "attention_previous" not in trajectory:
+            return claim.not_run("A model of one layer cannot show it.")
+        rose = [_half_way(times, trajectory[f"attention_{name}"]) for name in ("previous", "relevant")]
+        formed.append(np.all([(end / 2 <= at) & (at <= known) for at in rose], axis=0))
+    ratio, together = np.stack(late, axis=1), np.stack(formed, axis=1)
+    there = np.isfinite(ratio)
+    short, both = np.all((ratio <= ONE) | ~there, axis=1), np.all(together | ~there, axis=1)
+    holds = short & both & there.any(axis=1)
+    latest = np.where(there.any(axis=1), np.max(np.where(there, ratio, -np.inf), axis=1), np.nan)
+    detail = (
+        f"Of {there.sum()} runs and seeds that get to {KNOWN:.0%}, {np.sum(ratio[there] <= ONE)} do so in one go and "
+        f"{together[there].sum()} form both attentions then; {(~there).sum()} do not get there."
+    )
+    return claim.finding(runs, latest, holds, detail, {"one transition": short, "both layers in it": both})
+
+
+@judged
+def repetition_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: AnyRun) -> Finding:
+    """With a little repetition of either kind the plateau is shorter; B before p."""
+    lasted = np.where(np.isnan(plateaus((none, copies, *shares))), np.inf, plateaus((none, copies, *shares)))
+    plain, copied, shared = lasted[:, 0], lasted[:, 1], lasted[:, 2:]
+    parts = {
+        "shorter with B": copied < plain,
+        "shorter with p": shared[:, 0] < plain,
+        "B before every p": np.all(copied[:, None] < shared, axis=1),
+    }
+    with np.errstate(invalid="ignore"):
+        relative = copied / plain
+    return claim.finding(
+        (none, copies, *shares),
+        np.where(np.isfinite(relative), relative, np.nan),
+        np.all(list(parts.values()), axis=0),
+        censored([none, copies, *shares]),
+        parts,
+    )
+
+
+@judged
+def too_much_overfits(claim: Claim, none: AnyRun, copies: AnyRun, share: AnyRun) -> Finding:
+    """accuracy with repetition - accuracy without, at the end, with the most of it."""
+    gaps = [at_end(run[1]["accuracy_repeated"]) - at_end(run[1]["accuracy"]) for run in (none, copies, share)]
+    control, in_context, across = gaps
+    larger = np.maximum(in_context, across)
+    parts = {"largest B": in_context >= GAP, "largest p": across >= GAP, "none without": control < GAP}
+    return claim.finding((none, copies, share), larger, (larger >= GAP) & (control < GAP), parts=parts)
+
+
+def _half_way(times: np.ndarray, attention: np.ndarray) -> np.ndarray:
+    """When the head that is strongest in the end has made half of its rise for good: (seed,)."""
+    curves = best_head(attention)
+    ends = at_end(curves)
+    rows = [
+        for_good(times, curve[None], float(curve[0] + HALF * (end - curve[0])))[0]
+        for curve, end in zip(curves, ends, strict=True)
+    ]
+    return np.array(rows)

@@ -1,0 +1,126 @@
+"""How long the plateau of paper B's toy lasts: against T, B and p, and laws over what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
+
+from headway.records import Trajectory
+from headway.report.colours import COMPETITION_COLOUR, INK, MUTED
+from headway.report.figures.lines import median_over_seeds
+from headway.report.figures.runs import run_colours
+from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
+from headway.report.figures.toy import DASHES, DOTS, Look, ToyRun
+from headway.settings import ToySettings
+
+Along = Literal["lengths", "copies", "repeated"]
+LABELS = {"lengths": "T", "copies": "copies B", "repeated": "share p"}
+Law = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Plateaus (seed, case), those of the law fitted to them (seed, case), and those of the published law (case,)."""
+
+
+@styled
+def figure_plateaus(runs: Mapping[str, ToyRun], *, along: Along) -> Figure:
+    """Plateau / (sqrt(d) T) of every case along one of its sizes, a colour for each d; dashed: the closed form."""
+    figure = new_figure(PAGE_WIDTH if len(runs) > 1 else 0.62 * PAGE_WIDTH, 2.3)
+    panels = figure.subplots(1, len(runs), squeeze=False, sharey=True)[0]
+    colours = _colours(runs)
+    for axes, (name, (settings, trajectory)) in zip(panels, runs.items(), strict=True):
+        dress(axes)
+        _draw_plateaus(axes, settings, trajectory, along, colours)
+        axes.set_title(name if len(runs) > 1 else "")
+        axes.set_xlabel(LABELS[along])
+    panels[0].set_ylabel(r"plateau / ($\sqrt{d}\,T$)")
+    keys = [Line2D([], [], color=colour, label=f"d = {size}") for size, colour in colours.items()]
+    keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="closed form"))
+    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    return figure
+
+
+@styled
+def figure_law(laws: Mapping[str, Law]) -> Figure:
+    """Predicted over measured plateaus, case by case: by the law that was fitted here, and by the published one."""
+    figure = new_figure(PAGE_WIDTH if len(laws) > 1 else 0.62 * PAGE_WIDTH, 2.2)
+    panels = figure.subplots(1, len(laws), squeeze=False, sharey=True)[0]
+    for axes, (name, (plateaus, fitted, published)) in zip(panels, laws.items(), strict=True):
+        dress(axes)
+        known = np.isfinite(plateaus) & (plateaus > 0)
+        measured = np.where(known, plateaus, np.nan)
+        shown = median_over_seeds(measured)
+        look: Look = {"linestyle": "none", "markersize": 3.0, "markeredgewidth": 0.8}
+        for values, marker, colour, label in (
+            (np.broadcast_to(published, measured.shape), "x", COMPETITION_COLOUR, "published law"),
+            (fitted, "o", INK, "fitted law"),
+        ):
+            ratio = median_over_seeds(values / measured)
+            axes.plot(shown, ratio, marker=marker, color=colour, markerfacecolor="none", label=label, **look)
+        axes.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)
+        if np.isfinite(shown).any():
+            axes.set_xscale("log")
+            axes.margins(x=0.08, y=0.15)
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            plain_log(axes)
+        lost = int(np.sum(~known))
+        axes.set_title(name + (f" ({lost} of {known.size} runs never left)" if lost else ""))
+        axes.set_xlabel("measured plateau")
+    panels[0].set_ylabel("predicted / measured")
+    figure.legend(handles=panels[0].get_lines()[:2], loc="outside lower center", ncols=2)
+    return figure
+
+
+def plain_log(axes: Axes) -> None:
+    """A logarithmic height of few decades, in plain numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(LogLocator(subs="all", numticks=20))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _colours(runs: Mapping[str, ToyRun]) -> dict[int, str]:
+    """One colour a d, the same in every panel."""
+    sizes = sorted({size for settings, _ in runs.values() for size in settings.dimensions})
+    return dict(zip(sizes, run_colours(len(sizes)), strict=True))
+
+
+def _draw_plateaus(
+    axes: Axes, settings: ToySettings, trajectory: Trajectory, along: Along, colours: dict[int, str]
+) -> None:
+    """One line for each combination of the other sizes: that of the largest is thick, and the rest are thin."""
+    names = ("dimensions", "lengths", "copies", "repeated")
+    shape = [len(getattr(settings, name)) for name in names]
+    scale = np.array([dimension**0.5 * length for dimension, length, _, _ in settings.cases])
+    facts = {name: trajectory.facts[name] for name in ("plateau", "closed_form")}
+    plateaus = median_over_seeds(np.where(np.isfinite(facts["plateau"]), facts["plateau"], np.nan)) / scale
+    closed = facts["closed_form"][0] / scale
+    place = names.index(along)
+    x = np.array(getattr(settings, along), float)
+    for size, dimension in enumerate(settings.dimensions):
+        rows, formula = (
+            np.moveaxis(values.reshape(shape), place, -1)[size].reshape(-1, len(x)) for values in (plateaus, closed)
+        )
+        for number, row in enumerate(rows):
+            last = number == len(rows) - 1
+            look: Look = (
+                {"linewidth": 1.4, "marker": "o", "markersize": 2.8} if last else {"linewidth": 0.5, "alpha": 0.5}
+            )
+            axes.plot(x, row, color=colours[dimension], **look)
+        axes.plot(x, formula[-1], color=MUTED if along != "repeated" else colours[dimension], linestyle=DASHES,
+                  linewidth=0.9, zorder=1)  # fmt: skip
+    if along != "repeated":
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(FixedLocator(x.tolist()))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.margins(x=0.06)
+    if along == "copies" and np.isfinite(plateaus).any():
+        plain_log(axes)
+    else:
+        axes.set_ylim(0, 1.15 * max(1.0, float(np.nanmax([plateaus.max(initial=0), closed.max()]))))

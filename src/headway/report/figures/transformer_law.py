@@ -1,0 +1,130 @@
+"""Transformers on single-location regression: one transition, and how long plateaus last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter
+
+from headway.records import Trajectory
+from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.figures.ends import name_ends, note_above
+from headway.report.figures.lines import median_over_seeds, moving_values, time_axis
+from headway.report.figures.runs import run_colours
+from headway.report.figures.stopping import draw_stopping, lasting_median
+from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
+from headway.settings import SingleLocationSettings
+
+LocationRun = tuple[SingleLocationSettings, Trajectory]
+DOTS = (0, (1, 1.6))
+DASHES = (0, (3.5, 1.6))
+
+
+@styled
+def figure_emergence(run: LocationRun) -> Figure:
+    """Left: the test loss and its threshold. Right: what the model makes of the vector, and every head's attention."""
+    settings, trajectory = run
+    times, end = trajectory.times("loss"), _last_time(trajectory)
+    figure = new_figure(PAGE_WIDTH, 2.1)
+    left, right = figure.subplots(1, 2)
+    draw_stopping(left, times, np.minimum(moving_values(trajectory, "loss"), 1.0), INK, "test loss")
+    left.axhline(settings.training.threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
+    note_above(left, "threshold", (0.015, settings.training.threshold), ("axes fraction", "data"), "left")
+    left.set_ylim(0, 1.0)
+    left.set_ylabel("test loss (at most 1)")
+    left.set_title(f"T = {settings.task.length}, d = {settings.task.dimension}")
+    gain = draw_stopping(
+        right, times, moving_values(trajectory, "gain"), COMPETITION_COLOUR, r"$E\langle y, y^*\rangle$"
+    )
+    attention = moving_values(trajectory, "attention_relevant")
+    strongest = draw_stopping(
+        right, times, attention.reshape(*attention.shape[:2], -1).max(axis=2), COOPERATION_COLOUR, "attention"
+    )
+    for heads in np.moveaxis(attention.reshape(*attention.shape[:2], -1), 2, 0):
+        right.plot(times, lasting_median(heads), color=COOPERATION_COLOUR, linewidth=0.5, linestyle=DASHES)
+    right.set_ylim(-0.1, 1.7)
+    right.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)
+    for axes in (left, right):
+        dress(axes)
+        time_axis(axes, end, log=False)
+    name_ends(right, [gain, strongest])
+    return figure
+
+
+@styled
+def figure_plateau_sizes(runs: Mapping[str, LocationRun], law: Callable[[LocationRun], float]) -> Figure:
+    """The plateau against T, d, B and p, every seed a dot; dashed: the published law."""
+    figure = new_figure(PAGE_WIDTH, 2.3)
+    panels = figure.subplots(1, 4, sharey=True)
+    every = list(runs.values())
+    plain = [run for run in every if run[0].task.copies == 1 and run[0].task.repeated == 0]
+    shared = [run for run in every if run[0].task.repeated > 0]
+    _draw_family(panels[0], plain, "length", "dimension", "T", "d", law)
+    _draw_family(panels[1], plain, "dimension", "length", "d", "T", law)
+    _draw_family(
+        panels[2], _beside(every, [r for r in every if r[0].task.copies > 1]), "copies", None, "copies B", "", law
+    )
+    _draw_family(panels[3], shared, "repeated", None, "share p", "", None)
+    panels[0].set_ylabel("plateau (steps)")
+    if any(np.isfinite(run[1].facts["plateau"]).any() for run in every):
+        panels[0].set_yscale("log")
+    return figure
+
+
+def _beside(every: list[LocationRun], copied: list[LocationRun]) -> list[LocationRun]:
+    """The runs with copies, and those of their sizes without."""
+    sizes = {_size(run) for run in copied}
+    return [run for run in every if _size(run) in sizes and run[0].task.repeated == 0]
+
+
+def _size(run: LocationRun) -> tuple[int, int]:
+    return run[0].task.length, run[0].task.dimension
+
+
+def _draw_family(
+    axes: Axes,
+    runs: list[LocationRun],
+    along: str,
+    family: str | None,
+    label: str,
+    family_label: str,
+    law: Callable[[LocationRun], float] | None,
+) -> None:
+    """One colour for each value of `family`, and a line through the medians along `along`."""
+    dress(axes)
+    axes.set_xlabel(label)
+
+    def value(run: LocationRun, name: str) -> Any:
+        return getattr(run[0].task, name)
+
+    kinds = sorted({value(run, family) for run in runs}) if family else [None]
+    for kind, colour in zip(kinds, run_colours(len(kinds)), strict=True):
+        own = sorted((r for r in runs if family is None or value(r, family) == kind), key=lambda r: value(r, along))
+        x = np.array([float(value(run, along)) for run in own])
+        rows = [np.asarray(run[1].facts["plateau"], float) for run in own]
+        for place, row in zip(x, rows, strict=True):
+            axes.plot(np.full(len(row), place), row, ".", color=colour, markersize=2.5, alpha=0.5)
+        medians = np.array([float(median_over_seeds(row[:, None])[0]) for row in rows])
+        name = f"{family_label} = {kind}" if family else None
+        axes.plot(x, medians, color=colour, linewidth=1.2, marker="o", markersize=2.8, label=name)
+        if law is not None and own:
+            axes.plot(x, [law(run) for run in own], color=colour, linewidth=0.8, linestyle=DASHES)
+    if family and runs:
+        axes.legend(loc="best", fontsize=6)
+    sizes = sorted({float(value(run, along)) for run in runs})
+    if sizes and sizes[0] > 0 and along != "repeated":
+        axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(sizes))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.margins(x=0.1)
+
+
+def _last_time(trajectory: Trajectory) -> np.ndarray:
+    """The times up to that at which half of the seeds had stopped, so that the transition fills the axis."""
+    return np.array([0.0, float(np.median(trajectory.facts["stopped_at"]))])

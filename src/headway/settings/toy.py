@@ -1,0 +1,97 @@
+"""The toy of paper B: one token of many matters, and attention has to find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import ClassVar, Literal
+
+from headway.settings.checks import require, require_number, require_whole, settle
+
+Case = tuple[int, int, int, float]
+"""d, T, B and p."""
+
+
+@dataclass(frozen=True)
+class ToySettings:
+    """Single-location regression, y* = W* x_T, learned from W = 0 and a = 0 in every combination of its sizes."""
+
+    KIND: ClassVar[str] = "toy"
+
+    dimensions: tuple[int, ...] = (64,)
+    """d: size of a token."""
+    lengths: tuple[int, ...] = (256,)
+    """T: how many tokens there are."""
+    copies: tuple[int, ...] = (1,)
+    """B: how many of them are the one that matters."""
+    repeated: tuple[float, ...] = (0.0,)
+    """p: how often the token that matters is one and the same vector, in all samples."""
+    model: Literal["matrices", "logits", "gap", "linearised", "late"] = "logits"
+    """What moves: W and the T logits in full; the same in the few coordinates that they need; those, with the gap
+    between logits itself as the parameter; or an approximation, of the start or of the end."""
+    dynamics: Literal["descent", "flow"] = "descent"
+    """Steps of gradient descent, or the flow that they follow."""
+    samples: int | None = None
+    """Size of the training set of matrices; if not given, the expectation over all samples is descended, exactly."""
+    learning_rate: float = 1.0
+    threshold: float = 0.1
+    """The loss, tested without cross-sample repetition, at which a plateau has ended; it starts at 0.5."""
+    longest: float = 10.0
+    """A plateau that lasts longer than this many times its closed form is censored."""
+    points: int = 101
+    """How many points of each curve are kept; none if only plateaus are wanted."""
+    shown: float = 2.5
+    """The last of them, in closed forms of the plateau."""
+    tail: float = 1.5
+    """A run stops after so many of its plateaus."""
+
+    def __post_init__(self) -> None:
+        settle(self)
+        for name, least in (("dimensions", 2), ("lengths", 2), ("copies", 1)):
+            for number in getattr(self, name):
+                require_whole(f"a number of {name}", number, least)
+        for number in self.repeated:
+            require_number("a number of repeated", number, least=0, below=1)
+        for name in ("dimensions", "lengths", "copies", "repeated"):
+            rising = getattr(self, name)
+            require(
+                len(rising) > 0 and all(a < b for a, b in pairwise(rising)),
+                f"{name} is {rising!r}, but it must be one number or more, each larger than the one before.",
+            )
+        require(
+            max(self.copies) < min(self.lengths),
+            f"{max(self.copies)} copies leave no other token among {min(self.lengths)}. Use fewer copies, or larger "
+            "lengths.",
+        )
+        require_number("learning_rate", self.learning_rate, above=0)
+        require_number("threshold", self.threshold, above=0, below=0.5)
+        require_number("longest", self.longest, above=0)
+        require_number("shown", self.shown, above=0)
+        require_number("tail", self.tail, least=1)
+        require_whole("points", self.points, 0)
+        if self.samples is not None:
+            require_whole("samples", self.samples, 1)
+        self._check_that_it_exists()
+
+    def _check_that_it_exists(self) -> None:
+        require(
+            self.dynamics == "descent" or self.model != "matrices",
+            'the flow is solved in coordinates, which are exact. Use model "logits", or dynamics "descent".',
+        )
+        require(
+            self.dynamics == "flow" or self.model not in ("linearised", "late"),
+            f'the {self.model} model is an approximation of the flow. Use dynamics "flow".',
+        )
+        require(
+            self.samples is None or self.model == "matrices",
+            f'a training set needs W and a in full, but the model is "{self.model}". Use model "matrices", or no set.',
+        )
+        require(
+            self.model != "late" or self.repeated == (0.0,),
+            f"the late phase is known without cross-sample repetition, but repeated is {self.repeated!r}. Use 0.",
+        )
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Every (d, T, B, p), p running fastest: the last axis of what is measured."""
+        return tuple(product(self.dimensions, self.lengths, self.copies, self.repeated))

@@ -1,0 +1,90 @@
+"""Run cells whose seeds stop each at its own time: cells of one shape together, each stored as soon as it is done."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+
+from headway.laboratory import device
+from headway.laboratory.emergence import EmergenceGroup, Tick, shape_of
+from headway.records import Cell
+from headway.store import Store, Work, provenance
+from headway.sweep.watch import Watch
+
+SAVE_EVERY = 60.0
+"""Seconds between checkpoints: what a kill -9 can cost. The models are large and the disk takes its time."""
+SECONDS = "seconds"
+"""Name under which a checkpoint keeps the time that was spent before it."""
+
+
+def run_adaptive(cells: Iterable[Cell], store: Store, watch: Watch) -> None:
+    """Compute every cell that the store lacks, shape by shape, in the order in which they were asked for."""
+    alike: dict[object, list[Cell]] = defaultdict(list)
+    for cell in dict.fromkeys(cells):
+        if not store.has(cell):
+            alike[shape_of(cell.settings)].append(cell)
+    for group in alike.values():
+        _run_alike(group, store, watch)
+
+
+def _run_alike(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
+    """Cells of one shape; those that were interrupted at the same step go on together."""
+    with ExitStack() as held:
+        at: dict[int, list[tuple[Work, dict[str, np.ndarray] | None]]] = defaultdict(list)
+        # Every process takes the locks in the same order, so that no two wait for each other.
+        for cell in sorted(cells, key=lambda cell: cell.identity):
+            waiting = f"another process is at {cell.identity}; waiting for it"
+            work = held.enter_context(store.open(cell, on_wait=lambda text=waiting: watch.note(text)))
+            if work.record is None:
+                resumed = work.resume()
+                if resumed.warning:
+                    watch.note(resumed.warning)
+                at[resumed.position].append((work, resumed.checkpoint))
+        for position, works in at.items():
+            checkpoints = [checkpoint for _, checkpoint in works if checkpoint is not None]
+            _train([work for work, _ in works], position, checkpoints, watch)
+
+
+def _train(works: Sequence[Work], position: int, checkpoints: Sequence[Mapping], watch: Watch) -> None:
+    cells = [work.cell for work in works]
+    before = max((float(checkpoint[SECONDS][0]) for checkpoint in checkpoints), default=0.0)
+    steps = cells[0].settings.training.steps
+    watch.begin(cells, position, steps)
+    if position:
+        watch.note(f"going on at step {position} of at most {steps}")
+    began = saved = time.monotonic()
+    group = EmergenceGroup(cells)
+    pending: dict[int, list[Tick]] = {index: [] for index in range(len(works))}
+    losses = np.full(sum(len(cell.seeds) for cell in cells), np.nan)  # The last one of each seed, stopped or not.
+
+    def save(indices: Iterable[int]) -> None:
+        """Keep everything up to the last tick; step 0 alone is a function of the seeds and not worth it."""
+        for index in indices:
+            ticks = pending[index]
+            if ticks and ticks[-1].step > 0:
+                state = group.checkpoint(index)
+                state[SECONDS] = np.asarray([before + time.monotonic() - began])
+                works[index].save(group.part(ticks, index), state, ticks[-1].step)
+                ticks.clear()
+
+    try:
+        for tick in group.ticks(position, checkpoints or None):
+            for ticks in pending.values():
+                ticks.append(tick)
+            for index in [index for index in pending if group.done(index)]:
+                save([index])
+                del pending[index]
+                seconds = before + time.monotonic() - began
+                works[index].finish(group.facts(index), provenance(device(), seconds))
+            if time.monotonic() - saved > SAVE_EVERY:
+                save(pending)
+                saved = time.monotonic()
+            losses = np.where(np.isnan(tick.measured["train_loss"]), losses, tick.measured["train_loss"])
+            if tick.step:
+                watch.advance(tick.step, losses, None)
+    except KeyboardInterrupt:
+        save(pending)
+        raise
+    watch.end(cells)

@@ -1,0 +1,71 @@
+"""Figures of paper B's transformers: what is drawn where, and what cannot be drawn stops nobody."""
+
+import numpy as np
+import pytest
+from tests.report.made_emergence import made_emergence
+
+from headway.experiments.recall import GRIDS as RECALL
+from headway.experiments.recall_repetition import GRIDS as REPETITION
+from headway.experiments.transformer_law import GRIDS as LAW
+from headway.report.figures import (
+    figure_emergence,
+    figure_plateau_sizes,
+    figure_recall,
+    figure_repetition,
+    figure_two_attentions,
+)
+
+
+def runs(grids):
+    return {name: (settings, made_emergence(settings)) for name, settings in grids["quick"].items()}
+
+
+def test_plateaus_stand_against_every_size_beside_the_published_law():
+    length, dimension, copies, share = figure_plateau_sizes(runs(LAW), lambda run: 100.0).axes
+    assert [axes.get_xlabel() for axes in (length, dimension, copies, share)] == ["T", "d", "copies B", "share p"]
+    medians = [line for line in length.get_lines() if line.get_linestyle() == "-"]
+    assert [line.get_xdata().tolist() for line in medians] == [[8, 16, 32]] * 2
+    made = made_emergence(LAW["quick"]["T = 8, d = 4"]).facts["plateau"]
+    assert medians[0].get_ydata()[0] == pytest.approx(np.median(made))
+    law = [line for line in copies.get_lines() if line.get_linestyle() == "--"]
+    assert law[0].get_xdata().tolist() == [1, 2, 4] and set(law[0].get_ydata()) == {100.0}
+
+
+def test_a_transition_shows_loss_gain_and_attention():
+    left, right = figure_emergence(runs(LAW)["T = 32, d = 8"]).axes
+    assert left.get_title() == "T = 32, d = 8"
+    names = [text.get_text() for text in right.texts]
+    assert "attention" in names and len(names) == 2
+
+
+def test_recall_shows_every_run_and_both_attentions():
+    several = runs(RECALL)
+    (axes,) = figure_recall(several).axes
+    assert {text.get_text() for text in axes.texts} >= set(several)
+    _, right = figure_two_attentions(several["64 symbols, 4 pairs"]).axes
+    assert {text.get_text() for text in right.texts} == {"value to key", "query to value"}
+
+
+def test_repetition_shows_copies_on_the_left_and_shares_on_the_right():
+    left, right = figure_repetition(runs(REPETITION)).axes
+    words = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (left, right)]
+    assert words[0] == ["B = 1", "B = 2", "B = 4", "with repetition"]
+    assert words[1] == ["p = 0", "p = 0.5", "p = 0.9", "with repetition"]
+
+
+@pytest.mark.parametrize("last", [1, None])
+def test_figures_without_numbers_can_be_drawn(last):
+    """From one evaluation, or from none that is a number."""
+    for figure_of, grids in ((figure_recall, RECALL), (figure_repetition, REPETITION)):
+        several = runs(grids)
+        for _, trajectory in several.values():
+            for values in trajectory.arrays.values():
+                values[:, last:] = np.nan
+                values[:, : 0 if last else None] = np.nan
+        figure_of(several).draw_without_rendering()
+    settings, trajectory = runs(LAW)["T = 8, d = 4"]
+    for values in trajectory.arrays.values():
+        values[:] = np.nan
+    trajectory.facts["plateau"][:] = np.nan
+    figure_emergence((settings, trajectory)).draw_without_rendering()
+    figure_plateau_sizes({"one": (settings, trajectory)}, lambda run: 100.0).draw_without_rendering()

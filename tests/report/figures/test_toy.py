@@ -1,0 +1,81 @@
+"""Figures of paper B's toy: what is drawn where, and what cannot be drawn stops nobody."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.report.made_toy import FORMULA, made_toy
+
+from headway.report.figures import (
+    figure_late,
+    figure_law,
+    figure_over,
+    figure_plateaus,
+    figure_repeated,
+    figure_transition,
+)
+from headway.settings import ToySettings
+
+SETTINGS = ToySettings(dimensions=(4, 16), lengths=(32, 64), copies=(1, 2), points=21)
+RUN = SETTINGS, made_toy(SETTINGS)
+
+
+def lines(axes):
+    return [line for line in axes.get_lines() if len(np.atleast_1d(line.get_xdata())) > 2]
+
+
+def test_the_transition_is_drawn_in_steps_of_the_largest_case():
+    figure = figure_transition(RUN)
+    left, _ = figure.axes
+    assert left.get_title() == "d = 16, T = 64, B = 2"
+    steps = lines(left)[-1].get_xdata()
+    assert steps[-1] == pytest.approx(2.5 * FORMULA * 4 * 64 / 2)
+
+
+@pytest.mark.parametrize("along, count", [("lengths", 4), ("copies", 4)])
+def test_plateaus_are_shown_as_shares_of_root_d_times_t_beside_the_closed_form(along, count):
+    (axes,) = figure_plateaus({"one": RUN}, along=along).axes
+    solid = [line for line in axes.get_lines() if line.get_linestyle() == "-"]
+    dashed = [line for line in axes.get_lines() if line.get_linestyle() == "--"]
+    assert (len(solid), len(dashed)) == (count, 2)
+    assert dashed[0].get_ydata()[0] == pytest.approx(FORMULA / (1 if along == "copies" else 2))
+    assert solid[-1].get_ydata() / dashed[-1].get_ydata() == pytest.approx(np.full(2, 1.3 * 1.005 / FORMULA))
+
+
+def test_a_law_stands_over_what_it_predicts():
+    plateaus = RUN[1].facts["plateau"]
+    (axes,) = figure_law({"one": (plateaus, plateaus * 1.1, plateaus[0] * 2)}).axes
+    published, fitted = axes.get_lines()[:2]
+    assert fitted.get_ydata() == pytest.approx(np.full(8, 1.1))
+    assert published.get_ydata() == pytest.approx(np.full(8, 2.0), rel=0.02)
+    censored = np.where(np.arange(8) == 0, np.inf, plateaus)
+    (axes,) = figure_law({"one": (censored, plateaus, plateaus[0])}).axes
+    assert axes.get_title() == "one (2 of 16 runs never left)"
+
+
+def test_a_prediction_stands_over_its_measurement():
+    one = replace(SETTINGS, copies=(1,))
+    told, seen = (one, made_toy(one, constant=1.4)), (one, made_toy(one, constant=1.3))
+    panels = figure_over(told, seen, ("told", "seen")).axes
+    assert [len(lines(axes)) for axes in panels[:2]] == [2, 4]
+    ratios = np.concatenate([line.get_ydata() for line in panels[2].get_lines()[:2]])
+    assert ratios == pytest.approx(np.full(4, 1.4 / 1.3))
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_every_figure_can_be_drawn_without_a_number(lost):
+    settings = replace(SETTINGS, copies=(1,), repeated=(0.0, 0.2))
+    trajectory = made_toy(settings)
+    arrays = {name: np.full_like(values, np.nan) for name, values in trajectory.arrays.items()} if lost else {}
+    facts = {"plateau": np.full_like(trajectory.facts["plateau"], np.inf)} if lost else {}
+    run = settings, replace(trajectory, arrays={**trajectory.arrays, **arrays}, facts={**trajectory.facts, **facts})
+    plateaus = run[1].facts["plateau"]
+    for figure in (
+        figure_transition(run),
+        figure_repeated(run),
+        figure_over(run, run, ("a", "b")),
+        figure_late(run, run, ("a", "b")),
+        figure_plateaus({"a": run, "b": run}, along="repeated"),
+        figure_law({"a": (plateaus, plateaus, plateaus[0])}),
+    ):
+        figure.draw_without_rendering()
