@@ -180,7 +180,7 @@ def test_page_and_document_can_be_written(odd, tmp_path):
     assert {(finding["claim"], finding["verdict"]) for finding in data["findings"]} == {
         (finding.claim, finding.verdict) for _, finding in findings
     }
-    trained = [run["label"] for run in data["runs"] if run["kind"] == "training"]
+    trained = [run["label"] for run in data["runs"] if run["kind"] == "markov"]
     assert trained if odd != "no attention matrices" else not trained
     write_markdown(outcomes, findings, tmp_path / "page.md", "command")
     document = (tmp_path / "page.md").read_text()
