@@ -15,11 +15,11 @@ from headway.store import Record, Store
 ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
 RECORDS = list(RESULTS.records())
-GRIDS = ("printed", "as-run")
+GRIDS = ("printed", "as-run", "paper")
 INCOMPLETE = {
-    *((name, grid) for name in ("ablations", "two-blocks", "positions", "depth", "differences") for grid in GRIDS),
-    ("sgd", "printed"),
-    ("reversed", "printed"),
+    *((name, "printed") for name in ("ablations", "two-blocks", "positions", "depth")),
+    ("depth", "as-run"),
+    *((name, "paper") for name in ("transformer-law", "recall", "recall-repetition")),
 }
 """Experiments that still miss runs at paper scale: shorten this list as they are made."""
 
@@ -40,7 +40,10 @@ def test_everything_in_the_folder_is_a_whole_record():
 
 
 def test_the_records_are_small_enough_to_be_cloned():
-    assert sum(path.stat().st_size for path in RESULTS.root.rglob("*")) <= 20e6
+    sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
+    trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
+    assert trained <= 20e6, "paper A's trainings"
+    assert sum(sizes.values()) - trained <= 5e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -52,10 +55,8 @@ def test_a_record_reads_back_to_the_last_bit():
 def test_a_record_says_which_device_commit_and_versions_made_it():
     for record in RECORDS:
         made = record.provenance
-        # Heads that start alike stay alike only where sums have an order: that run was made on a CPU.
-        symmetric = record.cell.kind == "markov" and record.cell.settings.model.initialisation == "uniform"
-        exact = record.cell.kind in ("flow", "toy")  # solved in float64, to the same numbers anywhere
-        assert re.fullmatch(r"(gpu|cpu): .+" if symmetric or exact else r"gpu: .+", made["device"])
+        # Flows and the models that they describe are small enough for a CPU.
+        assert re.fullmatch(r"gpu: .+" if record.cell.kind == "markov" else r"(gpu|cpu): .+", made["device"])
         assert re.fullmatch(r"[0-9a-f]{40}", made["commit"])
         assert all(made["versions"][package] for package in ("python", "jax", "jaxlib", "numpy"))
         assert made["seconds"] > 0
@@ -85,13 +86,11 @@ def test_no_record_is_there_that_no_experiment_needs():
 
 
 def test_the_verdicts_in_the_readme_are_those_of_the_records(findings):
-    readme = (ROOT / "README.md").read_text()
-    header, _, *rows = re.findall(r"^\|.*\|$", readme[readme.index("| claim |") :], re.MULTILINE)
-    assert [cell.strip() for cell in header.strip("|").split("|")] == ["claim", *GRIDS]
     told = {}
-    for row in rows:
-        claim, *verdicts = (cell.strip(" *") for cell in row.strip("|").split("|"))
-        told |= {(claim.split(":")[0], grid): verdict for grid, verdict in zip(GRIDS, verdicts, strict=True)}
+    for table in re.findall(r"^\| claim \|.*(?:\n\|.*)*", (ROOT / "README.md").read_text(), re.MULTILINE):
+        header, _, *rows = ([cell.strip(" *") for cell in row.strip("|").split("|")] for row in table.splitlines())
+        for claim, *verdicts in rows:
+            told |= {(claim.split(":")[0], grid): said for grid, said in zip(header[1:], verdicts, strict=True)}
     shown = {
         key: f"{finding.verdict} {sum(finding.holds)}/{len(finding.holds)}" if finding.holds else finding.verdict
         for key, finding in findings.items()

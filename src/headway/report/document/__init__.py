@@ -14,9 +14,9 @@ __all__ = ["NamedRun", "write_document"]
 
 INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
-intervals (BCa bootstrap). `printed` is what the paper says, `as-run` what the authors' code did. Claims that begin with
-H are not in the paper. The definitions were written down before the runs were made; [the log](log.md) tells of
-those that changed afterwards.
+intervals (BCa bootstrap). `printed` is what paper A says, `as-run` what its authors' code did, `paper` what paper B says.
+Claims that begin with H, R or T are ours. The definitions were written down before the runs were made; [the
+log](log.md) tells of those that changed afterwards.
 
 *Leaves rung i* is the step at which KL to f_{1:i} is lowest, *boundary* the step at which the model is as far from its
 best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step that not all
@@ -51,7 +51,7 @@ def write_document(
 ) -> Path:
     """The whole page as Markdown; `titles` are the experiments, in order, with what each shows."""
     parts = [
-        "# What is reproduced of paper A, and what is not",
+        "# What is reproduced, and what is not",
         f"Every number on this page is made from the records by `{command}`; do not edit it.",
         INTRODUCTION,
         "## All claims",
