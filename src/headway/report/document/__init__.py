@@ -14,8 +14,8 @@ __all__ = ["NamedRun", "write_document"]
 
 INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
-intervals (BCa bootstrap). `printed` is what paper A says, `as-run` what its authors' code did, `paper` what paper B says.
-Claims that begin with H, R or T are ours. The definitions were written down before the runs were made; [the
+intervals (BCa bootstrap). `printed` is what paper A says, `as-run` what its authors' code did, `paper` what paper B
+says. Claims that begin with H, R or T are ours. The definitions were written down before the runs were made; [the
 log](log.md) tells of those that changed afterwards.
 
 *Leaves rung i* is the step at which KL to f_{1:i} is lowest, *boundary* the step at which the model is as far from its
