@@ -22,6 +22,8 @@ SETTINGS = made_settings()
 each_claim = pytest.mark.parametrize("claim", EXAMPLES)
 SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2, "kl_stageless_subsets": 2}
 """What is left of the arrays where there is one block."""
+ELSEWHERE = {"flow", "stage_times", "theory_over_training", "emergence", "toy_laws", "recall", "transformer_law"}
+"""Files of claims about flows and paper B, which are shown and refuted in tests of their own."""
 EACH_RUN = [(claim, number) for claim, example in EXAMPLES.items() for number in range(len(example.seeds))]
 each_run = pytest.mark.parametrize("claim, number", EACH_RUN)
 
@@ -34,8 +36,9 @@ def told() -> dict[str, Claim]:
     return {place: thing for place, thing in found.items() if isinstance(thing, Claim)}
 
 
-def test_every_claim_has_an_example_that_shows_it():
-    assert {claim.name for claim in told().values()} == EXAMPLES.keys()
+def test_every_claim_about_trainings_on_chains_has_an_example_that_shows_it():
+    here = {claim.name for place, claim in told().items() if place.split(".")[2] not in ELSEWHERE}
+    assert here == EXAMPLES.keys()
 
 
 @pytest.mark.parametrize("place", told())
@@ -46,7 +49,7 @@ def test_the_words_of_a_claim_are_whole_sentences(place):
         assert text[0].isupper() and text[-1] in ".)"
     for text in (claim.name, claim.statement, claim.definition, claim.quantity):
         assert text == re.sub(r"\s+", " ", text).strip()
-        assert not re.search(r"[a-z][.;][a-zA-Z]", text.replace("measures.md", ""))
+        assert not re.search(r"[a-z][.;][a-zA-Z]", re.sub(r"\w+\.md", "", text))
 
 
 @given(st.lists(st.booleans(), max_size=9))

@@ -107,7 +107,7 @@ def test_a_folder_that_does_not_exist_is_told(headway):
 def test_the_committed_results_are_listed_whole(headway):
     said = headway("list", "--from", RESULTS)
     there = on_disk(said)
-    assert {grid for _, grid in there} == {"printed", "as-run"}
+    assert {grid for _, grid in there} >= {"printed", "as-run", "paper"}
     for name in ("stages", "attention", "ladder", "init-scale", "hierarchy", "dataset-size"):
         assert there[name, "as-run"] == len(find(name).GRIDS["as-run"])
     entries = ENTRY.findall(said.out)
@@ -118,5 +118,6 @@ def test_the_committed_results_are_listed_whole(headway):
 def test_runs_and_results_are_looked_at_where_they_are(headway, records):
     (records.parent / "results").symlink_to(RESULTS)
     there = on_disk(headway("list"))
-    assert {name: count for (name, grid), count in there.items() if grid == "quick"} == MADE
+    # Some quick flows are those of a larger grid.
+    assert {(name, "quick"): count for name, count in MADE.items()}.items() <= there.items()
     assert there["ladder", "as-run"] == 2

@@ -129,13 +129,15 @@ def _draw_stage(axes: Axes, factor: str, places: np.ndarray, table: np.ndarray, 
     fine = np.geomspace(x[0], x[-1], 50)
     if factor == "noise":
         slope, height = lines(-np.log(x), np.sqrt(values.T))
-        law = (np.nanmedian(height) - np.nanmedian(slope) * np.log(fine)) ** 2
+        over, offset = over_seeds(slope), over_seeds(height).median
+        law = (offset - over.median * np.log(fine)) ** 2
     else:
         fitted = fit_power_laws(x[:, None], values.T)
-        slope = fitted.exponents[:, 0]
-        law = np.nanmedian(fitted.constants) * fine ** np.nanmedian(slope)
+        over = over_seeds(fitted.exponents[:, 0])
+        law = over_seeds(fitted.constants).median * fine**over.median
+    if not over.seeds:  # too many never ended
+        return ""
     axes.plot(fine, law, color=colour, linewidth=0.9, linestyle=DOTTED, zorder=4)
-    over = over_seeds(slope)
     middle, low, high = (round(number, 2) + 0.0 for number in (over.median, over.low, over.high))  # no "-0.00"
     return f"${LETTERS[factor]}$ = {middle:.2f} [{low:.2f}, {high:.2f}]"
 
