@@ -5,12 +5,10 @@ from jaxtyping import Float
 
 from headway.records import Cell, Trajectory
 from headway.settings import StageTimesSettings
-from headway.theory import Problem, State, geometric, log_times, reduced_problem
-from headway.theory.flow import logits
-from headway.theory.simulate import halfway, logit_loss
-from headway.theory.solve import crossings
+from headway.theory import geometric, log_times, reduced_problem
+from headway.theory.simulate import boundaries
 from headway.theory.stage_times import first_stage, growth_rate, log_growth
-from headway.theory.start import near_uniform, stack
+from headway.theory.start import logit_starts
 
 POINTS = 400
 """Times at which the growth of differences is known; it is interpolated between them."""
@@ -28,7 +26,7 @@ def stage_times(cell: Cell) -> Trajectory:
     settings: StageTimesSettings = cell.settings
     sizes = {"length": settings.length, "heads": settings.crowd, "projections": settings.projections}
     problem = reduced_problem(geometric(settings.features, settings.ratio, settings.base), **sizes)
-    ends = boundaries(problem, cell.seeds, settings)
+    ends = boundaries(problem, logit_starts(problem, cell.seeds, settings.noise**0.5), end=settings.last)
     times = log_times(1e-3, settings.last, POINTS)
     growth = log_growth(np.asarray(problem.strengths), times, **sizes)
     told = {
@@ -40,14 +38,6 @@ def stage_times(cell: Cell) -> Trajectory:
     facts = {name: np.full(len(cell.seeds), value) for name, value in told.items()}
     grown = np.where(np.isfinite(second), np.interp(second, times, growth), np.nan)
     return Trajectory(cell.seeds, {}, {}, {}, facts={"boundaries": ends, "growth": grown, **facts})
-
-
-def boundaries(problem: Problem, seeds: tuple[int, ...], settings: StageTimesSettings) -> Float[np.ndarray, "seed i"]:
-    """When the loss is half-way between plateaus, from V = 0 and s near uniform, as in `theory.simulate`."""
-    states = [near_uniform(problem, seed, noise=settings.noise**0.5) for seed in seeds]
-    start = stack([State(state.values, np.log(state.attention)) for state in states])
-    levels = halfway(problem.strengths)
-    return crossings(logits, logit_loss, problem, start, levels, end=settings.last, tolerance=1e-9)
 
 
 def reaches(times: Float[np.ndarray, " time"], values: Float[np.ndarray, " time"], level: float) -> float:

@@ -11,12 +11,11 @@ from headway.laboratory import device
 from headway.laboratory.emergence import EmergenceGroup, Tick, shape_of
 from headway.records import Cell
 from headway.store import Store, Work, provenance
+from headway.sweep.begun import SECONDS, begun
 from headway.sweep.watch import Watch
 
 SAVE_EVERY = 60.0
 """Seconds between checkpoints: what a kill -9 can cost. The models are large and the disk takes its time."""
-SECONDS = "seconds"
-"""Name under which a checkpoint keeps the time that was spent before it."""
 
 
 def run_adaptive(cells: Iterable[Cell], store: Store, watch: Watch) -> None:
@@ -32,17 +31,7 @@ def run_adaptive(cells: Iterable[Cell], store: Store, watch: Watch) -> None:
 def _run_alike(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
     """Cells of one shape; those that were interrupted at the same step go on together."""
     with ExitStack() as held:
-        at: dict[int, list[tuple[Work, dict[str, np.ndarray] | None]]] = defaultdict(list)
-        # Every process takes the locks in the same order, so that no two wait for each other.
-        for cell in sorted(cells, key=lambda cell: cell.identity):
-            waiting = f"another process is at {cell.identity}; waiting for it"
-            work = held.enter_context(store.open(cell, on_wait=lambda text=waiting: watch.note(text)))
-            if work.record is None:
-                resumed = work.resume()
-                if resumed.warning:
-                    watch.note(resumed.warning)
-                at[resumed.position].append((work, resumed.checkpoint))
-        for position, works in at.items():
+        for position, works in begun(cells, store, watch, held).items():
             checkpoints = [checkpoint for _, checkpoint in works if checkpoint is not None]
             _train([work for work, _ in works], position, checkpoints, watch)
 

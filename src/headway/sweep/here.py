@@ -17,14 +17,13 @@ from headway.laboratory.toy import toy_run
 from headway.records import Cell
 from headway.store import Store, Work, provenance
 from headway.sweep.adaptive import run_adaptive
+from headway.sweep.begun import SECONDS, begun
 from headway.sweep.rungs import Rungs
 from headway.sweep.watch import Silence, Watch
 from headway.training.train import Segment, Stretch
 
 SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
-SECONDS = "seconds"
-"""Name under which a checkpoint keeps the time that was spent before it."""
 AT_ONCE = {
     "construction": hand_made,
     "flow": flow,
@@ -80,17 +79,7 @@ def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
 def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> None:
     """Cells of one shape; those that were interrupted at the same step go on together."""
     with ExitStack() as held:
-        at: dict[int, list[tuple[Work, dict[str, np.ndarray] | None]]] = defaultdict(list)
-        # Every process takes the locks in the same order, so that no two wait for each other.
-        for cell in sorted(cells, key=lambda cell: cell.identity):
-            waiting = f"another process is at {cell.identity}; waiting for it"
-            work = held.enter_context(store.open(cell, on_wait=lambda text=waiting: watch.note(text)))
-            if work.record is None:
-                resumed = work.resume()
-                if resumed.warning:
-                    watch.note(resumed.warning)
-                at[resumed.position].append((work, resumed.checkpoint))
-        for position, works in at.items():
+        for position, works in begun(cells, store, watch, held).items():
             checkpoints = [checkpoint for _, checkpoint in works]
             _train([work for work, _ in works], position, checkpoints, capacity, store, watch)
 

@@ -10,7 +10,7 @@ from headway.records import Trajectory
 from headway.theory.flow import logits, loss, loss_parts, plateaus, softmax
 from headway.theory.problem import Numbers, Problem, State
 from headway.theory.solve import Method, crossings, solve
-from headway.theory.start import near_uniform, stack
+from headway.theory.start import logit_starts
 
 
 def simulate(
@@ -32,14 +32,18 @@ def simulate(
 
     A boundary that is not met by the last time is infinite.
     """
-    states = [near_uniform(problem, seed, noise=noise) for seed in seeds]
-    start = stack([State(state.values, np.log(state.attention)) for state in states])
+    start = logit_starts(problem, seeds, noise)
     path = solve(logits, problem, start, times, method=method, tolerance=tolerance)
-    levels = halfway(problem.strengths)
-    met = crossings(
-        logits, logit_loss, problem, start, levels, end=float(times[-1]), method=method, tolerance=tolerance
-    )
+    met = boundaries(problem, start, end=float(times[-1]), method=method, tolerance=tolerance)
     return record(problem, seeds, times, path, met)
+
+
+def boundaries(
+    problem: Problem, start: State, *, end: float, method: Method = "explicit", tolerance: float = 1e-9
+) -> Float[np.ndarray, "seed feature"]:
+    """When the loss is half-way between plateaus, from logits (seed, ...); infinite if not by `end`."""
+    levels = halfway(problem.strengths)
+    return crossings(logits, logit_loss, problem, start, levels, end=end, method=method, tolerance=tolerance)
 
 
 def halfway(strengths: Float[Numbers, " feature"]) -> Float[np.ndarray, " feature"]:

@@ -32,6 +32,12 @@ def near_uniform(
     return State(np.zeros((problem.heads, problem.size)), attention)
 
 
+def logit_starts(problem: Problem, seeds: Sequence[int], noise: float) -> State:
+    """`near_uniform` of every seed, with q_k = log s_k in the place of s_k."""
+    states = [near_uniform(problem, seed, noise=noise) for seed in seeds]
+    return stack([State(state.values, np.log(state.attention)) for state in states])
+
+
 def stack(states: Sequence[State]) -> State:
     """Starts of many seeds as one state with a leading axis, for one call that solves all of them."""
     return State(np.stack([s.values for s in states]), np.stack([s.attention for s in states]))
