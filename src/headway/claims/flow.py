@@ -43,7 +43,7 @@ A14 = Claim(
 def learns_in_order_and_cooperates(claim: Claim, run: FlowRun) -> Finding:
     """The six parts of A14, in every seed."""
     settings, trajectory = run
-    heads = settings.heads or settings.features
+    heads = settings.crowd
     if settings.features < 2 or heads != settings.features:
         return claim.not_run(
             f"The claim is about as many heads as features, two or more; here are {heads} heads and "

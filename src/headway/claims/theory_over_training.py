@@ -189,7 +189,7 @@ def _name(run: TrainedRun) -> str:
 
 
 def _shared(settings: FlowSettings | RegressionSettings) -> list[float]:
-    return [settings.heads or settings.features, *(getattr(settings, name) for name in SHARED)]
+    return [settings.crowd, *(getattr(settings, name) for name in SHARED)]
 
 
 def _boundaries(trajectory: Trajectory) -> np.ndarray:

@@ -5,30 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from headway.settings.checks import require, require_number, require_whole, settle
+from headway.settings.checks import require, require_number, require_whole
+from headway.settings.features import FeatureSettings
 
 
 @dataclass(frozen=True)
-class RegressionSettings:
+class RegressionSettings(FeatureSettings):
     """y = sum_k V_k X softmax(q_k), fitted to y* = sum_k m_k V_k* x_k + noise (paper A, section 3.1).
 
-    What it shares with `FlowSettings` has the same name there, and a seed has the same start.
+    A seed has the same start as the flow's.
     """
 
     KIND: ClassVar[str] = "regression"
 
-    features: int = 3
-    """h: how many features there are, one at a position each."""
-    heads: int | None = None
-    """H: as many heads as features if not given."""
-    length: int = 40
-    """T: how many positions there are."""
-    ratio: float = 1.7
-    """m: each feature is this many times as strong as the next."""
-    base: float = 1.0
-    """Strength of the weakest feature."""
-    noise: float = 1e-6
-    """Variance of what is added to the uniform attention that every head starts with; values start at zero."""
     dimension: int = 8
     """d: size of the vectors; the flow, and training by the population's gradient, do not depend on it."""
     label_noise: float = 0.01
@@ -45,24 +34,15 @@ class RegressionSettings:
     """How many steps are kept, evenly spaced on a logarithmic axis, besides step 0."""
 
     def __post_init__(self) -> None:
-        settle(self)
-        for name in ("features", "length", "dimension", "batch", "steps"):
+        super().__post_init__()
+        for name in ("dimension", "batch", "steps"):
             require_whole(name, getattr(self, name), 1)
         require_whole("points", self.points, 2)
-        if self.heads is not None:
-            require_whole("heads", self.heads, 1)
-        require(
-            self.features <= self.length,
-            f"{self.features} features do not fit on {self.length} positions. Use length >= {self.features}.",
-        )
         require(
             self.features <= self.dimension**2,
             f"{self.features} orthogonal features do not fit into {self.dimension} x {self.dimension} matrices. "
             "Use a larger dimension.",
         )
-        require_number("ratio", self.ratio, above=1)
-        require_number("base", self.base, above=0)
-        require_number("noise", self.noise, least=0)
         require_number("label_noise", self.label_noise, least=0)
         require_number("learning_rate", self.learning_rate, above=0)
         require_number("weight_decay", self.weight_decay, least=0)

@@ -1,0 +1,44 @@
+"""What every flow of attention, and every training that it describes, is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headway.settings.checks import require, require_number, require_whole, settle
+
+
+@dataclass(frozen=True)
+class FeatureSettings:
+    """Features of falling strength, one at a position each, and heads that start near uniform attention."""
+
+    features: int = 3
+    """h: how many features there are, one at a position each."""
+    heads: int | None = None
+    """H: as many heads as features if not given."""
+    length: int = 40
+    """T: how many positions there are."""
+    ratio: float = 1.7
+    """m: each feature is this many times as strong as the next."""
+    base: float = 1.0
+    """Strength of the weakest feature."""
+    noise: float = 1e-6
+    """Variance of what is added to the uniform attention that every head starts with; values start at zero."""
+
+    def __post_init__(self) -> None:
+        settle(self)
+        require_whole("features", self.features, 1)
+        require_whole("length", self.length, 1)
+        if self.heads is not None:
+            require_whole("heads", self.heads, 1)
+        require(
+            self.features <= self.length,
+            f"{self.features} features do not fit on {self.length} positions. Use length >= {self.features}.",
+        )
+        require_number("ratio", self.ratio, above=1)
+        require_number("base", self.base, above=0)
+        require_number("noise", self.noise, least=0)
+
+    @property
+    def crowd(self) -> int:
+        """H, given or not."""
+        return self.features if self.heads is None else self.heads
