@@ -25,6 +25,16 @@ def test_the_published_law_is_found_where_it_was_put():
     assert recall.grows_with_pairs_and_tokens(recall.B6_RECALL, *runs).verdict == "holds"
 
 
+def test_the_law_of_matching_is_that_of_half_the_answers_not_of_the_first_few(monkeypatch):
+    found = recall.matching_exponent(recall.B4_MATCHING, *made(SIZES, known_at=1.3), factor="pairs")
+    assert found.verdict == "holds" and found.values == pytest.approx([2.25] * 4, abs=0.01)
+    monkeypatch.setattr("tests.report.made_emergence._clock", _long_clock)
+    few, many = ([size for size in SIZES if (size.task.pairs == 8) == is_few] for is_few in (True, False))
+    copied = [*made(few, known_at=2.8), *made(many)]
+    assert recall.law_exponent(recall.B4, *copied, factor="pairs").verdict == "holds"
+    assert recall.matching_exponent(recall.B4_MATCHING, *copied, factor="pairs").verdict == "fails"
+
+
 def test_plateaus_of_one_length_are_no_law():
     runs = made(SIZES, length=1000.0)
     assert recall.law_exponent(recall.B4, *runs, factor="pairs").verdict == "fails"

@@ -50,6 +50,20 @@ def test_matrices_of_the_full_model_fill_xavier_s_limits(full):
     fill(full.readout, np.sqrt(6 / (WIDTH + TOKENS)))
 
 
+def test_fan_in_gives_every_matrix_a_variance_of_one_over_what_enters_it():
+    model = transformer(replace(FULL, initialisation="fan-in", scale=2.0), TOKENS, LENGTH, jax.random.key(KEY))
+    block = model.blocks[0]
+    fans = {
+        TOKENS: [model.embedding],
+        WIDTH: [*jax.tree.leaves(block.attention), block.mlp.inner, model.readout],
+        HIDDEN: [block.mlp.outer],
+    }
+    assert len(fans[WIDTH]) == 6
+    for fan_in, matrices in fans.items():
+        for matrix in matrices:
+            fill(matrix, 2 * np.sqrt(3 / fan_in))
+
+
 def test_the_minimal_model_starts_with_xavier_s_scores_and_values(minimal):
     stream = TOKENS + LENGTH
     attention = minimal.blocks[0].attention

@@ -51,9 +51,9 @@ soon after one another that no rung is approached closely; ALiBi's fixed slopes 
 out a block far back."""
 
 ENCODINGS_IN_TIME = """
-Sinusoids are slow at the printed rate: when their 1000 steps end, half of the paper's, most seeds are still on the way to
-the second rung. Relative biases pass the first rung at a distance in half of the seeds. ALiBi's fixed slopes favour the
-newest lags and cannot single out a block far back."""
+Sinusoids are slow at the printed rate: when their 1000 steps end, half of the paper's, most seeds are still on the way
+to the second rung. Relative biases pass the first rung at a distance in half of the seeds. ALiBi's fixed slopes favour
+the newest lags and cannot single out a block far back."""
 
 DEPTH_OVERFITS = """
 At every depth the rungs are met in order and the blocks arrive one by one, newest first. But the deeper the model, the

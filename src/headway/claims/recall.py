@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from headway.analysis.crossings import at_end, first_at_least, for_good
@@ -54,6 +56,22 @@ B4_CONSTANT = Claim(
     "of 0.55.",
     "constant, in steps",
 )
+_MATCHING = (
+    f"The same law, if the plateau ends at an accuracy of {KNOWN:.0%}, which naming any value of the sequence does not "
+    "reach"
+)
+B4_MATCHING = Claim(
+    "B4 matching",
+    f"{_MATCHING}: the power of N_pairs. (Not in the slides.)",
+    f"As B4, with the time to an accuracy of {KNOWN:.0%}.",
+    "exponent of N_pairs",
+)
+B4_MATCHING_TOKENS = Claim(
+    "B4 matching tokens",
+    f"{_MATCHING}: the power of N_tokens. (Not in the slides.)",
+    f"As B4 tokens, with the time to an accuracy of {KNOWN:.0%}.",
+    "exponent of N_tokens",
+)
 B6_RECALL = Claim(
     "B6 recall",
     "The plateau of recall grows with the number of pairs and of symbols.",
@@ -64,9 +82,9 @@ B6_RECALL = Claim(
 B7_RECALL = Claim(
     "B7 recall",
     "Repetition shortens the plateau of recall, and repeating in the context is more efficient than across samples.",
-    "Tested without repetition, the plateau is strictly shorter with the smallest B above 1, and with the smallest p "
-    "above 0, than with none; and it is shorter with that B than with any p.",
-    "plateau with the smallest B above 1, relative to that without repetition",
+    f"Tested without repetition, an accuracy of {KNOWN:.0%} comes strictly sooner with the smallest B above 1, and with "
+    "the smallest p above 0, than with none; and it comes sooner with that B than with any p.",
+    "that time with the smallest B above 1, relative to that without repetition",
 )
 B8 = Claim(
     "B8",
@@ -90,6 +108,12 @@ B9 = Claim(
 def law_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """One power of B4."""
     return judge_exponent(claim, LAW, runs, factor)
+
+
+@judged
+def matching_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
+    """One power of B4 where a plateau ends only when pairs are matched, not when values are copied."""
+    return judge_exponent(claim, LAW, until_known(runs), factor)
 
 
 @judged
@@ -137,7 +161,8 @@ def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def repetition_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: AnyRun) -> Finding:
     """With a little repetition of either kind the plateau is shorter; B before p."""
-    lasted = np.where(np.isnan(plateaus((none, copies, *shares))), np.inf, plateaus((none, copies, *shares)))
+    runs = until_known((none, copies, *shares))
+    lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
     plain, copied, shared = lasted[:, 0], lasted[:, 1], lasted[:, 2:]
     parts = {
         "shorter with B": copied < plain,
@@ -146,13 +171,8 @@ def repetition_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: Any
     }
     with np.errstate(invalid="ignore"):
         relative = copied / plain
-    return claim.finding(
-        (none, copies, *shares),
-        np.where(np.isfinite(relative), relative, np.nan),
-        np.all(list(parts.values()), axis=0),
-        censored([none, copies, *shares]),
-        parts,
-    )
+    value, holds = np.where(np.isfinite(relative), relative, np.nan), np.all(list(parts.values()), axis=0)
+    return claim.finding(runs, value, holds, censored(runs), parts)
 
 
 @judged
@@ -163,6 +183,11 @@ def too_much_overfits(claim: Claim, none: AnyRun, copies: AnyRun, share: AnyRun)
     larger = np.maximum(in_context, across)
     parts = {"largest B": in_context >= GAP, "largest p": across >= GAP, "none without": control < GAP}
     return claim.finding((none, copies, share), larger, (larger >= GAP) & (control < GAP), parts=parts)
+
+
+def until_known(runs: Sequence[AnyRun]) -> list[AnyRun]:
+    """The same runs with a plateau that lasts until half of the answers are right."""
+    return [(settings.changed(training={"threshold": KNOWN}), trajectory) for settings, trajectory in runs]
 
 
 def _half_way(times: np.ndarray, attention: np.ndarray) -> np.ndarray:

@@ -25,13 +25,15 @@ BASES = {
 }
 LENGTHS = {"quick": (8, 16, 32), "paper": (32, 64, 128, 256)}
 DIMENSIONS = {"quick": (4, 8), "paper": (16, 32, 64, 128)}
-MIDDLE = {"quick": (16, 8), "paper": (128, 32)}
+MIDDLE = {"quick": (16, 8), "paper": (64, 32)}
 """T and d at which repetition changes."""
 COPIES = {"quick": (2, 4), "paper": (2, 4, 8)}
 SHARES = {"quick": (0.4, 0.8), "paper": (0.1, 0.2, 0.4)}
 """Ours where quick: by the toy's rate, sqrt(p^2 d + (1-p)^2), smaller shares do next to nothing at a small d."""
-LEFT_OUT = {"quick": (), "paper": ((256, 128),)}
-"""Ours: alone it would take as long as a third of the others."""
+LEFT_OUT = {"quick": (), "paper": ((256, 64), (256, 128))}
+"""Ours: these two would take as long as all others together."""
+XAVIER = {"quick": ((8, 4), (8, 8), (16, 4)), "paper": ((32, 16), (32, 32), (32, 64), (32, 128), (64, 16), (128, 16))}
+"""T and d at which the start is Xavier's, with an orthogonal embedding, which is as long for every d. Ours."""
 
 
 def _runs(grid: str) -> dict[str, SingleLocationSettings]:
@@ -47,6 +49,8 @@ def _runs(grid: str) -> dict[str, SingleLocationSettings]:
     sizes = [(t, d) for t in LENGTHS[grid] for d in DIMENSIONS[grid] if (t, d) not in LEFT_OUT[grid]]
     for t, d in sorted(sizes, key=lambda size: size[0] * size[1]):
         runs.setdefault(_name(t, d), base.changed(task={"length": t, "dimension": d}))
+    for t, d in XAVIER[grid]:
+        runs[f"Xavier, {_name(t, d)}"] = runs[_name(t, d)].changed(model={"initialisation": "xavier"})
     return runs
 
 
@@ -64,14 +68,15 @@ def read(results: Results) -> list[Finding]:
 
     # Which runs there should be is a matter of the grid, which those that there are belong to.
     grid = next((runs for runs in GRIDS.values() if results.keys() <= runs.keys()), GRIDS["quick"])
-    copied, shared = ([name for name in grid if name.startswith(kind)] for kind in ("B", "p"))
-    sizes = [name for name in grid if name not in (*copied, *shared)]
-    plain, copies, shares = ([results.get(name) for name in names] for names in (sizes, copied, shared))
+    kinds = [[name for name in grid if name.startswith(kind)] for kind in ("T", "B", "p", "Xavier")]
+    plain, copies, shares, xavier = ([results.get(name) for name in names] for names in kinds)
     return [
         law.law_exponent(law.B3, *plain, *copies, factor="dimension"),
         law.law_exponent(law.B3_LENGTH, *plain, *copies, factor="length"),
         law.law_exponent(law.B3_COPIES, *plain, *copies, factor="copies"),
         law.law_constant(law.B3_CONSTANT, *plain, *copies),
+        law.law_exponent(law.B3_XAVIER, *xavier, factor="dimension", law=law.ONE_COPY),
+        law.law_exponent(law.B3_XAVIER_LENGTH, *xavier, factor="length", law=law.ONE_COPY),
         law.sharp_and_in_order(law.B5_TRANSFORMER, *plain),
         law.grows_with_length_and_dimension(law.B6_TRANSFORMER, *plain),
         law.repetition_shortens(law.B7_TRANSFORMER, plain[0], *copies, *shares),

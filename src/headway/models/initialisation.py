@@ -1,7 +1,10 @@
-"""Fresh transformers: orthogonal embeddings, Xavier elsewhere, or the small uniform start of paper A's Figure 4."""
+"""Fresh transformers: orthogonal embeddings and Xavier elsewhere; or variance 1 / fan-in, as libraries start linear maps.
+
+Or the small uniform start of paper A's Figure 4.
+"""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +15,8 @@ from headway.models.transformer import MLP, Block, Norm, Transformer
 from headway.settings import ModelSettings
 
 Scale = Float[Array, ""] | float
+Draw = Callable[[PRNGKeyArray, tuple[int, ...], int, int], Float[Array, "..."]]
+"""(key, shape, fan in, fan out) -> a fresh matrix."""
 
 
 def transformer(
@@ -28,20 +33,24 @@ def transformer(
     """
     settings.check(tokens, length)
     scale = settings.scale if scale is None else scale
-    factor = _factor(settings, scale)
+    draw, factor = _draw(settings, scale), _factor(settings, scale)
     width = settings.stream(tokens, length)
     keys = _keys(key)
     one_hot_positions = length if settings.positions == "one-hot" else 0
     embedding = positions = readout = None
     if settings.embedding == "learned":
-        embedding = factor * jax.nn.initializers.orthogonal()(next(keys), (tokens, width - one_hot_positions))
+        shape = (tokens, width - one_hot_positions)
+        if settings.initialisation == "fan-in":
+            embedding = draw(next(keys), shape, *shape)
+        else:
+            embedding = factor * jax.nn.initializers.orthogonal()(next(keys), shape)
     if settings.positions == "learned":
-        positions = _xavier(next(keys), (length, width), length, width, factor)
+        positions = draw(next(keys), (length, width), length, width)
     blocks = tuple(_block(settings, width, length, keys, scale) for _ in range(settings.blocks))
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
         outputs = tokens if outputs is None else outputs
-        readout = _xavier(next(keys), (width, outputs), width, outputs, factor)
+        readout = draw(next(keys), (width, outputs), width, outputs)
     return Transformer(embedding, positions, blocks, final_norm, readout, settings, tokens, length)
 
 
@@ -60,9 +69,15 @@ def _factor(settings: ModelSettings, scale: Scale) -> Scale:
     return 1.0 if settings.initialisation == "uniform" else scale
 
 
-def _xavier(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, factor: Scale) -> Float[Array, "..."]:
-    """Uniform on [-a, a] with a = factor * sqrt(6 / (fan_in + fan_out))."""
-    return factor * math.sqrt(6 / (fan_in + fan_out)) * jax.random.uniform(key, shape, minval=-1, maxval=1)
+def _draw(settings: ModelSettings, scale: Scale) -> Draw:
+    """Uniform on [-a, a] with a = factor * sqrt(6 / (fan_in + fan_out)), or sqrt(3 / fan_in) for variance 1 / fan_in."""
+    factor = _factor(settings, scale)
+
+    def draw(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
+        limit = math.sqrt(3 / fan_in if settings.initialisation == "fan-in" else 6 / (fan_in + fan_out))
+        return factor * limit * jax.random.uniform(key, shape, minval=-1, maxval=1)
+
+    return draw
 
 
 def _norm(width: int) -> Norm:
@@ -71,13 +86,13 @@ def _norm(width: int) -> Norm:
 
 def _block(settings: ModelSettings, width: int, length: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Block:
     mlp = None
-    factor = _factor(settings, scale)
+    draw = _draw(settings, scale)
     attention = _attention(settings, width, length, keys, scale)
     if settings.mlp:
         mlp = MLP(
-            _xavier(next(keys), (width, settings.mlp), width, settings.mlp, factor),
+            draw(next(keys), (width, settings.mlp), width, settings.mlp),
             jnp.zeros(settings.mlp),
-            _xavier(next(keys), (settings.mlp, width), settings.mlp, width, factor),
+            draw(next(keys), (settings.mlp, width), settings.mlp, width),
             jnp.zeros(width),
         )
     branches = 1 if mlp is None else 2
@@ -89,17 +104,17 @@ def _attention(
 ) -> Attention:
     """Matrices of all heads; those that belong to one width x width map share its fan, as one matrix would."""
     heads = settings.heads
-    factor = _factor(settings, scale)
+    draw = _draw(settings, scale)
     part = width // heads
     score = part if settings.keys else width
     inner = part if settings.output else width
-    query = _xavier(next(keys), (heads, width, score), width, width, factor)
-    value = _xavier(next(keys), (heads, width, inner), width, width, factor)
+    query = draw(next(keys), (heads, width, score), width, width)
+    value = draw(next(keys), (heads, width, inner), width, width)
     key = output = None
     if settings.keys:
-        key = _xavier(next(keys), (heads, width, part), width, width, factor)
+        key = draw(next(keys), (heads, width, part), width, width)
     if settings.output:
-        output = _xavier(next(keys), (heads, part, width), width, width, factor)
+        output = draw(next(keys), (heads, part, width), width, width)
     if settings.initialisation == "uniform":
         # Paper A, 2.4: the scores start in [-u, u] and the values at zero.
         query = scale * query / math.sqrt(6 / (2 * width))

@@ -14,6 +14,9 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from headway.training.checkpoint import fill, flatten
 from headway.training.train import Member
 
+FEWEST = 8
+"""A pack of so many is not made smaller: on a GPU it takes as long as one member, and one more program to compile."""
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -123,10 +126,10 @@ class Ensemble:
 
     def _smaller(self, pack: Pack) -> Pack:
         alive = np.flatnonzero(self.running[pack.rows])
-        if 2 * len(alive) > len(pack.rows):
+        size = max(FEWEST, 1 << (len(alive) - 1).bit_length())
+        if 2 * len(alive) > len(pack.rows) or size >= len(pack.rows):
             return pack
         stopped = np.flatnonzero(~self.running[pack.rows])
-        size = 1 << (len(alive) - 1).bit_length()
         kept = np.sort(np.concatenate([alive, stopped[: size - len(alive)]]))
         inner = jax.tree.map(lambda leaf: leaf[kept], (pack.members, pack.data, pack.state))
         return Pack(pack.rows[kept], *inner)
