@@ -9,7 +9,8 @@ from headway.claims.plateau_laws import plateau
 from headway.experiments.transformer_law import GRIDS
 
 PAPER = GRIDS["paper"]
-PLAIN = [settings for settings in PAPER.values() if settings.task.copies == 1 and settings.task.repeated == 0]
+PLAIN = [settings for name, settings in PAPER.items() if name.startswith("T")]
+XAVIER = [settings for name, settings in PAPER.items() if name.startswith("Xavier")]
 COPIED = [settings for settings in PAPER.values() if settings.task.copies > 1]
 SHARED = [settings for settings in PAPER.values() if settings.task.repeated > 0]
 
@@ -40,6 +41,16 @@ def test_the_published_law_is_found_where_it_was_put():
     found = law.law_constant(law.B3_CONSTANT, *runs)
     assert found.verdict == "holds" and found.values == pytest.approx([0.76] * 4, rel=0.02)
     assert "0.76 dimension^1.29 length^0.80 copies^-0.80" in law.law_exponent(law.B3, *runs, factor="length").detail
+
+
+def test_the_law_of_another_start_is_fitted_without_copies():
+    runs = made(XAVIER)
+    for claim, factor, wanted in ((law.B3_XAVIER, "dimension", 1.29), (law.B3_XAVIER_LENGTH, "length", 0.80)):
+        found = law.law_exponent(claim, *runs, factor=factor, law=law.ONE_COPY)
+        assert found.verdict == "holds" and found.values == pytest.approx([wanted] * 4, abs=0.01)
+    slower = by(XAVIER, lambda task: 13 * task.dimension**0.8 * task.length**0.8)
+    assert law.law_exponent(law.B3_XAVIER, *slower, factor="dimension", law=law.ONE_COPY).verdict == "fails"
+    assert law.law_exponent(law.B3_XAVIER_LENGTH, *slower, factor="length", law=law.ONE_COPY).verdict == "holds"
 
 
 def test_another_power_or_another_constant_fails_alone():

@@ -82,8 +82,8 @@ B6_RECALL = Claim(
 B7_RECALL = Claim(
     "B7 recall",
     "Repetition shortens the plateau of recall, and repeating in the context is more efficient than across samples.",
-    f"Tested without repetition, an accuracy of {KNOWN:.0%} comes strictly sooner with the smallest B above 1, and with "
-    "the smallest p above 0, than with none; and it comes sooner with that B than with any p.",
+    f"Tested without repetition, an accuracy of {KNOWN:.0%} comes strictly sooner with the smallest B above 1, and "
+    "with the smallest p above 0, than with none; and it comes sooner with that B than with any p.",
     "that time with the smallest B above 1, relative to that without repetition",
 )
 B8 = Claim(

@@ -84,18 +84,21 @@ def read(results: Results) -> list[Finding]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Plateaus against every size, one transition, and laws over what was measured."""
-    from headway.claims.plateau_laws import plateaus
-    from headway.claims.transformer_law import LAW, in_context, without_repetition
+    """Plateaus against every size, one transition, and laws over what was measured, for both starts."""
+    from headway.claims.plateau_laws import PublishedLaw, plateaus
+    from headway.claims.transformer_law import LAW, ONE_COPY, in_context, without_repetition
     from headway.report.figures import figure_emergence, figure_law, figure_plateau_sizes
 
-    counted = in_context(list(results.values()))
-    laws = {
-        "single location": (plateaus(counted), LAW.fit(counted).predict(LAW.factors(counted)), LAW.predict(counted))
-    }
+    def both(law: PublishedLaw, runs: list) -> tuple:
+        return plateaus(runs), law.fit(runs).predict(law.factors(runs)), law.predict(runs)
+
+    xavier = [run for name, run in results.items() if name.startswith("Xavier")]
+    usual = {name: run for name, run in results.items() if not name.startswith("Xavier")}
+    counted = in_context(list(usual.values()))
+    laws = {"single location": both(LAW, counted)} | ({"Xavier's start": both(ONE_COPY, xavier)} if xavier else {})
     longest = max(without_repetition(counted), key=lambda run: run[0].task.length * run[0].task.dimension)
     return {
-        "plateaus": figure_plateau_sizes(results, lambda run: float(LAW.predict([run])[0])),
+        "plateaus": figure_plateau_sizes(usual, lambda run: float(LAW.predict([run])[0])),
         "transition": figure_emergence(longest),
         "law": figure_law(laws),
     }

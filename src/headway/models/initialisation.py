@@ -1,4 +1,4 @@
-"""Fresh transformers: orthogonal embeddings and Xavier elsewhere; or variance 1 / fan-in, as libraries start linear maps.
+"""Fresh transformers: an orthogonal embedding and Xavier elsewhere, or variance 1 / fan-in as libraries have it.
 
 Or the small uniform start of paper A's Figure 4.
 """
@@ -70,7 +70,7 @@ def _factor(settings: ModelSettings, scale: Scale) -> Scale:
 
 
 def _draw(settings: ModelSettings, scale: Scale) -> Draw:
-    """Uniform on [-a, a] with a = factor * sqrt(6 / (fan_in + fan_out)), or sqrt(3 / fan_in) for variance 1 / fan_in."""
+    """Uniform on [-a, a], a = factor * sqrt(6 / (fan_in + fan_out)); or sqrt(3 / fan_in), of variance 1 / fan_in."""
     factor = _factor(settings, scale)
 
     def draw(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:

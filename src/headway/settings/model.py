@@ -37,8 +37,8 @@ class ModelSettings:
     dropout: float = 0.1
     """Share dropped from the embedding and from each branch while training."""
     initialisation: Literal["xavier", "uniform", "fan-in"] = "xavier"
-    """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale], values
-    zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
+    """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale],
+    values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""

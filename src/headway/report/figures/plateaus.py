@@ -64,6 +64,9 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
         if np.isfinite(shown).any():
             axes.set_xscale("log")
             axes.margins(x=0.08, y=0.15)
+            if np.nanmax(shown) < 30 * np.nanmin(shown):  # too few powers of ten to read it by
+                axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+                axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.xaxis.set_minor_formatter(NullFormatter())
             plain_log(axes)
         lost = int(np.sum(~known))

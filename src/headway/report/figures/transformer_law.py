@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter
 
+from headway.analysis.crossings import first_at_most
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
 from headway.report.figures.ends import name_ends, note_above
@@ -57,28 +59,39 @@ def figure_emergence(run: LocationRun) -> Figure:
 
 @styled
 def figure_plateau_sizes(runs: Mapping[str, LocationRun], law: Callable[[LocationRun], float]) -> Figure:
-    """The plateau against T, d, B and p, every seed a dot; dashed: the published law."""
+    """Plateaus against T, d and B, and the time to a higher loss against p. Dots: seeds; dashed: the published law."""
     figure = new_figure(PAGE_WIDTH, 2.3)
     panels = figure.subplots(1, 4, sharey=True)
     every = list(runs.values())
     plain = [run for run in every if run[0].task.copies == 1 and run[0].task.repeated == 0]
     shared = [run for run in every if run[0].task.repeated > 0]
+    level = max((run[0].training.threshold for run in shared), default=0.0)
     _draw_family(panels[0], plain, "length", "dimension", "T", "d", law)
     _draw_family(panels[1], plain, "dimension", "length", "d", "T", law)
     _draw_family(
-        panels[2], _beside(every, [r for r in every if r[0].task.copies > 1]), "copies", None, "copies B", "", law
+        panels[2], _beside(plain, [r for r in every if r[0].task.copies > 1]), "copies", None, "copies B", "", law
     )
-    _draw_family(panels[3], shared, "repeated", None, "share p", "", None)
+    _draw_family(panels[3], _to_level(_beside(plain, shared), level), "repeated", None, "share p", "", None)
+    panels[3].set_title(f"to a loss of {level:g}" if shared else "", fontsize="small")
     panels[0].set_ylabel("plateau (steps)")
     if any(np.isfinite(run[1].facts["plateau"]).any() for run in every):
         panels[0].set_yscale("log")
     return figure
 
 
-def _beside(every: list[LocationRun], copied: list[LocationRun]) -> list[LocationRun]:
-    """The runs with copies, and those of their sizes without."""
-    sizes = {_size(run) for run in copied}
-    return [run for run in every if _size(run) in sizes and run[0].task.repeated == 0]
+def _beside(plain: list[LocationRun], repeated: list[LocationRun]) -> list[LocationRun]:
+    """The runs with repetition, and those of their sizes without."""
+    sizes = {_size(run) for run in repeated}
+    return [run for run in plain if _size(run) in sizes] + repeated
+
+
+def _to_level(runs: list[LocationRun], level: float) -> list[LocationRun]:
+    """The same runs with a plateau that ends at one loss."""
+    found = [first_at_most(trajectory.times("loss"), trajectory["loss"], level) for _, trajectory in runs]
+    return [
+        (settings, replace(trajectory, facts={**trajectory.facts, "plateau": plateau}))
+        for (settings, trajectory), plateau in zip(runs, found, strict=True)
+    ]
 
 
 def _size(run: LocationRun) -> tuple[int, int]:
