@@ -33,9 +33,13 @@ class PowerLaws(NamedTuple):
         known = np.isfinite(self.constants)
         if not known.any():
             return ""
-        powers = np.median(self.exponents[known], axis=0)
-        said = [f"{name}^{power:.2f}" for name, power in zip(names, powers, strict=True)]
-        return " ".join([f"{np.median(self.constants[known]):.2f}", *said])
+        return in_words(float(np.median(self.constants[known])), np.median(self.exponents[known], axis=0), names)
+
+
+def in_words(constant: float, powers: Sequence[float] | np.ndarray, names: Sequence[str]) -> str:
+    """1.51 d^0.49 T^0.99, for a law of which only one is meant."""
+    said = [f"{name}^{power:.2f}" for name, power in zip(names, powers, strict=True)]
+    return " ".join([f"{constant:.2f}" if constant >= 0.1 else f"{constant:.2g}", *said])
 
 
 def fit_power_laws(factors: np.ndarray, values: np.ndarray) -> PowerLaws:

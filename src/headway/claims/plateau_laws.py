@@ -121,9 +121,5 @@ def censored(runs: Sequence[AnyRun]) -> str:
 
 
 def _in_words(law: PublishedLaw, found: PowerLaws) -> str:
-    if not np.isfinite(found.constants).any():
-        return ""
-    powers = " ".join(
-        f"{name}^{power:.2f}" for name, power in zip(law.exponents, np.nanmedian(found.exponents, axis=0), strict=True)
-    )
-    return f"The plateau is {np.nanmedian(found.constants):.2g} {powers} (medians over seeds)."
+    words = found.in_words(list(law.exponents))
+    return f"The plateau is {words} (medians over seeds)." if words else ""

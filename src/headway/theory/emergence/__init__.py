@@ -7,6 +7,7 @@ escape     the linearised start, the escape time, and the plateau's closed form
 late       what follows: w at its best for the attention that there is
 logits     W and all T logits, nothing reduced
 descent    gradient descent on any of them
+stepped    the flow that descent follows more closely, and its plateau in steps
 """
 
 from headway.theory.emergence.toy import Toy

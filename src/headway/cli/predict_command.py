@@ -1,0 +1,133 @@
+"""`headway predict`: how long a plateau will be, before anything is trained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from headway.cli import UserError
+from headway.cli.arguments import USUAL, folders_with_records
+
+if TYPE_CHECKING:
+    from headway.forecast.answer import Forecast
+    from headway.forecast.held_out import HeldOut
+
+USAGE = """\
+How many steps paper B's models wait before attention finds what matters, with an interval for one run; from theory
+(the toy) or from a law fitted to records (transformers), and which. Nothing is trained.
+
+examples:
+  headway predict --dimension 64 --length 1024 --copies 4                 the toy, all of its logits trained
+  headway predict --dimension 64 --length 1024 --trained gap --json       the gap between them alone, for a machine
+  headway predict --dimension 16 --length 64 --samples 256                the toy, with a training set
+  headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
+  headway predict --model recall --tokens 64 --pairs 16 --from results    associative recall
+  headway predict --held-out                                              how well it foretells what it has not seen
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked; the letters are the paper's."""
+
+    model: Literal["toy", "transformer", "recall"] = "toy"
+    """Paper B's toy, a transformer on single-location regression, or one on associative recall."""
+    dimension: int | None = None
+    """d: size of a token (toy, transformer)."""
+    length: int | None = None
+    """T: how many tokens there are (toy, transformer)."""
+    tokens: int | None = None
+    """N_tokens: symbols in the pool (recall)."""
+    pairs: int | None = None
+    """N_pairs: pairs in a sequence (recall)."""
+    copies: float = 1.0
+    """B: how often what matters stands in the context."""
+    repeated: float = 0.0
+    """p: how probably what matters is the same in all samples."""
+    learning_rate: float | None = None
+    """That of the records if not given; 1 for the toy."""
+    trained: Literal["logits", "gap"] = "logits"
+    """What is trained of the toy's attention: T logits, or the one gap between them."""
+    samples: int | None = None
+    """Size of the toy's training set; the expectation over all samples if not given."""
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
+    """Folders with records; runs and results, where they are, if not given."""
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print one object, for machines; null where a number is not known."""
+    held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Instead: hold measured cells of the model back, foretell them, and count how many the interval holds."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = tyro.cli(Options, args=list(arguments), prog="headway predict", description=USAGE)
+    folders = folders_with_records(options.from_)
+    if options.held_out:
+        _show_held_out(options, _score(options.model, folders))
+    else:
+        _show(options, _answer(options, folders))
+
+
+def _answer(options: Options, folders: list[Path]) -> Forecast:
+    from headway.forecast.answer import NotMeasured
+    from headway.forecast.ask import ask
+    from headway.forecast.question import Question
+
+    question = Question(**{each.name: getattr(options, each.name) for each in fields(Question)})
+    try:
+        return ask(question, folders)
+    except NotMeasured as error:
+        raise UserError(str(error)) from error
+
+
+def _score(model: str, folders: list[Path]) -> list[HeldOut]:
+    from headway.forecast.ask import runs_of
+    from headway.forecast.held_out import held_out
+
+    return held_out(model, runs_of(model, folders))
+
+
+def _show(options: Options, told: Forecast) -> None:
+    if options.json:
+        print(json.dumps(told.as_json(), indent=1))
+        return
+    known = told.low == told.low  # not NaN
+    where = ""
+    if told.cells:
+        seeds = "1 seed each" if told.seeds == 1 else f"up to {told.seeds} seeds each"
+        where = f" ({told.cells} cells, {seeds}, in {' and '.join(told.folders)})"
+    lines: dict[str, Any] = {
+        "plateau": f"{told.steps:,.0f} steps, until {told.ends}",
+        f"{100 * told.coverage:g} % of runs": f"{told.low:,.0f} to {told.high:,.0f}" if known else "not known",
+        "from": f"{told.source}: {told.basis}{where}",
+    }
+    if told.closed_form is not None:
+        lines["closed form"] = f"{told.closed_form:,.0f}"
+    if told.published is not None:
+        lines["published"] = f"{told.published:,.0f}, by {told.published_law}"
+    print(told.asked)
+    for name, words in lines.items():
+        print(f"  {name:<13} {words}")
+    for warning in told.warnings:
+        print(f"  {'warning':<13} {warning}")
+
+
+def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
+    if not rows:
+        raise UserError(
+            f"there are too few records of {options.model} in {' and '.join(map(str, options.from_))} to hold some "
+            "back. Name the folder that has them with --from, or make some with `headway run`."
+        )
+    if options.json:
+        print(json.dumps([vars(row) for row in rows], indent=1))
+        return
+    print(
+        f"{'':<24} {'held back':<20} {'inside 95 % interval':<22} {'typical miss':<13} interval: times, or divided by"
+    )
+    for row in rows:
+        share = f"{row.inside}/{row.of}, {row.inside / row.of:.0%}"
+        print(f"{row.what:<24} {row.held:<20} {share:<22} {row.miss - 1:<13.2%} {row.width**0.5:.4f}")

@@ -1,0 +1,10 @@
+"""How long will the plateau be? Told before training, from theory where it applies and from measured laws elsewhere.
+
+question      what can be asked: a kind of model, the sizes of its task, a learning rate
+answer        what is told: steps, an interval, where they come from, warnings
+measured      records -> how long the plateaus of every cell and seed lasted
+from_theory   the toy: its flow, solved, and how far training was from it
+from_laws     transformers: a power law through what was measured
+ask           a question and folders of records -> an answer
+held_out      the same for cells that were measured and held back: how often the interval is right
+"""

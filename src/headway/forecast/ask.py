@@ -1,0 +1,37 @@
+"""A question and folders of records -> an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.claims.claim import AnyRun
+from headway.forecast.answer import Forecast
+from headway.forecast.from_laws import from_laws
+from headway.forecast.from_theory import from_theory
+from headway.forecast.measured import TASKS, Measured, toy_cells, transformer_cells
+from headway.forecast.question import Question
+from headway.lookup import readable
+from headway.store import Store
+
+
+def ask(question: Question, folders: Sequence[Path]) -> Forecast:
+    """The forecast from what lies in the folders; NotMeasured where nothing there can tell."""
+    return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
+
+
+def answer(question: Question, measured: Measured, folders: tuple[str, ...] = ()) -> Forecast:
+    """From theory for the toy, from laws for transformers."""
+    return (from_theory if question.model == "toy" else from_laws)(question, measured, folders)
+
+
+def cells(question: Question, runs: Sequence[AnyRun]) -> Measured:
+    """What was measured of models and tasks of the asked kind."""
+    return (toy_cells if question.model == "toy" else transformer_cells)(question, runs)
+
+
+def runs_of(model: str, folders: Sequence[Path]) -> list[AnyRun]:
+    """The runs of one kind of model in the folders; records that cannot be read are passed over."""
+    kind = TASKS.get(model, model)
+    found = [record for record in readable([Store(folder) for folder in folders]) if record.cell.kind == kind]
+    return [(record.cell.settings, record.trajectory) for record in found]

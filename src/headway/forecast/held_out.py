@@ -1,0 +1,112 @@
+"""Cells that were measured, held back and foretold from the rest: how often the interval holds their plateaus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headway.claims.claim import AnyRun
+from headway.forecast.answer import NotMeasured
+from headway.forecast.ask import answer, cells
+from headway.forecast.measured import Measured
+from headway.forecast.question import SIZES, SYMBOLS, Question
+
+PARTS = 3
+"""At random, the cells are split into so many parts, each of which is held back once."""
+_ANY = {
+    "toy": Question("toy", dimension=2, length=32),
+    "transformer": Question("transformer", dimension=2, length=32),
+    "recall": Question("recall", tokens=32, pairs=16),
+}
+"""A question about each model, to ask which records there are: any will do."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How forecasts did on cells that they had not seen."""
+
+    what: str
+    """The model, and what was varied."""
+    held: str
+    """Which cells were held back."""
+    inside: int
+    """Plateaus, of all seeds, within the interval."""
+    of: int
+    cells: int
+    """In how many cells: what seeds of one cell miss, they miss together."""
+    miss: float
+    """By which factor a forecast was typically off: the median."""
+    width: float
+    """High over low of the interval, the median over cells."""
+
+
+def held_out(model: str, runs: Sequence[AnyRun]) -> list[HeldOut]:
+    """Every way to hold cells of this model back; nothing if none was measured."""
+    found = []
+    for what, question in _readings(model, runs):
+        measured = cells(question, runs)
+        for held, folds in _splits(measured):
+            row = _score(question, measured, folds)
+            if row is not None:
+                found.append(HeldOut(what, held, *row))
+    return found
+
+
+def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Question]]:
+    """Which laws there are: of the toy by what is trained, of transformers by which repetition they know."""
+    question = _ANY[model]
+    if model == "toy":
+        yield "toy, T logits", question
+        yield "toy, gap", replace(question, trained="gap")
+        for count in sorted({settings.samples for settings, _ in runs if settings.samples}):
+            yield f"toy, {count} samples", replace(question, samples=count)
+        return
+    yield model, question
+    for name, number in (("copies", 2.0), ("repeated", 0.1)):
+        with_it = replace(question, **{name: number})
+        measured = cells(with_it, runs)
+        if len(measured) and np.ptp(measured.column(name)) > 0:
+            yield f"{model}, with {SYMBOLS[name]}", with_it
+
+
+def _splits(measured: Measured) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """Name -> folds, each the cells to hold back: (cell,) of bool."""
+    count = len(measured)
+    if count < 2 * PARTS:
+        return
+    yield "each cell alone", list(np.eye(count, dtype=bool))
+    part = np.random.default_rng(0).permutation(count) % PARTS
+    yield "thirds, at random", [part == number for number in range(PARTS)]
+    for name in SIZES[measured.model]:
+        column = measured.column(name)
+        if np.ptp(column) > 0:
+            yield f"the largest {SYMBOLS[name]}, {column.max():g}", [column == column.max()]
+
+
+def _score(
+    question: Question, measured: Measured, folds: list[np.ndarray]
+) -> tuple[int, int, int, float, float] | None:
+    inside, misses, widths = 0, [], []
+    for held in folds:
+        rest = measured.keep(~held)
+        for place in np.flatnonzero(held):
+            lasted = np.exp(measured.logs[place][np.isfinite(measured.logs[place])])
+            try:
+                told = answer(_about(question, measured, int(place)), rest)
+            except NotMeasured:
+                continue
+            inside += int(np.sum((told.low <= lasted) & (lasted <= told.high)))
+            misses += list(np.abs(np.log(lasted / told.steps)))
+            widths.append(told.high / told.low)
+    if not misses:
+        return None
+    return inside, len(misses), len(widths), float(np.exp(np.median(misses))), float(np.median(widths))
+
+
+def _about(question: Question, measured: Measured, place: int) -> Question:
+    """The question whose answer a cell is."""
+    sizes = dict(zip(SIZES[measured.model], measured.sizes[place].tolist(), strict=True))
+    whole = {name: int(value) for name, value in sizes.items() if name not in ("copies", "repeated")}
+    return replace(question, **{**sizes, **whole}, learning_rate=float(measured.rates[place]))

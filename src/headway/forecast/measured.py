@@ -1,0 +1,157 @@
+"""Records -> how many steps the plateau of every cell and seed lasted, of one way to train."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headway.analysis.crossings import first_at_least, first_at_most
+from headway.claims.claim import AnyRun
+from headway.forecast.question import SIZES, Question
+
+THRESHOLD = 0.1
+"""Loss of the toy at which its plateau ends."""
+TASKS = {"transformer": "single-location", "recall": "recall"}
+"""Model -> the kind of its records."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row for every combination of sizes that was measured."""
+
+    model: str
+    sizes: np.ndarray
+    """(cell, size), in the order of SIZES."""
+    steps: np.ndarray
+    """(cell, seed): infinite where the plateau never ended, NaN where a cell has fewer seeds than others."""
+    rates: np.ndarray
+    """The learning rate of every cell: (cell,)."""
+    ends: str = ""
+    """What ends a plateau."""
+    how: str = ""
+    """What they have in common."""
+    favourites: int = 1
+    """Among how many the repetition across samples is shared."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def keep(self, rows: np.ndarray) -> Measured:
+        """Some of the cells."""
+        return replace(self, sizes=self.sizes[rows], steps=self.steps[rows], rates=self.rates[rows])
+
+    @property
+    def logs(self) -> np.ndarray:
+        """log steps, NaN where a plateau never ended: (cell, seed)."""
+        ended = np.isfinite(self.steps) & (self.steps > 0)
+        return np.log(np.where(ended, self.steps, np.nan))
+
+    @property
+    def seeds(self) -> int:
+        """Of a cell, at most."""
+        return int(np.max(np.sum(~np.isnan(self.steps), axis=1), initial=0))
+
+    @property
+    def left_out(self) -> str:
+        """A sentence about plateaus that cannot be counted, if there are any."""
+        lost = int(np.sum(~np.isnan(self.steps) & ~np.isfinite(self.logs)))
+        whole = int(np.sum(~np.isnan(self.steps)))
+        if not lost:
+            return ""
+        return (
+            f"{lost} of {whole} plateaus in the records never ended, or were over at the first look, and are left out: "
+            "where they would be, the truth is further off than told."
+        )
+
+    def column(self, name: str) -> np.ndarray:
+        return self.sizes[:, SIZES[self.model].index(name)]
+
+
+def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
+    """What gradient descent on the toy took; a case that several runs have counts once.
+
+    Without a training set nothing is random, and one seed says it all.
+    """
+    models = ("gap",) if question.trained == "gap" else ("logits", "matrices")
+    found: dict[tuple[float, ...], np.ndarray] = {}
+    for settings, trajectory in runs:
+        if getattr(settings, "KIND", "") != "toy" or settings.dynamics != "descent" or settings.model not in models:
+            continue
+        if settings.samples != question.samples or settings.threshold != THRESHOLD:
+            continue
+        plateaus = trajectory.facts["plateau"] / settings.learning_rate
+        for case, each in zip(settings.cases, plateaus.T, strict=True):
+            found.setdefault((*case, settings.learning_rate), each if question.samples else each[:1])
+    return _table("toy", found, ends=f"the loss is at most {THRESHOLD:g}")
+
+
+def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
+    """What transformers took that were trained alike: at the asked learning rate if any were, else most of them.
+
+    Runs with a kind of repetition are left out where none of it is asked for: a law for few things fits better.
+    """
+    groups: dict[tuple[Any, ...], list[AnyRun]] = {}
+    for settings, trajectory in runs:
+        if getattr(settings, "KIND", "") != TASKS[question.model]:
+            continue
+        sizes = dict(zip(SIZES[question.model], _sizes(settings.task), strict=True))
+        if (sizes["copies"] > 1 and question.copies == 1) or (sizes["repeated"] > 0 and question.repeated == 0):
+            continue
+        groups.setdefault(_alike(settings), []).append((settings, trajectory))
+    if not groups:
+        return _table(question.model, {})
+    wanted = question.learning_rate
+    alike = max(groups.values(), key=lambda group: (group[0][0].training.learning_rate == wanted, len(group)))
+    measured, others = _of_one_kind(question.model, alike), sum(map(len, groups.values())) - len(alike)
+    left = f"; {others} runs that were trained otherwise are left out" if others else ""
+    return replace(measured, how=measured.how + left)
+
+
+def _of_one_kind(model: str, runs: Sequence[AnyRun]) -> Measured:
+    thresholds = [settings.training.threshold for settings, _ in runs]
+    # The level that every run was trained to: cross-sample repetition stops at a higher loss.
+    level = min(thresholds) if model == "recall" else max(thresholds)
+    found: dict[tuple[float, ...], np.ndarray] = {}
+    for settings, trajectory in runs:
+        if model == "recall":
+            at = first_at_least(trajectory.times("accuracy"), trajectory["accuracy"], level)
+        else:
+            at = first_at_most(trajectory.times("loss"), trajectory["loss"], level)
+        key = (*_sizes(settings.task), settings.training.learning_rate)
+        if len(at) > len(found.get(key, ())):
+            found[key] = np.where(np.isnan(at), np.inf, at)
+    shape, training = runs[0][0].model, runs[0][0].training
+    how = (
+        f"{shape.blocks} layers of width {shape.width}, {shape.initialisation} start, Adam {training.learning_rate:g}, "
+        f"batch {training.batch}"
+    )
+    ends = f"{100 * level:g} % of the answers are right" if model == "recall" else f"the loss is at most {level:g}"
+    favourites = getattr(runs[0][0].task, "favourites", 1)
+    return replace(_table(model, found, ends=ends), how=how, favourites=favourites)
+
+
+def _alike(settings: Any) -> tuple[Any, ...]:
+    """What must agree, whatever the sizes are."""
+    task, training = settings.task, settings.training
+    others = tuple(getattr(task, name, None) for name in ("position", "mark", "favourites"))
+    return settings.model, training.learning_rate, training.batch, training.precision, *others
+
+
+def _sizes(task: Any) -> tuple[float, ...]:
+    if hasattr(task, "pairs"):
+        return task.tokens, task.pairs, task.copies, task.favoured
+    return task.dimension, task.length, task.copies, task.repeated
+
+
+def _table(model: str, found: dict[tuple[float, ...], np.ndarray], ends: str = "") -> Measured:
+    """Sizes and a learning rate -> steps (seed,), in order of the sizes."""
+    keys = sorted(found)
+    most = max((len(each) for each in found.values()), default=0)
+    steps = np.full((len(keys), most), np.nan)
+    for row, key in zip(steps, keys, strict=True):
+        row[: len(found[key])] = found[key]
+    numbers = np.array(keys, float).reshape(len(keys), len(SIZES[model]) + 1)
+    return Measured(model, numbers[:, :-1], steps, numbers[:, -1], ends)

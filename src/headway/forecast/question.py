@@ -1,0 +1,104 @@
+"""What can be asked: which kind of model, how large its task is, how fast it learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.settings.checks import require, require_number, require_whole, settle
+
+SIZES = {
+    "toy": ("dimension", "length", "copies", "repeated"),
+    "transformer": ("dimension", "length", "copies", "repeated"),
+    "recall": ("tokens", "pairs", "copies", "repeated"),
+}
+"""Kind of model -> the sizes of its task."""
+SYMBOLS = {
+    "dimension": "d",
+    "length": "T",
+    "tokens": "N_tokens",
+    "pairs": "N_pairs",
+    "copies": "B",
+    "repeated": "p",
+}
+_EXAMPLES = {"dimension": 64, "length": 256, "tokens": 64, "pairs": 16}
+
+
+@dataclass(frozen=True)
+class Question:
+    """How long is the plateau of such a model on such a task?"""
+
+    model: Literal["toy", "transformer", "recall"] = "toy"
+    """Paper B's toy, a transformer on single-location regression, or one on associative recall."""
+    dimension: int | None = None
+    """d: of a token; toy and transformer."""
+    length: int | None = None
+    """T: how many tokens there are; toy and transformer."""
+    tokens: int | None = None
+    """N_tokens: symbols in the pool; recall."""
+    pairs: int | None = None
+    """N_pairs: how many pairs a sequence shows; recall."""
+    copies: float = 1.0
+    """B: how often what matters stands in the context; of recall on average."""
+    repeated: float = 0.0
+    """p: how probably what matters is repeated across samples; of recall, one of two favourite symbols."""
+    learning_rate: float | None = None
+    """That of the records if not given; 1 for the toy."""
+    trained: Literal["logits", "gap"] = "logits"
+    """What is trained of the toy's attention: its T logits, or the one gap between them."""
+    samples: int | None = None
+    """Size of the toy's training set; all samples at once, in expectation, if not given."""
+
+    def __post_init__(self) -> None:
+        settle(self)
+        self._check_that_sizes_belong()
+        for name, least in (("dimension", 2), ("length", 2), ("tokens", 2), ("pairs", 1), ("samples", 1)):
+            if getattr(self, name) is not None:
+                require_whole(name, getattr(self, name), least)
+        require_number("copies", self.copies, least=1)
+        require_number("repeated", self.repeated, least=0)
+        if self.learning_rate is not None:
+            require_number("learning_rate", self.learning_rate, above=0)
+        self._check_that_copies_fit()
+
+    @property
+    def sizes(self) -> dict[str, float]:
+        """Name -> number, of this model's task."""
+        return {name: float(getattr(self, name)) for name in SIZES[self.model]}
+
+    def _check_that_sizes_belong(self) -> None:
+        own = SIZES[self.model]
+        for name, example in _EXAMPLES.items():
+            value = getattr(self, name)
+            if name in own:
+                require(
+                    value is not None,
+                    f"the {name} was not given, but the plateau of {self.model} depends on it. Give it, as in "
+                    f"`headway predict --model {self.model} --{name} {example}`.",
+                )
+            else:
+                require(value is None, f"{name} is {value!r}, but {self.model} has {', '.join(own)}. Leave it out.")
+        require(
+            self.model == "toy" or (self.trained == "logits" and self.samples is None),
+            f'trained and samples are about the toy, but the model is "{self.model}". Leave them out.',
+        )
+        require(
+            self.samples is None or self.trained == "logits",
+            "a training set was measured with all logits trained, and not with their gap. Leave out one of them.",
+        )
+
+    def _check_that_copies_fit(self) -> None:
+        whole = self.model != "recall"
+        require(
+            not whole or self.copies == int(self.copies),
+            f"copies is {self.copies:g}, but {self.model} has a whole number of them. Round it.",
+        )
+        room = self.pairs if self.length is None else self.length - (self.model == "toy")
+        require(
+            room is not None and self.copies <= room,
+            f"copies is {self.copies:g}, but at most {room} fit. Use fewer, or a longer task.",
+        )
+        require(
+            self.repeated < 1 or (self.repeated == 1 and self.model != "toy"),
+            f"repeated is {self.repeated:g}, but it is a probability{', below 1' if self.model == 'toy' else ''}.",
+        )

@@ -1,0 +1,42 @@
+"""`headway predict`: what cannot be asked, and what cannot be told, is said in words."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "asked, words",
+    [
+        ("", "the dimension was not given, but the plateau of toy depends on it. Give it, as in `headway predict"),
+        ("--model recall --tokens 64", "the pairs was not given"),
+        ("--dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),
+        ("--dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
+        ("--dimension 64 --length 8 --copies 1.5", "copies is 1.5, but toy has a whole number of them."),
+        ("--model recall --tokens 64 --pairs 4 --copies 4.5", "copies is 4.5, but at most 4 fit."),
+        ("--dimension 64 --length 8 --repeated 1", "repeated is 1, but it is a probability, below 1."),
+        ("--dimension 64 --length 8 --learning-rate 0", "learning_rate is 0.0, but it must be a finite number above 0"),
+        ("--dimension 0 --length 8", "dimension is 0, but it must be a whole number of at least 2."),
+        ("--model transformer --dimension 8 --length 8 --samples 9", "trained and samples are about the toy"),
+        ("--dimension 8 --length 8 --samples 9 --trained gap", "a training set was measured with all logits trained"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(headway, tmp_path, asked, words):
+    said = headway("predict", *asked.split(), "--from", tmp_path)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"headway: {words}")
+
+
+def test_a_model_that_was_not_measured_says_what_to_run(headway, tmp_path):
+    said = headway("predict", "--model", "transformer", "--dimension", 32, "--length", 64, "--from", tmp_path)
+    assert said.code == 2
+    assert f"no record of transformer in {tmp_path}" in said.err and "headway run transformer-law" in said.err
+    assert "1,851 steps" in said.err, "by the published law"
+
+
+def test_nothing_can_be_held_out_of_nothing(headway, tmp_path):
+    said = headway("predict", "--held-out", "--model", "recall", "--from", tmp_path)
+    assert said.code == 2 and "too few records of recall" in said.err
+
+
+def test_a_folder_that_is_not_there_is_an_error(headway, tmp_path):
+    said = headway("predict", "--dimension", 8, "--length", 8, "--from", tmp_path / "nowhere")
+    assert said.code == 2 and "there is no folder" in said.err
