@@ -1,14 +1,17 @@
 """The few names that a notebook needs. (The README's notebook is run in tests/experiments.)"""
 
 import importlib
+from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
+from playwright.sync_api import sync_playwright
 from tests.report.made_run import FOUR, made_boundaries, made_settings, made_trajectory
 
 import headway
-from headway.records import Cell
-from headway.settings import SettingsError
+from headway.records import Cell, Trajectory
+from headway.settings import ConstructionSettings, SettingsError
 from headway.store import Record, Store
 
 
@@ -28,8 +31,8 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headway.sweep.here.run_cells", refuse)
 
 
-def test_about_ten_names_are_public_and_each_is_there():
-    assert 8 <= len(headway.__all__) <= 12
+def test_about_a_dozen_names_are_public_and_each_is_there():
+    assert 8 <= len(headway.__all__) <= 14
     assert all(getattr(headway, name) is not None for name in headway.__all__)
     assert set(dir(headway)) >= set(headway.__all__)
 
@@ -41,7 +44,7 @@ def test_a_public_name_is_the_thing_itself_wherever_it_lives():
 
 
 def test_a_name_that_is_not_there_is_told_with_those_that_are():
-    with pytest.raises(AttributeError, match=r"has no attribute 'train'; it has .*run, stages"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'train'; it has .*run, show, stages"):
         headway.train  # noqa: B018
 
 
@@ -85,6 +88,74 @@ def test_one_page_shows_one_run_or_several(record, tmp_path: Path):
     several = headway.page([record, record], tmp_path / "new folder" / "two.html")
     assert '"run 1"' in several.read_text() and '"run 2"' in several.read_text()
     assert '"run 2"' not in one.read_text()
+
+
+def framed(markup: str) -> tuple[dict[str, str | None], str]:
+    """The attributes of the one frame in a piece of HTML, and the document in it."""
+    frames: list[dict[str, str | None]] = []
+
+    class Frames(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            assert tag == "iframe"
+            frames.append(dict(attrs))
+
+    parser = Frames()
+    parser.feed(markup)
+    parser.close()
+    [frame] = frames
+    return frame, frame.pop("srcdoc") or ""
+
+
+def test_a_notebook_shows_the_very_page_that_would_be_written(record, tmp_path: Path):
+    written = headway.page(record, tmp_path / "page.html", title='Mine & "yours" <b>').read_text()
+    frame, content = framed(headway.show(record, title='Mine & "yours" <b>', height=700)._repr_html_())
+    assert content == written
+    assert frame["title"] == 'Mine & "yours" <b>'
+    assert "height:700px" in (frame["style"] or "")
+
+
+def test_a_page_in_a_notebook_runs_its_scripts_without_reaching_the_notebook(record):
+    frame, _ = framed(headway.show([record, record])._repr_html_())
+    assert set((frame["sandbox"] or "").split()) == {"allow-scripts", "allow-downloads"}
+
+
+def test_six_megabytes_are_not_what_a_terminal_prints(record):
+    assert repr(headway.show(record, "A title")) == "Shown(title='A title', height=900)"
+
+
+def test_a_height_that_makes_no_sense_is_refused(record):
+    with pytest.raises(ValueError, match="height is 0, but it must be a number of pixels"):
+        headway.show(record, height=0)
+
+
+def test_a_run_without_pictures_is_refused_in_words(tmp_path: Path):
+    settings, seeds = ConstructionSettings(), (0,)
+    trajectory = Trajectory(seeds, {}, {}, {}, {"excess": np.zeros(1)})
+    with Store(tmp_path).open(Cell(settings, seeds)) as work:
+        made = work.place(trajectory, {})
+    with pytest.raises(ValueError, match="of the kind 'construction', and the page shows trainings and flows"):
+        headway.show(made)
+
+
+@pytest.mark.browser
+def test_the_slider_moves_inside_a_notebook(record, chromium, tmp_path: Path):
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><title>a notebook</title>{headway.show(record)._repr_html_()}")
+    complaints: list[str] = []
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        page = browser.new_page(viewport={"width": 1000, "height": 950})
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(notebook.as_uri())
+        inside = page.frame_locator("iframe")
+        inside.locator("html[data-ready]").wait_for()
+        last = inside.locator(".step").inner_text()
+        inside.locator("#time").press("Home")
+        inside.locator(".step", has_text="step 0").wait_for()
+        browser.close()
+    assert last == "step 2\u202f000"
+    assert complaints == []
 
 
 def test_a_loaded_record_says_where_it_comes_from(record):

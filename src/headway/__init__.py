@@ -7,6 +7,8 @@ record = headway.run(settings, seeds=4)
 record.trajectory["excess_loss"]          # (seed, evaluation)
 headway.stages(record)[0].boundaries      # when seed 0 went from rung to rung
 headway.page(record, "learning.html")
+headway.show(record)                      # inside a notebook
+headway.predict("toy", dimension=64, length=1024).steps
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway import presets
-    from headway.notebook import page, run, stages
+    from headway.notebook import page, predict, run, show, stages
     from headway.settings import (
         EvaluationSettings,
         ModelSettings,
@@ -36,14 +38,16 @@ __all__ = [
     "TrainingSettings",
     "load",
     "page",
+    "predict",
     "presets",
     "run",
+    "show",
     "stages",
 ]
 
 __version__ = "0.1.0"
 
-_HOME = {"load": "store", "page": "notebook", "run": "notebook", "stages": "notebook"}
+_HOME = {"load": "store"} | dict.fromkeys(("page", "predict", "run", "show", "stages"), "notebook")
 
 
 def __getattr__(name: str) -> Any:

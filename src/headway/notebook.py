@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from headway.analysis import Stages
 from headway.lookup import answer
 from headway.records import Cell
 from headway.settings import Settings, SettingsError
 from headway.store import Record, Store
+
+if TYPE_CHECKING:
+    from headway.forecast.answer import Forecast
 
 
 def run(settings: Settings, seeds: int | Sequence[int] = 4, into: str | Path = "runs", quiet: bool = False) -> Record:
@@ -42,14 +48,72 @@ def stages(record: Record) -> list[Stages]:
 
 def page(records: Record | Sequence[Record], path: str | Path, title: str = "Headway") -> Path:
     """One self-contained page about one or several runs, trained or flows; portraits are shown with their flows."""
-    from headway.report.build import any_view
     from headway.report.page import Report, write_page
 
+    return write_page(path, Report(title, "", _views(records)))
+
+
+def show(records: Record | Sequence[Record], title: str = "Headway", height: int = 900) -> Shown:
+    """The same page inside a notebook: the last line of a cell, `headway.show(run)`, or an argument of `display`.
+
+    The whole page becomes part of the notebook, about 6 MB, so that it can be looked at later and elsewhere.
+    """
+    from headway.report.page import Report
+    from headway.report.page.write import page
+
+    if height < 1:
+        raise ValueError(f"height is {height}, but it must be a number of pixels, such as 900.")
+    return Shown(page(Report(title, "", _views(records))), title, height)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page in a frame of its own, so that neither the notebook's styles nor its scripts meet the page's."""
+
+    text: str = field(repr=False)
+    title: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        # In whatever encoding the notebook is saved: the page runs no script that differs by a letter.
+        told = (escape(words).encode("ascii", "xmlcharrefreplace").decode() for words in (self.text, self.title))
+        content, title = told
+        # A frame without an origin: whatever a run's texts are, they cannot reach the notebook.
+        allowed = "allow-scripts allow-downloads"
+        size = f"width:100%;height:{self.height}px;border:0"
+        return f'<iframe sandbox="{allowed}" title="{title}" style="{size}" srcdoc="{content}"></iframe>'
+
+
+def _views(records: Record | Sequence[Record]) -> tuple[Any, ...]:
+    """Each run as the page shows it."""
+    from headway.report.build import any_view
+
     several = [records] if isinstance(records, Record) else list(records)
+    for each in several:
+        if each.cell.kind not in ("markov", "flow", "portrait"):
+            raise ValueError(
+                f"{each.identity} is a run of the kind {each.cell.kind!r}, and the page shows trainings and flows. "
+                "Look at its `trajectory`, or draw its figures with `headway report`."
+            )
     portraits = [(each.cell.settings, each.trajectory) for each in several if each.cell.kind == "portrait"]
     shown = [each for each in several if each.cell.kind != "portrait"]
-    views = tuple(
+    return tuple(
         any_view(f"run {number}", each.cell.settings, each.trajectory, dict(each.provenance), portraits)
         for number, each in enumerate(shown, start=1)
     )
-    return write_page(path, Report(title, "", views))
+
+
+def predict(model: str = "toy", *, folders: Sequence[str | Path] = ("runs", "results"), **asked: Any) -> Forecast:
+    """How long a plateau will be: predict("toy", dimension=64, length=1024, copies=4).steps, .low and .high.
+
+    `model` is toy, transformer or recall; what else can be asked are the fields of `forecast.question.Question`.
+    Records are looked for in those of the folders that exist.
+    """
+    from headway.forecast.ask import ask
+    from headway.forecast.question import Question
+
+    known = [each.name for each in fields(Question)]
+    for name in asked:
+        if name not in known:
+            raise SettingsError(f"there is nothing called {name!r} to ask for. There are {', '.join(known)}.")
+    return ask(Question(model, **asked), [Path(folder) for folder in folders if Path(folder).is_dir()])  # ty: ignore[invalid-argument-type]

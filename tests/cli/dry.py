@@ -40,6 +40,9 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.cli.list_command.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.cli.bench_command._measure", lambda options, console: [])
     monkeypatch.setattr("headway.cli.bench_command._write", nothing)
+    monkeypatch.setattr("headway.cli.watch_command._serve", nothing)
+    for name in ("_answer", "_score", "_show", "_show_held_out"):
+        monkeypatch.setattr(f"headway.cli.predict_command.{name}", nothing)
     monkeypatch.setattr("headway.bench.record.read_all", lambda folder: [None])
     monkeypatch.setattr("headway.cli.bench_command._show", nothing)
 

@@ -60,6 +60,7 @@ def option_names(kind: type = Settings, prefix: str = "--") -> list[str]:
         ("run construction --help", "--sharpness"),
         ("claims --help", "headway claims"),
         ("export --help", "headway export"),
+        ("predict --help", "headway predict"),
     ],
 )
 def test_help_loads_neither_the_accelerator_nor_numpy(arguments, words):

@@ -15,9 +15,11 @@ from typing import NoReturn
 
 COMMANDS = {
     "run": "train what an experiment needs, then show claims, figures and a page",
+    "watch": "the page of a run folder, live in a browser while runs go on",
     "list": "the experiments, and what is already computed",
     "claims": "every claim of the papers with its verdict, from what is on disk",
     "report": "claims, figures and a page from what is on disk, without training",
+    "predict": "how long a plateau will be, before anything is trained",
     "export": "the numbers of a record as CSV or Parquet",
     "bench": "how fast training is here, beside PyTorch and plain JAX",
 }

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headway.records import Cell
-from headway.store import small
+from headway.store import failure, small
 from headway.store.errors import Busy, StoreError, explained
 from headway.store.kinds import IDENTITY, checked_identity
 from headway.store.lock import locked
@@ -42,8 +42,13 @@ class Store:
             self.root.mkdir(parents=True, exist_ok=True)
         with locked(_lock(folder), wait=wait, on_wait=on_wait):
             work = Work(cell, folder, self._verified(cell))
+            failure.forget(folder)
             try:
                 yield work
+            except Exception as error:
+                if work.record is None:
+                    failure.note(folder, error)
+                raise
             finally:
                 work.close()
 

@@ -105,11 +105,7 @@ def read_progress(folder: Path, cell: Cell) -> tuple[Progress, list[Trajectory],
     if not (folder / CHECKPOINT).exists():
         _require_beginning(folder)
         return Progress(), [], None
-    content = _read_json(folder / CHECKPOINT)
-    names = [*content["state"], *content["parts"]]
-    if not all(STATE.fullmatch(name) or PART.fullmatch(name) for name in names) or len(content["state"]) != 1:
-        raise ValueError(f"its checkpoint names {names}")
-    progress = Progress(**{name: content[name] for name in SAID})
+    progress = read_checkpoint(folder)
     parts = read_parts(folder, progress, cell.seeds)
     ticks: Mapping[str, Any] = {}
     for part in parts:
@@ -117,6 +113,15 @@ def read_progress(folder: Path, cell: Cell) -> tuple[Progress, list[Trajectory],
     [(name, stamp)] = progress.state.items()
     state = arrays.decode(files.read_stamped(folder / name, stamp))
     return dataclasses.replace(progress, ticks=ticks), parts, state
+
+
+def read_checkpoint(folder: Path) -> Progress:
+    """What the last complete checkpoint says, without the ticks: no array is read."""
+    content = _read_json(folder / CHECKPOINT)
+    names = [*content["state"], *content["parts"]]
+    if not all(STATE.fullmatch(name) or PART.fullmatch(name) for name in names) or len(content["state"]) != 1:
+        raise ValueError(f"its checkpoint names {names}")
+    return Progress(**{name: content[name] for name in SAID})
 
 
 def read_parts(folder: Path, progress: Progress, seeds: tuple[int, ...]) -> list[Trajectory]:

@@ -16,6 +16,7 @@ from headway.laboratory.stage_times import stage_times
 from headway.laboratory.toy import toy_run
 from headway.records import Cell
 from headway.store import Store, Work, provenance
+from headway.store.plan import announced
 from headway.sweep.adaptive import run_adaptive
 from headway.sweep.begun import SECONDS, begun
 from headway.sweep.rungs import Rungs
@@ -41,8 +42,12 @@ _said: set[str] = set()
 
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with."""
-    watch = watch or Silence()
     cells = list(cells)
+    with announced(store.root, cells):
+        _run_cells(cells, store, watch or Silence())
+
+
+def _run_cells(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
     for cell in dict.fromkeys(cells):
         if cell.kind in AT_ONCE and not store.has(cell):
             _compute_at_once(cell, store, watch)

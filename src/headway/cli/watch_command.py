@@ -1,0 +1,70 @@
+"""`headway watch [FOLDER]`: the page of a run folder, live in a browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from headway.cli import UserError
+
+USAGE = """\
+Show the runs of a folder in a browser, those that go on and those that are done, and keep the page up to date.
+It only reads, and it can be started and stopped at any time: before a run, beside it, afterwards.
+
+examples:
+  headway watch                      the folder that `headway run` uses
+  headway watch results              what a GPU found at paper scale
+  headway watch --port 9000          on a port of your choice
+  headway watch --host 0.0.0.0       for other machines too; the address carries a token, which they need
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to show, and to whom."""
+
+    folder: Annotated[Path, tyro.conf.Positional] = Path("runs")
+    """Folder with records; it may still be empty, or not be there yet."""
+    port: int | None = None
+    """Where to listen; 8765 or the next free port if not given, any free one if 0."""
+    host: str | None = None
+    """Name or address to listen at; without it only this machine is served. There is no encryption."""
+    open: bool = True
+    """Open the page where there is a desktop."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = tyro.cli(Options, args=list(arguments), prog="headway watch", description=USAGE)
+    if options.port is not None and not 0 <= options.port <= 65535:
+        raise UserError(f"--port is {options.port}, but ports go from 0 to 65535.")
+    if options.folder.exists() and not options.folder.is_dir():
+        raise UserError(f"{options.folder} is not a folder. Name the folder that holds the runs.")
+    _serve(options)
+
+
+def _serve(options: Options) -> None:
+    from headway.cli.ending import has_desktop
+    from headway.watch import open_server
+
+    try:
+        server = open_server(options.folder, options.host, options.port)
+    except OSError as error:
+        where = options.host or "this machine"
+        port = "any port" if options.port is None else f"port {options.port}"
+        raise UserError(
+            f"cannot listen on {where} at {port}: {error.strerror or error}. "
+            "Choose another with --port, or leave it out to get one that is free."
+        ) from error
+    with server:
+        print(f"watching {options.folder} at {server.url}\nCtrl-C ends it; the runs go on.", flush=True)
+        if options.open and has_desktop():
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()

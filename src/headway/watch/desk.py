@@ -1,0 +1,134 @@
+"""What each address answers with, as text; who asks and how it is sent is the server's business."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import threading
+import time
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from headway.store.kinds import IDENTITY
+from headway.watch import overview
+from headway.watch.names import label
+from headway.watch.pages import live_page, shortened
+from headway.watch.refusal import Refusal
+from headway.watch.shelf import KINDS, Shelf, has_numbers, require_shown
+from headway.watch.sight import Seen, Sight
+from headway.watch.survey import Survey
+
+AGAIN = 0.5
+"""Seconds for which a look at the folder serves everybody."""
+RUN = re.compile(rf"/run/(?P<identity>{IDENTITY.pattern})")
+NUMBERS = re.compile(rf"/run/(?P<identity>{IDENTITY.pattern})\.json")
+
+
+class Desk:
+    """One folder; questions are answered one at a time, so that many readers take no more memory than one."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._survey, self._shelf = Survey(root.absolute()), Shelf(root.absolute())
+        self._lock = threading.Lock()
+        self._sight: Sight | None = None
+        self._looked = 0.0
+
+    def page(self, path: str) -> str:
+        """The page at an address."""
+        with self._lock:
+            if path == "/":
+                return self._folder()
+            if (found := RUN.fullmatch(path)) is not None:
+                return self._run(found["identity"])
+            raise _unknown(path)
+
+    def news(self, identity: str | None) -> dict[str, Any]:
+        """The state of the folder and of the runs that its page shows, or of one."""
+        with self._lock:
+            sight = self._look()
+            if identity is None:
+                return overview.state(sight, overview.shown(sight))
+            return overview.state(sight, [seen] if has_numbers(seen := self._seen(identity)) else [])
+
+    def numbers(self, path: str) -> str:
+        """The numbers of one run, as a report of that run alone."""
+        found = NUMBERS.fullmatch(path)
+        if found is None:
+            raise _unknown(path)
+        with self._lock:
+            seen = self._seen(found["identity"])
+            _require_numbers(seen)
+            return f'{{"runs":[{self._shelf.packed(seen, self._look())}]}}'
+
+    def _folder(self) -> str:
+        sight = self._look()
+        runs, packed = [], []
+        for seen in overview.shown(sight):
+            try:
+                packed.append(self._shelf.packed(seen, sight))
+                runs.append(seen)
+            except Refusal:
+                continue  # It is listed, and its own page says what is wrong with it.
+        state = overview.state(sight, runs)
+        left_out = state["showable"] - len(runs)
+        words = "It updates by itself and only reads."
+        if not self.root.is_dir():
+            words = f"There is no folder {self.root.absolute()} yet: this page fills as soon as a run begins there."
+        elif not sight.cells:
+            words = f"Nothing was run in {self.root.absolute()} yet: this page fills as soon as a run begins there."
+        elif left_out > 0:
+            words += f" {len(runs)} runs are loaded here, those going on and the latest; the others are listed below."
+        return live_page(f"Watching {self.root}", words, state, packed, "/state.json", self._command)
+
+    def _run(self, identity: str) -> str:
+        seen = self._seen(identity)
+        require_shown(seen)
+        sight = self._look()
+        if seen.cell is not None and seen.cell.kind not in KINDS:
+            words = (
+                f"{identity} is {seen.state}. The page has no pictures for runs of the kind {seen.cell.kind!r}: "
+                "`headway report` draws their figures."
+            )
+            raise Refusal(HTTPStatus.NOT_FOUND, "No pictures of this run", words)
+        ready = has_numbers(seen)
+        words = "It updates by itself and only reads."
+        if not ready:
+            words = f"This cell is {seen.state}. Its numbers appear here with its first checkpoint."
+        packed = [self._shelf.packed(seen, sight)] if ready else []
+        state = overview.state(sight, [seen] if ready else [])
+        title = label(seen.cell) if seen.cell is not None else identity
+        return live_page(title, words, state, packed, f"/state.json?run={identity}", self._command)
+
+    @property
+    def _command(self) -> str:
+        return f"headway watch {shlex.quote(str(self.root))}"
+
+    def _look(self) -> Sight:
+        if self._sight is None or time.monotonic() - self._looked > AGAIN:
+            try:
+                self._sight = self._survey.look()
+            except OSError as error:
+                words = f"{self.root}: {error.strerror}. This page comes back when the folder does."
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "The folder cannot be read", words) from error
+            self._looked = time.monotonic()
+        return self._sight
+
+    def _seen(self, identity: str) -> Seen:
+        seen = self._look().cells.get(identity) if IDENTITY.fullmatch(identity) else None
+        if seen is None:
+            words = f"There is no cell {shortened(identity)} in {self.root}."
+            raise Refusal(HTTPStatus.NOT_FOUND, "No such run", words)
+        return seen
+
+
+def _require_numbers(seen: Seen) -> None:
+    require_shown(seen)
+    if not has_numbers(seen):
+        words = f"{seen.identity} is {seen.state}, and there is nothing measured to show of it."
+        raise Refusal(HTTPStatus.NOT_FOUND, "No numbers yet", words)
+
+
+def _unknown(path: str) -> Refusal:
+    return Refusal(HTTPStatus.NOT_FOUND, "No such page", f"There is nothing at {shortened(path)}.")

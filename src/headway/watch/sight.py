@@ -1,0 +1,54 @@
+"""A run folder at one moment: its cells, and the sweeps that are going on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.records import Cell
+from headway.store.plan import Plan
+
+State = Literal["running", "waiting", "failed", "stopped", "damaged", "done"]
+STATES: tuple[State, ...] = ("running", "waiting", "failed", "stopped", "damaged", "done")
+"""Stopped is what was begun and nobody works on, interrupted or killed: the same command goes on with it."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A cell as it was when somebody looked."""
+
+    identity: str
+    state: State
+    words: str = ""
+    """The settings that set it apart."""
+    trouble: str = ""
+    """Why it failed, or what is damaged."""
+    cell: Cell | None = None
+    position: int = 0
+    """The step of the last checkpoint."""
+    seconds: float | None = None
+    """What it took to get there."""
+    since: tuple[int, float] | None = None
+    """Position and seconds of the first checkpoint that was seen of it."""
+    changed: float = 0.0
+    """When it last changed, in seconds since 1970."""
+    size: int = 0
+    """Bytes of what was measured."""
+    stamp: str = ""
+    """Differs whenever what was measured differs."""
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps it has, or at most has; none for what is computed in one go."""
+        training = getattr(getattr(self.cell, "settings", None), "training", None)
+        return getattr(training, "steps", None)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a look at the folder found."""
+
+    cells: dict[str, Seen]
+    plans: tuple[Plan, ...]
+    crowded: bool
+    """Whether there were more names than one look takes in."""

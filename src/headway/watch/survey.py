@@ -1,0 +1,141 @@
+"""Every cell of a run folder and its state, from names, small files and locks: no array is read, nothing is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from headway.store import StoreError, failure, plan, progress
+from headway.store.kinds import IDENTITY, revive_cell, summary
+from headway.store.lock import is_locked
+from headway.store.record import RECORD, TRAJECTORY, read_named
+from headway.watch.sight import Seen, Sight
+from headway.watch.timing import seconds_spent
+
+MOST_ENTRIES = 20_000
+"""So many names are looked at, for a folder could be any folder."""
+MOST_JSON = 16_000_000
+"""Bytes of the small files that say what lies beside them."""
+
+
+class Survey:
+    """Looks at a folder as often as one likes; what has not changed since is not read again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._known: dict[str, Seen] = {}
+
+    def look(self) -> Sight:
+        """The cells by name: those on disk, and those that a sweep has announced."""
+        names = self._names()
+        cells: dict[str, Seen] = {}
+        for identity in sorted(_stems(names)):
+            seen = self._one(identity)
+            if seen is not None:
+                cells[identity] = seen
+        self._known = dict(cells)
+        plans = tuple(plan.plans(self.root))
+        for identity, words in (told for each in plans for told in each.cells):
+            if identity not in cells:
+                cells[identity] = Seen(identity, "waiting", words)
+        return Sight(cells, plans, len(names) >= MOST_ENTRIES)
+
+    def _names(self) -> set[str]:
+        names = set()
+        try:
+            with os.scandir(self.root) as entries:
+                for entry in entries:
+                    names.add(entry.name)
+                    if len(names) >= MOST_ENTRIES:
+                        break
+        except FileNotFoundError:
+            pass
+        return names
+
+    def _one(self, identity: str) -> Seen | None:
+        folder = self.root / identity
+        if os.path.lexists(folder):
+            return self._whole(identity)
+        seen = self._partial(identity)
+        # Between the two looks the work may have become whole.
+        if seen is None and os.path.lexists(folder):
+            return self._whole(identity)
+        note = failure.read(folder)
+        if is_locked(self.root / f"{identity}.lock"):
+            return replace(seen or Seen(identity, "running"), state="running", trouble="")
+        if note is not None:
+            return replace(seen or Seen(identity, "failed"), state="failed", trouble=note)
+        return seen
+
+    def _whole(self, identity: str) -> Seen:
+        path = self.root / identity / RECORD
+        stamp, changed = _stamp(path)
+        known = self._known.get(identity)
+        if stamp and known is not None and known.stamp == stamp:
+            return known
+        try:
+            _require_small(path)
+            record = read_named(self.root, identity)
+            size = record.files[TRAJECTORY]["bytes"]
+            return Seen(
+                identity, "done", summary(record.cell), cell=record.cell, changed=changed, size=size, stamp=stamp
+            )
+        except StoreError as error:
+            return Seen(identity, "damaged", trouble=error.problem, changed=changed, stamp=stamp)
+        except (OSError, ValueError) as error:
+            return Seen(identity, "damaged", trouble=f"it cannot be read: {error}", changed=changed, stamp=stamp)
+
+    def _partial(self, identity: str) -> Seen | None:
+        """What was begun, as stopped; None where there is nothing of it."""
+        folder = self.root / f"{identity}.partial"
+        checkpoint = folder / progress.CHECKPOINT
+        stamp, changed = _stamp(checkpoint)
+        if not stamp:
+            stamp, changed = _stamp(folder / progress.CELL)
+        known = self._known.get(identity)
+        if stamp and known is not None and known.stamp == stamp and known.cell is not None:
+            return replace(known, state="stopped", trouble="")
+        try:
+            if folder.is_symlink() or not folder.is_dir():
+                return None
+            _require_small(folder / progress.CELL)
+            cell = revive_cell(progress.read_begin(folder)["cell"])
+            if cell.identity != identity:
+                raise ValueError(f"it is the work on another cell, {cell.identity}")
+            seen = Seen(identity, "stopped", summary(cell), cell=cell, changed=changed, stamp=stamp)
+            if not checkpoint.exists():
+                return seen
+            _require_small(checkpoint)
+            told = progress.read_checkpoint(folder)
+            size = sum(stamp["bytes"] for stamp in told.parts.values())
+            seconds = seconds_spent(folder, told)
+            first = None if seconds is None else (told.position, seconds)
+            since = first if known is None or known.since is None else known.since
+            return replace(seen, position=told.position, seconds=seconds, since=since, size=size)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return Seen(identity, "damaged", trouble=f"the unfinished work cannot be read: {error}", stamp=stamp)
+
+
+def _stems(names: Iterable[str]) -> set[str]:
+    """The cells that some name in the folder is about."""
+    stems = {name.removesuffix(".partial").removesuffix(".lock").removesuffix(failure.SUFFIX) for name in names}
+    return {stem for stem in stems if IDENTITY.fullmatch(stem)}
+
+
+def _stamp(path: Path) -> tuple[str, float]:
+    """What changes with a file that is always replaced as a whole, and when that was; ("", 0) without a file."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return "", 0.0
+    return f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}", found.st_mtime
+
+
+def _require_small(path: Path) -> None:
+    size = os.lstat(path).st_size
+    if size > MOST_JSON:
+        raise ValueError(f"{path.name} has {size} bytes, and no such file of ours has more than {MOST_JSON}")

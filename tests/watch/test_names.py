@@ -1,0 +1,29 @@
+"""Runs are called as the experiments call them, and by what was changed where something was."""
+
+from dataclasses import replace
+
+from tests.report.made_run import made_settings
+
+from headway.experiments import find
+from headway.records import Cell
+from headway.watch.names import MOST_LETTERS, label
+
+QUICK = find("stages").GRIDS["quick"]["minimal"]
+
+
+def test_a_run_of_a_grid_has_the_name_that_its_experiment_gives_it():
+    assert label(Cell(QUICK, (0, 1))) == "stages: minimal, quick, 2 seeds"
+    assert label(Cell(find("flow").GRIDS["quick"]["flow"], (0,))) == "flow, quick, 1 seed"
+
+
+def test_a_changed_run_says_what_was_changed():
+    settings = replace(QUICK, training=replace(QUICK.training, steps=321))
+    assert label(Cell(settings, (0, 1))) == "stages: minimal, quick, training.steps=321, 2 seeds"
+
+
+def test_a_run_of_ones_own_is_told_by_what_sets_it_apart_in_a_few_words():
+    settings = made_settings(heads=5, blocks=((1,), (2, 3)), references=(2,))
+    cell = Cell(replace(settings, task=replace(settings.task, ratio=2.5)), (0, 1))
+    words = label(cell)
+    assert words.startswith(f"markov {cell.identity[-4:]}, 2 seeds; task.blocks=")
+    assert len(words) == MOST_LETTERS
