@@ -1,5 +1,6 @@
 """A page in a real browser, with everything it complained of or asked for."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,24 @@ class Opened:
         it.settle()
         return it
 
+    @classmethod
+    def once(cls, browser: Browser, folder: Path, report: Report, width: int = 1280) -> "Iterator[Opened]":
+        """The report in a window that serves all tests of a file, for loading it takes a while: a fixture's body."""
+        it = cls.at(
+            browser.new_context(viewport={"width": width, "height": 900}), write_page(folder / "it.html", report)
+        )
+        it.page.evaluate("window.fresh = { ...headway.selection.state }")
+        yield it
+        it.page.context.close()
+
+    def as_when_opened(self) -> "Iterator[Opened]":
+        """For one test, and checked after it: a fixture's body."""
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("document.activeElement?.blur(); headway.selection.set(window.fresh)")
+        self.settle()
+        yield self
+        self.check()
+
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
@@ -48,7 +67,7 @@ class Opened:
         self.page.evaluate(_AFTER_NEXT_FRAME)
 
     def text(self, selector: str) -> str:
-        return self.page.locator(selector).inner_text()
+        return self.page.locator(selector).inner_text().replace("\u00a0", " ")
 
     def step(self) -> int:
         return int("".join(character for character in self.text(".step") if character.isdigit()))
@@ -92,7 +111,8 @@ class Opened:
         return self.page.eval_on_selector("html", width)
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: playwright lets a process hold only one of these, and other folders open their own.
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -117,23 +137,24 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
         it.check()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    path = write_page(tmp_path_factory.mktemp("page") / "report.html", made_report())
-    it = Opened.at(browser.new_context(viewport={"width": 1280, "height": 900}), path)
-    it.page.evaluate("window.fresh = { ...headway.selection.state }")
-    yield it
-    it.page.context.close()
+    yield from Opened.once(browser, tmp_path_factory.mktemp("page"), made_report())
 
 
 @pytest.fixture
 def shown(_shared: Opened) -> Iterator[Opened]:
-    """The made-up report as when just opened; one window serves all tests, for loading it takes a while."""
-    _shared.page.mouse.move(0, 0)
-    _shared.page.evaluate("document.activeElement?.blur(); headway.selection.set(window.fresh)")
-    _shared.settle()
-    yield _shared
-    _shared.check()
+    """The made-up report as when just opened."""
+    yield from _shared.as_when_opened()
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pictures of pages are kept: the folder that HEADWAY_SCREENSHOTS names, or one of pytest's."""
+    named = os.environ.get("HEADWAY_SCREENSHOTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,17 @@ import base64
 import json
 import re
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
+from plotly.offline import get_plotlyjs
 from tests.report.made_run import made_figures, made_png, made_report, made_trajectory, made_view
 
 from headway.report.page import FigureGroup, Report, RunView, SeedStages, write_page
 from headway.report.page.packing import pack_curves, pack_levels, plain_json, unpack
 from headway.report.page.payload import MOST_PICTURES, kept_times, payload
-from headway.report.page.write import MODULES, embedded_json, joined_modules, page
+from headway.report.page.write import MODULES, embedded_json, in_ascii, joined_modules, page
 
 HOSTILE = "</script><script>alert(1)</script><!-- & {{data}} \u2028 é"
 
@@ -110,9 +112,28 @@ def test_every_module_is_in_the_page_and_none_asks_for_another_file():
     assert "mountCharts(" in script and len(MODULES) == len(set(MODULES))
 
 
+def test_scripts_are_ascii_and_mean_the_same():
+    assert in_ascii('"é → 𝛼" /* Ü */') == r'"\u00e9 \u2192 \ud835\udefc" /* \u00dc */'
+    assert page(made_report()).split("<script>", 1)[1].isascii()
+    for script in (joined_modules(), get_plotlyjs()):
+        assert not re.search(r"\\[^\x00-\x7f]", script)  # there the new backslash would be taken for an escaped one
+
+
+def test_every_module_stands_behind_those_that_it_uses():
+    folder = files("headway.report.page") / "assets"
+    assert {each.name for each in folder.iterdir() if each.name.endswith(".js")} == set(MODULES)
+    for place, name in enumerate(MODULES):
+        used = re.findall(r'from "\./([\w.]+)"', (folder / name).read_text(encoding="utf-8"))
+        assert set(used) <= set(MODULES[:place]), name
+
+
 def test_a_page_with_one_run_is_small_enough_to_send(tmp_path):
     path = write_page(tmp_path / "deep" / "report.html", made_report())
     assert path.stat().st_size < 8e6
+
+
+def test_a_page_without_a_run_leaves_the_chart_library_out():
+    assert len(page(made_report(runs=()))) < 3e5 < len(page(made_report(runs=(), findings=()), live={}))
 
 
 def test_a_page_is_replaced_whole_and_leaves_nothing_else_behind(tmp_path):

@@ -10,7 +10,7 @@ from tests.report.conftest import Opened
 from tests.report.made_run import made_figures, made_findings, made_report
 
 from headway.records import Finding
-from headway.report.page import Report, write_page
+from headway.report.page import Report
 
 pytestmark = pytest.mark.browser
 
@@ -44,22 +44,16 @@ def with_figures(**changes: object) -> Report:
     return made_report(**({"runs": (), "findings": CLAIMS, "figures": figures} | changes))
 
 
-def opened_once(browser: Browser, folder: Path, report: Report) -> Iterator[Opened]:
-    it = Opened.at(browser.new_context(viewport={"width": 1280, "height": 900}), write_page(folder / "it.html", report))
-    yield it
-    it.page.context.close()
-
-
 @pytest.fixture(scope="module")
 def _large(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    yield from opened_once(browser, tmp_path_factory.mktemp("large"), with_figures())
+    yield from Opened.once(browser, tmp_path_factory.mktemp("large"), with_figures())
 
 
 @pytest.fixture(scope="module")
 def _small(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     figures = made_figures("stages", grids=("as-run",))
     report = with_figures(findings=CLAIMS[3:], figures=figures)
-    yield from opened_once(browser, tmp_path_factory.mktemp("small"), report)
+    yield from Opened.once(browser, tmp_path_factory.mktemp("small"), report)
 
 
 @pytest.fixture

@@ -1,13 +1,16 @@
 """The page draws whatever it is given, fits its window, and keeps every text a text."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from playwright.sync_api import Browser
+from tests.report.conftest import Opened
 from tests.report.made_run import made_report, made_settings, made_view
 
 from headway.records import Trajectory
-from headway.report.page import Report, write_page
+from headway.report.page import write_page
 
 pytestmark = pytest.mark.browser
 
@@ -28,47 +31,90 @@ def without_pictures(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, arrays=arrays)
 
 
-def report_of(**changes: object) -> Report:
-    return made_report(runs=(replace(made_view(), **changes),))
+def cut(trajectory: Trajectory, step: int) -> Trajectory:
+    """What an interrupted run leaves: everything up to a step."""
+    kept = {name: times <= step for name, times in trajectory.clocks.items()}
+    arrays = {name: values[:, kept[trajectory.clock_of[name]]] for name, values in trajectory.arrays.items()}
+    clocks = {name: times[kept[name]] for name, times in trajectory.clocks.items()}
+    return replace(trajectory, clocks=clocks, arrays=arrays)
 
 
-REPORTS = {
-    "nothing": lambda: made_report(runs=(), findings=(), commands=()),
-    "one seed, one head, one block": lambda: made_report(
-        runs=(made_view("small", made_settings(1, ((1, 2, 3),)), seeds=(7,)),), findings=()
+USUAL = made_view()
+UNUSUAL = (
+    made_view("one seed, one head, one block", made_settings(1, ((1, 2, 3),)), seeds=(7,)),
+    made_view("two blocks", made_settings(2, ((1, 2), (3, 4)))),
+    made_view("eight heads, unequal blocks, n-gram models", REVERSED),
+    made_view("overlapping blocks", made_settings(4, ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)))),
+    made_view(
+        "eight blocks of one lag and forty seeds", made_settings(8, tuple((k,) for k in range(1, 9))), tuple(range(40))
     ),
-    "eight heads, unequal blocks, n-gram models": lambda: made_report(runs=(made_view("eight", REVERSED),)),
-    "overlapping blocks": lambda: made_report(
-        runs=(made_view("overlap", made_settings(4, ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)))),)
-    ),
-    "eight blocks of one lag and forty seeds": lambda: made_report(
-        runs=(made_view("many", made_settings(8, tuple((lag,) for lag in range(1, 9))), tuple(range(40))),)
-    ),
-    "numbers missing": lambda: report_of(trajectory=with_holes(made_view().trajectory)),
-    "no stages": lambda: report_of(stages=(), intervals=()),
-    "no pictures": lambda: report_of(trajectory=without_pictures(made_view().trajectory)),
-    "all seeds diverged": lambda: made_report(runs=(made_view(diverged={0: 40, 1: 50, 2: 90, 3: 300}),)),
-}
+    replace(USUAL, label="numbers missing", trajectory=with_holes(USUAL.trajectory)),
+    replace(USUAL, label="no stages", stages=(), intervals=()),
+    replace(USUAL, label="no pictures", trajectory=without_pictures(USUAL.trajectory)),
+    replace(USUAL, label="interrupted", trajectory=cut(USUAL.trajectory, 30), stages=(), intervals=()),
+    made_view("one seed diverged", seeds=tuple(range(8)), diverged={3: 120}),
+    made_view("all seeds diverged", diverged={0: 40, 1: 50, 2: 90, 3: 300}),
+)
 
 
-@pytest.mark.parametrize("name", REPORTS)
-def test_unusual_reports_draw_without_complaint(opened, name):
-    it = opened(REPORTS[name](), width=900)
-    for key in ("ArrowLeft", "Home", "1", "3"):
+@pytest.fixture(scope="module")
+def _unusual(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    yield from Opened.once(browser, tmp_path_factory.mktemp("unusual"), made_report(runs=UNUSUAL), width=900)
+
+
+@pytest.mark.parametrize("view", UNUSUAL, ids=lambda view: view.label)
+def test_unusual_runs_draw_without_complaint(_unusual, view):
+    it = _unusual
+    it.page.evaluate("document.activeElement?.blur(); headway.selection.set({ other: -1 })")
+    it.choose("#run", view.label)
+    it.page.evaluate("document.activeElement?.blur()")
+    for key in ("ArrowLeft", "1", "3", "n", "p", "c", "ArrowRight"):
         it.press(key)
+    assert it.page.locator("#second").is_visible()
     assert "undefined" not in it.text("body") and "NaN" not in it.text("body")
     assert it.overflow() <= 0
+    it.check()
 
 
-@pytest.mark.parametrize("width", [400, 1280, 1920])
-def test_the_page_fits_its_window(opened, width):
-    view = made_view("as-run", REVERSED, seeds=tuple(range(8)), diverged={3: 120})
-    it = opened(made_report(runs=(made_view("quick"), view)), width=width)
+@pytest.mark.parametrize("runs", [(), UNUSUAL[:1]], ids=["nothing", "one seed"])
+def test_the_smallest_reports_are_pages_with_nothing_to_compare(opened, runs):
+    it = opened(made_report(runs=runs, findings=(), commands=()), width=900)
+    it.press("c")
+    assert "undefined" not in it.text("body") and "NaN" not in it.text("body")
+    assert it.page.locator("#compare").is_hidden() if runs else "no run and no finding yet" in it.text("#summary")
     assert it.overflow() <= 0
-    it.choose("#run", "as-run")
-    it.page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    it.settle()
-    assert it.overflow() <= 0
+
+
+def test_a_run_that_ended_early_says_so(_unusual):
+    _unusual.page.evaluate("document.querySelector('#summary details').open = true")
+    (words,) = [words for words in _unusual.page.locator("#summary p").all_inner_texts() if "interrupted:" in words]
+    assert "ends at step 30 of 2\u202f000: the run was interrupted, or is still going on." in words
+
+
+SCREENS = ((400, "dark"), (1280, "light"), (1920, "dark"), (400, "light"))
+
+
+def test_the_page_fits_its_window_by_day_and_by_night(opened, screenshots):
+    """Pictures of it all are kept, for eyes: alone, compared, and with everything unfolded."""
+    it = opened(made_report(runs=(made_view("quick"), UNUSUAL[2])))
+    for width, scheme in SCREENS:
+        it.page.set_viewport_size({"width": width, "height": 900})
+        it.page.emulate_media(color_scheme=scheme)
+        it.choose("#run", "quick")
+        it.press("2")
+        assert it.overflow() <= 0
+        it.page.evaluate("scrollTo(0, 0)")
+        it.page.screenshot(path=screenshots / f"page-{width}-{scheme}.png", full_page=True)
+        if (width, scheme) == SCREENS[-1]:
+            continue
+        it.choose("#run", UNUSUAL[2].label)
+        it.click("#compare")
+        it.page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        it.page.evaluate("scrollTo(0, 0)")
+        it.settle()
+        assert it.overflow() <= 0
+        it.page.screenshot(path=screenshots / f"compared-{width}-{scheme}.png", full_page=True)
+        it.click("#compare")
 
 
 def test_labels_beside_the_charts_do_not_overlap(opened):

@@ -1,10 +1,13 @@
 """A gradient flow on the page: the slider that moves a training moves its attention, values, plane and marker, too."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from playwright.sync_api import Browser
+from tests.report.conftest import Opened
 from tests.report.made_flow import made_flow
 from tests.report.made_portrait import made_portrait
 from tests.report.made_run import made_report, made_view
@@ -65,14 +68,25 @@ def test_a_flow_of_twenty_seeds_takes_little_room():
     assert len(embedded_json(payload(flow_report(view)))) < 600_000
 
 
+@pytest.fixture(scope="module")
+def _flow(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    yield from Opened.once(browser, tmp_path_factory.mktemp("flow"), flow_report())
+
+
+@pytest.fixture
+def flow(_flow: Opened) -> Iterator[Opened]:
+    """A page of one flow, as when just opened."""
+    yield from _flow.as_when_opened()
+
+
 def dot(it) -> tuple[str, str]:
     circle = it.page.locator("#portraits .head-dot")
     return circle.get_attribute("cx"), circle.get_attribute("cy")
 
 
 @pytest.mark.browser
-def test_the_slider_moves_everything_that_a_flow_has(opened):
-    it = opened(flow_report())
+def test_the_slider_moves_everything_that_a_flow_has(flow):
+    it = flow
     seen = []
     for time in (4, 18, 30):
         it.move(time)
@@ -88,8 +102,8 @@ def test_the_slider_moves_everything_that_a_flow_has(opened):
 
 
 @pytest.mark.browser
-def test_bars_and_dot_stand_where_the_numbers_say(opened):
-    it = opened(flow_report())
+def test_bars_and_dot_stand_where_the_numbers_say(flow):
+    it = flow
     it.move(30)
     share, value = (float(FLOW[name][0, 30, 1, 1]) for name in ("attention", "values"))
     assert f"{100 * share:.0f} %" in it.text("#masses tbody tr:nth-child(2) td:nth-of-type(2)")
@@ -107,8 +121,8 @@ def test_bars_and_dot_stand_where_the_numbers_say(opened):
 
 
 @pytest.mark.browser
-def test_keys_jump_to_where_the_loss_is_nearest_to_its_plateau(opened):
-    it = opened(flow_report())
+def test_keys_jump_to_where_the_loss_is_nearest_to_its_plateau(flow):
+    it = flow
     first, second = FLOW.facts["boundaries"][0][1:]
     inside = np.flatnonzero((first <= TIMES) & (second > TIMES))
     it.press("2")
@@ -120,8 +134,8 @@ def test_keys_jump_to_where_the_loss_is_nearest_to_its_plateau(opened):
 
 
 @pytest.mark.browser
-def test_curves_show_attention_or_values_of_the_heads_that_are_not_hidden(opened):
-    it = opened(flow_report())
+def test_curves_show_attention_or_values_of_the_heads_that_are_not_hidden(flow):
+    it = flow
     traces = "document.querySelectorAll('.plot .scatterlayer .y2 .trace, .plot .xy2 .scatterlayer .trace').length"
     assert it.page.evaluate(traces) == 9
     it.click("#chart-legend .key:nth-child(2)")

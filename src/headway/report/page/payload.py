@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import struct
 from typing import Any
 
@@ -105,8 +106,16 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _figures(group: FigureGroup) -> dict[str, Any]:
-    figures = [{"name": name, **pack_figure(content)} for name, content in group.figures]
+    figures = [
+        {"name": name, "svg": pack_text(group.drawings.get(name)), **pack_figure(content)}
+        for name, content in group.figures
+    ]
     return {"key": group.key, "title": group.title, "grid": group.grid, "figures": figures}
+
+
+def pack_text(content: bytes | None) -> str | None:
+    """Compressed, with no date in it, so that the same drawing is the same text."""
+    return None if content is None else base64.b64encode(gzip.compress(content, mtime=0)).decode("ascii")
 
 
 def pack_figure(png: bytes) -> dict[str, Any]:

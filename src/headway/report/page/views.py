@@ -85,6 +85,8 @@ class FigureGroup:
     grid: str
     figures: tuple[tuple[str, bytes], ...]
     """(name, the bytes of its PNG file)."""
+    drawings: Mapping[str, bytes] = field(default_factory=dict)
+    """The same figures as SVG, by name, as far as there are any: whoever looks at one can save it."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_.-]+", self.key):
@@ -98,6 +100,12 @@ class FigureGroup:
                     f"the figure {name!r} of {self.key!r} begins with {content[:8]!r}, which no PNG does. "
                     "Give the bytes of the .png file."
                 )
+        strangers = sorted(set(self.drawings) - {name for name, _ in self.figures})
+        if strangers:
+            raise ValueError(
+                f"{self.key!r} has drawings {strangers} of figures that it does not show. "
+                "Give a drawing the name of its figure."
+            )
 
 
 @dataclass(frozen=True)

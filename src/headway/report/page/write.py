@@ -14,8 +14,10 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from plotly.offline import get_plotlyjs
 
@@ -28,28 +30,39 @@ MODULES = (
     "words.js",
     "kinds.js",
     "colour.js",
+    "saving.js",
+    "pen.js",
     "selection.js",
     "stages.js",
     "curves.js",
     "traces.js",
     "panels.js",
     "figure.js",
-    "charts.js",
     "matrix.js",
     "pictures.js",
+    "numbers.js",
+    "charts.js",
     "legend.js",
     "combined.js",
     "heads.js",
     "masses.js",
     "values.js",
+    "simplex.js",
+    "stand.js",
+    "triangle.js",
     "plane.js",
     "portrait.js",
     "narration.js",
+    "story.js",
+    "walk.js",
+    "view.js",
     "summary.js",
     "drawing.js",
     "positions.js",
     "reading.js",
     "playback.js",
+    "align.js",
+    "compare.js",
     "controls.js",
     "choices.js",
     "outcome.js",
@@ -57,11 +70,23 @@ MODULES = (
     "verdicts.js",
     "gallery.js",
     "runs.js",
+    "live.js",
     "main.js",
 )
 """In the order of their imports: each uses only what stands before it."""
 
-STYLES = ("base.css", "controls.css", "pictures.css", "flow.css", "tables.css", "gallery.css", "narrow.css")
+STYLES = (
+    "base.css",
+    "controls.css",
+    "pictures.css",
+    "triangle.css",
+    "walk.css",
+    "flow.css",
+    "tables.css",
+    "gallery.css",
+    "live.css",
+    "narrow.css",
+)
 
 _IMPORT = re.compile(r"^import\s.*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export\s+", re.MULTILINE)
@@ -86,18 +111,19 @@ def write_page(path: str | os.PathLike[str], report: Report) -> Path:
     return path
 
 
-def page(report: Report) -> str:
-    """The whole text of the page."""
-    library = _inside_script(get_plotlyjs())
+def page(report: Report, live: Mapping[str, Any] | None = None) -> str:
+    """The whole text of the page; one that is served has `live` among its data, and may ask its server for more."""
+    # Without a run there is no chart to draw; a page that is served may get one while it lies open.
+    library = _inside_script(get_plotlyjs()) if report.runs or live is not None else ""
     modules = _inside_script(joined_modules())
     return _fill(
         _asset("template.html"),
         {
             "title": html.escape(report.title),
             "introduction": html.escape(report.introduction),
-            "policy": html.escape(_policy(library, modules)),
+            "policy": html.escape(_policy(library, modules) + ("" if live is None else "; connect-src 'self'")),
             "style": "".join(map(_asset, STYLES)),
-            "data": embedded_json(payload(report)),
+            "data": embedded_json({**payload(report), **(live or {})}),
             "library": library,
             "modules": modules,
         },
@@ -131,7 +157,19 @@ def _policy(*scripts: str) -> str:
 
 def _inside_script(text: str) -> str:
     """The HTML parser ends a script at the first `</script`, even inside a string, and rewrites CRLF."""
-    return re.sub(r"</(script)", r"<\\/\1", text.replace("\r\n", "\n"), flags=re.IGNORECASE)
+    return in_ascii(re.sub(r"</(script)", r"<\\/\1", text.replace("\r\n", "\n"), flags=re.IGNORECASE))
+
+
+def in_ascii(script: str) -> str:
+    r"""Every letter beyond ASCII as \uXXXX, which means the same in strings, patterns and names.
+
+    With one such letter a browser holds all of a script in two bytes a letter, and is slower to compile it.
+    """
+
+    def escaped(letter: re.Match[str]) -> str:
+        return "".join(rf"\u{unit}" for unit in re.findall("....", letter[0].encode("utf-16-be").hex()))
+
+    return re.sub(r"[^\x00-\x7f]", escaped, script)
 
 
 def _asset(name: str) -> str:

@@ -4,6 +4,8 @@ import { nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
 import { isFlow, lossOf, lossUnit, lossWord, when } from "./kinds.js";
+import { curveTable } from "./numbers.js";
+import { fileName, saving } from "./saving.js";
 import { arrivals } from "./stages.js";
 import { median, number } from "./words.js";
 
@@ -11,9 +13,10 @@ import { median, number } from "./words.js";
 export function mountCharts(host, report, selection) {
   const plot = element("div", { class: "plot", role: "img" });
   const marker = element("div", { class: "marker", "aria-hidden": "true" });
-  host.append(plot, marker);
   const drawing = { axis: null, width: 0 };
   const run = () => report.runs[selection.state.run];
+  const files = saving("the curves", () => fileName(run().label, "curves"), () => curveTable(run()), () => chartFile());
+  host.append(plot, marker, files);
 
   const moveMarker = () => {
     const step = run().times[selection.state.time];
@@ -27,14 +30,31 @@ export function mountCharts(host, report, selection) {
     marker.style.transform = `translateX(${(MARGIN.l + share * inside).toFixed(2)}px)`;
   };
 
+  /** The chart with the marker where it stands, on paper. */
+  const chartFile = async () => {
+    const { paper } = readTheme();
+    const x = drawing.axis.place(run().times[selection.state.time] ?? 0);
+    const line = { color: readTheme().link, width: 2 };
+    const now = { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line };
+    const { data, layout } = plot;
+    const { width, height } = layout;
+    const figure = { data, layout: { ...layout, paper_bgcolor: paper, shapes: [...layout.shapes, now] } };
+    const file = await window.Plotly.toImage(figure, { format: "svg", width, height });
+    return decodeURIComponent(file.slice(file.indexOf(",") + 1));
+  };
+
   const draw = () => {
     if (!drawing.width) return;
-    const made = figure(run(), selection.state, readTheme(), drawing.width);
+    const other = report.runs[selection.state.other];
+    const beside = other && isFlow(other) === isFlow(run()) ? other : null; // others measure other things
+    const made = figure(run(), selection.state, readTheme(), drawing.width, beside);
     drawing.axis = made.axis;
     const config = {
       displaylogo: false,
+      doubleClick: false, // plotly would go back to the axis that it drew first, which may have been of another kind
       displayModeBar: "hover",
-      modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
+      // Files are saved below, with the marker in them.
+      modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "resetScale2d", "toImage"],
     };
     window.Plotly.react(plot, made.data, made.layout, config);
     plot.setAttribute("aria-label", chartWords(run()));
@@ -50,15 +70,15 @@ export function mountCharts(host, report, selection) {
     if (drawing.listening) return;
     drawing.listening = true;
     plot.on("plotly_relayout", moveMarker);
+    plot.on("plotly_doubleclick", draw);
     plot.on("plotly_click", (event) => {
       const x = event.xvals?.[0] ?? event.points?.[0]?.x;
       if (Number.isFinite(x)) selection.set({ time: nearestIndex(run().times, x) });
     });
   });
   selection.watch((_, changed) => {
-    const more = ["run", "seed", "logTime", "logValue", "ladder", "hidden", "theme"].some((name) =>
-      changed.has(name),
-    );
+    const shown = ["run", "seed", "other", "otherSeed", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
+    const more = shown.some((name) => changed.has(name));
     if (more) draw();
     else moveMarker();
   });

@@ -50,6 +50,7 @@ export function readTheme() {
     ink: value("--ink"),
     muted: value("--muted"),
     rule: value("--rule"),
+    link: value("--link"),
     font: getComputedStyle(document.body).fontFamily,
     extreme: luminance(parse(value("--paper"))) > 0.5 ? [0, 0, 0] : [255, 255, 255],
   };

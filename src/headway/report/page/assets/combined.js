@@ -2,8 +2,10 @@
 import { css, paletteOf, readTheme } from "./colour.js";
 import { drawToWidth, element } from "./dom.js";
 import { makeMatrix } from "./matrix.js";
-import { allHeads, blendedImage, chip, followPointer, stripedImage } from "./pictures.js";
-import { number } from "./words.js";
+import { matrixTable } from "./numbers.js";
+import { allHeads, blendedImage, chip, followPointer, pictureName, pictureStep, stripedImage } from "./pictures.js";
+import { fileName, saving } from "./saving.js";
+import { number, whole } from "./words.js";
 
 /** A ramp from paper to the full colour of each head. */
 function ramps(palette) {
@@ -21,7 +23,10 @@ export function mountCombined(host, report, selection) {
   const key = element("div", { class: "legend" });
   const frame = element("div", { class: "frame" }, matrix.canvas);
   const scale = element("p", { class: "quiet scale" });
-  host.append(element("h3", {}, "All heads in one picture"), key, frame, scale);
+  const taken = element("span", { class: "quiet" });
+  const name = () => fileName(pictureName(run(), state), "attention");
+  const files = saving("all heads", name, () => matrixTable(run(), state), matrix.file);
+  host.append(element("h3", {}, "All heads in one picture ", taken, files), key, frame, scale);
   followPointer(matrix, run, state, shown);
 
   const toggle = (head) => {
@@ -50,7 +55,9 @@ export function mountCombined(host, report, selection) {
     const palette = paletteOf(run());
     const image = state.stripes && shown().length ? stripedImage : blendedImage;
     matrix.draw(run(), image(run(), state, palette, shown()), palette, readTheme());
-    const [seed, step] = [run().seeds[state.seed], run().times[state.time]];
+    const [seed, step] = [run().seeds[state.seed], pictureStep(run(), state)];
+    // Where the slider stands between two pictures, the words say which one is shown.
+    taken.textContent = step === run().times[state.time] ? "" : `taken at step ${whole(step)}`;
     matrix.canvas.setAttribute("aria-label", `Attention of all heads of seed ${seed} at step ${step}`);
   };
   const fit = () => {

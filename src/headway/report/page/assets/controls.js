@@ -1,8 +1,9 @@
 // The bar with the slider: what is shown, and when. Everything here only changes the selection.
+import { comparisonChoices } from "./compare.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { isFlow, ladderChoices, ladderFor, when } from "./kinds.js";
-import { listenToKeys, makePlayback } from "./playback.js";
+import { listenToKeys, makePlayback, SPEEDS } from "./playback.js";
 import { stagesOf } from "./stages.js";
 import { whole } from "./words.js";
 
@@ -29,6 +30,7 @@ function carriedOver(report, state, changes) {
     seed: Math.min(changes.seed ?? state.seed, run.seeds.length - 1),
     layer: Math.min(changes.layer ?? state.layer, Math.max(0, run.layers - 1)),
     ladder: ladderFor(run, state.ladder),
+    left: changes.run === undefined ? state.left : new Set(),
     time: later < 0 ? Math.max(0, run.times.length - 1) : later,
   };
 }
@@ -62,6 +64,11 @@ export function mountControls(host, report, selection) {
     return { box, name, label: element("label", { class: "choice", for: id }, box, label) };
   };
 
+  const chooseSpeed = () => playback.setSpeed(Number(speed.value));
+  const speeds = SPEEDS.map((value) => element("option", { value }, `${value} ×`));
+  const speed = element("select", { id: "speed", onchange: chooseSpeed }, speeds);
+  const speedLabel = element("label", { class: "choice", for: "speed" }, "speed", speed);
+  const comparison = comparisonChoices(report, selection);
   const track = element("div", { class: "track" }, slider, ticks);
   const axes = [checkbox("log-time", "log time", "logTime"), checkbox("log-value", "log values", "logValue")];
   const labels = [
@@ -69,8 +76,10 @@ export function mountControls(host, report, selection) {
     seeds.label,
     layers.label,
     stages,
+    speedLabel,
     ladderLabel,
     ...axes.map((axis) => axis.label),
+    comparison.host,
   ];
   host.append(
     element("div", { class: "transport" }, playButton, track, stepWords),
@@ -83,7 +92,13 @@ export function mountControls(host, report, selection) {
       const title = `Jump to stage ${number} (key ${number})`;
       return element("button", { type: "button", title, onclick: () => playback.jump(number) }, `${number}`);
     };
-    stages.replaceChildren(...(known.length ? ["stage"] : []), ...known.map(button));
+    const step = (direction, sign, title) => {
+      const go = () => playback.toStage(direction);
+      return element("button", { type: "button", title, "aria-label": title, onclick: go }, sign);
+    };
+    const back = step(-1, "‹", "To the stage before (key p)");
+    const on = step(1, "›", "To the next stage (key n)");
+    stages.replaceChildren(...(known.length ? ["stage", back, ...known.map(button), on] : []));
     // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.
     const changes = isFlow(run()) ? known : known.slice(1); // a flow waits before its first stage, too
     const places = changes.map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
@@ -116,12 +131,13 @@ export function mountControls(host, report, selection) {
     slider.value = state.time;
     slider.setAttribute("aria-valuetext", text);
     stepWords.textContent = text;
+    speed.value = String(state.speed);
     for (const { box, name } of axes) box.checked = state[name];
     playButton.dataset.playing = state.playing;
     playButton.setAttribute("aria-label", state.playing ? "Pause" : "Play");
   };
 
-  listenToKeys(playback, selection, slider);
+  listenToKeys(playback, selection, slider, comparison.toggle);
   showChoices();
   showState();
   selection.watch((_, changed) => {

@@ -1,6 +1,5 @@
 // Curves over training, seed by seed and as a median, placed on a time axis that can show step 0.
 import { diverged } from "./data.js";
-import { countedSeeds } from "./stages.js";
 import { median, number } from "./words.js";
 
 /** One curve: `pick(seed, time)` along the evaluations, cut where the seed diverged. */
@@ -12,9 +11,8 @@ export function seedCurve(run, seed, pick) {
   });
 }
 
-/** The median over the seeds that did not diverge; null where there is none. */
-export function medianCurve(run, pick) {
-  const seeds = countedSeeds(run);
+/** The median over these seeds; null where there is none. */
+export function medianCurve(run, seeds, pick) {
   return run.evaluation.map((_, time) => {
     const value = median(seeds.map((seed) => pick(seed, time)));
     return Number.isFinite(value) ? value : null;
@@ -30,7 +28,7 @@ export function timeAxis(steps, logarithmic, narrow) {
   if (!logarithmic) {
     return { place: (step) => step, coordinate: (x) => x, range: [0, last], type: "linear", ticks: null };
   }
-  const first = steps.find((step) => step > 0) ?? 1;
+  const first = steps.reduce((least, step) => (step > 0 && step < least ? step : least), last);
   const zero = Math.min(0.4, 0.4 * first);
   const place = (step) => Math.max(step, zero);
   const marks = [];

@@ -22,15 +22,30 @@ export class Grid {
 }
 
 export function unpack(packed) {
-  const bytes = Uint8Array.from(atob(packed.data), (character) => character.charCodeAt(0));
+  const bytes = bytesOf(packed.data);
   if (packed.type === "float32") return new Grid(new Float32Array(bytes.buffer), packed.shape);
   const values = new Float32Array(bytes.length);
   for (let i = 0; i < bytes.length; i++) values[i] = bytes[i] === MISSING ? NaN : bytes[i] * packed.step;
   return new Grid(values, packed.shape);
 }
 
-const unpackAll = (packed) =>
-  Object.fromEntries(Object.entries(packed).map(([name, value]) => [name, unpack(value)]));
+export function bytesOf(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
+
+/** The arrays by name, each unpacked when it is first asked for: of many runs most are never looked at. */
+function unpackAll(packed) {
+  const grids = {};
+  for (const [name, value] of Object.entries(packed)) {
+    let grid = null;
+    Object.defineProperty(grids, name, { enumerable: true, get: () => (grid ??= unpack(value)) });
+  }
+  return grids;
+}
 
 /** The report that `payload.py` wrote, with its arrays unpacked. */
 export function readReport(text) {
@@ -42,13 +57,14 @@ function readRun(raw) {
   const arrays = unpackAll(raw.arrays);
   const facts = unpackAll(raw.facts);
   const evaluation = raw.clocks.evaluation ?? [];
-  const pictures = Boolean(arrays.attention && raw.clocks.snapshot?.length);
-  // Without pictures the slider still moves the marker and the bars, along the steps of the curves.
-  const times = pictures ? raw.clocks.snapshot : evaluation;
+  const pictures = Boolean(raw.arrays.attention && raw.clocks.snapshot?.length);
+  // Curves and bars are measured more often than pictures are taken: the slider stops wherever there is either.
+  const snapshot = pictures ? raw.clocks.snapshot : [];
+  const times = [...new Set([...evaluation, ...snapshot])].sort((a, b) => a - b);
   // A flow's attention is (seed, time, head, position): it has one layer, and no picture of queries and keys.
   const flow = raw.kind === "flow";
-  const shape = flow ? [0, 0, 1, arrays.attention.shape[2]] : (arrays.attention?.shape ?? []);
-  const byLag = arrays.attention_by_lag?.shape ?? [];
+  const shape = flow ? [0, 0, 1, raw.arrays.attention.shape[2]] : (raw.arrays.attention?.shape ?? []);
+  const byLag = raw.arrays.attention_by_lag?.shape ?? [];
   return {
     ...raw,
     arrays,
@@ -59,6 +75,8 @@ function readRun(raw) {
     attentionStep: raw.arrays.attention?.step ?? 0,
     times,
     nearest: times.map((step) => nearestIndex(evaluation, step)),
+    snapshot,
+    picture: times.map((step) => nearestIndex(snapshot, step)),
     layers: shape[2] ?? byLag[2] ?? 0,
     heads: shape[3] ?? byLag[3] ?? 0,
     queries: shape[4] ?? 0,
@@ -81,11 +99,16 @@ export const diverged = (run, seed) => run.divergedAt[seed] >= 0;
 
 /** Share of its attention that each head puts on each block, or on the position of each feature. */
 export function blockMasses(run, seed, layer, time) {
+  return run.times.length ? evaluationMasses(run, seed, layer, run.nearest[time]) : [];
+}
+
+/** The same at an evaluation, of which there are more than positions of the slider. */
+export function evaluationMasses(run, seed, layer, time) {
   if (run.kind === "flow") return positionMasses(run, seed, time);
   const grid = run.arrays.attention_by_lag;
-  if (!grid || !run.times.length) return [];
+  if (!grid) return [];
   return Array.from({ length: run.heads }, (_, head) => {
-    const byLag = grid.row(seed, run.nearest[time], layer, head);
+    const byLag = grid.row(seed, time, layer, head);
     const mass = (lags) => lags.reduce((sum, lag) => sum + (lag <= byLag.length ? byLag[lag - 1] : 0), 0);
     const used = [...new Set(run.task.blocks.flat())];
     return { blocks: run.task.blocks.map(mass), elsewhere: 1 - mass(used) };

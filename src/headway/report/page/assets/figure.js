@@ -1,9 +1,9 @@
 // Excess loss, ladder and stages under each other on one time axis, as plotly wants to hear it.
 import { paletteOf } from "./colour.js";
 import { apart, timeAxis, valueAxis } from "./curves.js";
-import { clockWord, isFlow } from "./kinds.js";
+import { clockWord, isFlow, ladderFor } from "./kinds.js";
 import { ladderPanel, lossPanel } from "./panels.js";
-import { arrivals } from "./stages.js";
+import { arrivals, shownSeeds } from "./stages.js";
 import { strip } from "./traces.js";
 
 export const MARGIN = { l: 46, r: 84, t: 30, b: 40 };
@@ -25,16 +25,22 @@ function arrange(run, narrow) {
   };
 }
 
-/** {data, layout} for plotly, and the axis that says where a step lies. */
-export function figure(run, state, theme, width) {
+/** {data, layout} for plotly, and the axis that says where a step lies; `beside` is a run with which it shares axes. */
+export function figure(run, state, theme, width, beside = null) {
   const narrow = width < 520;
   const palette = paletteOf(run);
-  const axis = timeAxis(run.evaluation, state.logTime, narrow);
+  const axis = timeAxis([...run.evaluation, ...(beside?.evaluation ?? [])], state.logTime, width < 640);
   const places = arrange(run, narrow);
   const loss = lossPanel(run, state, axis, palette, theme);
   const ladder = ladderPanel(run, state, axis, palette);
-  const lossAxis = valueAxis(loss.values, state.logValue);
-  const ladderAxis = valueAxis(ladder.values, state.logValue);
+  // Side by side, a curve that lies higher must be higher.
+  const others = (make) => {
+    if (!beside) return [];
+    const also = { ...state, seed: state.otherSeed, left: new Set(), ladder: ladderFor(beside, state.ladder) };
+    return make(beside, also, axis, paletteOf(beside), theme).values;
+  };
+  const lossAxis = valueAxis(loss.values.concat(others(lossPanel)), state.logValue);
+  const ladderAxis = valueAxis(ladder.values.concat(others(ladderPanel)), state.logValue);
   const bars = places.strip ? strip(run, state, axis, palette) : [];
   const layout = {
     ...general(theme, narrow),
@@ -51,7 +57,7 @@ export function figure(run, state, theme, width) {
       ...sideLabels(loss.labels, lossAxis, "y", places.loss),
       ...sideLabels(ladder.labels, ladderAxis, "y2", places.ladder),
     ],
-    shapes: changes(run, axis, theme),
+    shapes: changes(run, state, axis, theme),
   };
   return { axis, data: [...loss.traces, ...ladder.traces, ...bars], layout };
 }
@@ -89,6 +95,7 @@ function timeLayout(run, axis, theme, narrow, places) {
     ...marks,
     type: axis.type,
     range: [...axis.range],
+    tickangle: 0,
     title: { text: isFlow(run) ? "time of the flow" : "optimiser step", standoff: 6 },
     anchor: places.strip ? "y3" : "y2",
     unifiedhovertitle: { text: `${clockWord(run)} %{x:${isFlow(run) ? ".3~g" : ".0f"}}` },
@@ -155,8 +162,8 @@ function sideLabels(labels, axis, yref, place) {
 }
 
 /** A dashed line through all panels where the median seed came to the next rung. */
-function changes(run, axis, theme) {
-  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
+function changes(run, state, axis, theme) {
+  const moves = arrivals(run, shownSeeds(run, state)).filter((move) => Number.isFinite(move.step));
   const line = { color: theme.muted, width: 1, dash: "dash" };
   return moves.map(({ step }) => {
     const x = axis.place(step);

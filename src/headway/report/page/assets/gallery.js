@@ -1,8 +1,16 @@
 // The figures of every experiment and grid, and what happens when a link leads to them.
 import { makeChoice } from "./choices.js";
+import { bytesOf } from "./data.js";
 import { element } from "./dom.js";
+import { saveBlob, saveButton } from "./saving.js";
 
 const MANY = 4; // groups that may lie open: more of them are folded, or nobody would find the last one
+
+/** What `pack_text` of payload.py was given. */
+async function unzipped(text, type) {
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Blob([await new Response(stream).arrayBuffer()], { type });
+}
 
 /** One figure on white paper; a press enlarges it, for letters that a phone makes too small. */
 function card(group, figure) {
@@ -24,11 +32,18 @@ function card(group, figure) {
   const press = { type: "button", class: "paper", title: "Enlarge, or fit to the page", "aria-pressed": "false" };
   const paper = element("button", { ...press, onclick: enlarge }, image);
   const download = { href: source, download: `${group.key}-${figure.name}.png` };
+  const saveSvg = async () => saveBlob(`${group.key}-${figure.name}.svg`, await unzipped(figure.svg, "image/svg+xml"));
   const node = element(
     "figure",
     { class: "card" },
     element("div", { class: "scroll" }, paper),
-    element("figcaption", {}, name, element("a", { ...download, "aria-label": `PNG of ${name}` }, "PNG")),
+    element(
+      "figcaption",
+      {},
+      name,
+      element("a", { ...download, "aria-label": `PNG of ${name}` }, "PNG"),
+      figure.svg ? saveButton(name, "SVG", saveSvg) : null,
+    ),
   );
   return node;
 }

@@ -3,7 +3,8 @@ import { paletteOf, readTheme } from "./colour.js";
 import { blockMasses } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { makeMatrix } from "./matrix.js";
-import { allHeads, blendedImage, chip, followPointer } from "./pictures.js";
+import { allHeads, blendedImage, chip, followPointer, pictureName, pictureStep } from "./pictures.js";
+import { fileName, saving } from "./saving.js";
 import { percent } from "./words.js";
 
 /** "most on block 2: 81 %". */
@@ -25,7 +26,7 @@ export function mountHeads(host, report, selection) {
     for (const [head, { matrix, words }] of views.entries()) {
       matrix.draw(run(), blendedImage(run(), state, palette, [head]), palette, readTheme());
       words.textContent = mostWords(masses[head]);
-      const label = `Attention of head ${head + 1} at step ${run().times[state.time]}; ${words.textContent}`;
+      const label = `Attention of head ${head + 1} at step ${pictureStep(run(), state)}; ${words.textContent}`;
       matrix.canvas.setAttribute("aria-label", label);
     }
   };
@@ -39,9 +40,11 @@ export function mountHeads(host, report, selection) {
     const matrix = makeMatrix();
     const words = element("span", { class: "quiet" });
     const frame = element("div", { class: "frame" }, matrix.canvas);
+    const name = () => fileName(pictureName(run(), state), "head", head + 1);
+    const files = saving(`head ${head + 1}`, name, null, matrix.file);
     const caption = element("figcaption", {}, chip(head, paletteOf(run())), `Head ${head + 1} `, words);
     followPointer(matrix, run, state, () => [head]);
-    return { matrix, words, frame, figure: element("figure", { class: "head" }, caption, frame) };
+    return { matrix, words, frame, figure: element("figure", { class: "head" }, caption, frame, files) };
   };
   const build = () => {
     host.hidden = !run().pictures;
@@ -51,6 +54,6 @@ export function mountHeads(host, report, selection) {
   };
 
   build();
-  drawToWidth(host, fit);
+  drawToWidth(host.parentElement, fit); // the host itself only passes its figures on to the grid around it
   selection.watch((_, changed) => (changed.has("run") || changed.has("theme") ? build() : draw()));
 }

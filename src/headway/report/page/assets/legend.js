@@ -3,7 +3,7 @@ import { paletteOf, readTheme } from "./colour.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { isFlow } from "./kinds.js";
-import { arrivals, countedSeeds } from "./stages.js";
+import { arrivals, countedSeeds, shownSeeds } from "./stages.js";
 import { DASHES } from "./panels.js";
 import { chip } from "./pictures.js";
 import { ladderOf, rungLevels } from "./traces.js";
@@ -52,13 +52,39 @@ function dashed(dash, colour) {
   return drawn("svg", drawing, drawn("line", { ...line, "stroke-dasharray": PATTERNS[dash] }));
 }
 
+/** Which seeds the charts and their median show; the one that the pictures show always is among them. */
+function seedChoice(run, selection, open) {
+  const { left, seed: chosen } = selection.state;
+  const choose = (seeds) => selection.set({ left: new Set(seeds) });
+  const all = run.seeds.map((_, seed) => seed);
+  const toggle = (seed) => choose(left.has(seed) ? [...left].filter((each) => each !== seed) : [...left, seed]);
+  const button = (words, press, attributes = {}) =>
+    element("button", { type: "button", class: "key", onclick: press, ...attributes }, words);
+  const each = all.map((seed) => {
+    const pressed = String(seed === chosen || !left.has(seed));
+    return button(`${run.seeds[seed]}`, () => toggle(seed), { "aria-pressed": pressed, disabled: seed === chosen });
+  });
+  const every = button("all", () => choose([]));
+  const alone = button("none but this", () => choose(all));
+  const words = `${shownSeeds(run, selection.state).length} of ${counted(run.seeds.length, "seed")} in the charts`;
+  return element(
+    "details",
+    { class: "seed-choice", open },
+    element("summary", {}, words),
+    element("div", { class: "legend" }, every, alone, each),
+  );
+}
+
 export function mountLegend(host, report, selection) {
   const { state } = selection;
   const draw = () => {
     const run = report.runs[state.run];
     const theme = readTheme();
-    const several = countedSeeds(run).length > 1;
-    const focused = [...host.children].indexOf(document.activeElement);
+    const seeds = countedSeeds(run, shownSeeds(run, state));
+    const several = seeds.length > 1;
+    const unfolded = host.querySelector("details")?.open;
+    const parts = () => [...host.querySelectorAll("button, summary")];
+    const focused = parts().indexOf(document.activeElement);
     const rungs = entries(run, state).map(({ key, content }) => {
       const toggle = () => {
         const hidden = new Set(state.hidden);
@@ -75,7 +101,7 @@ export function mountLegend(host, report, selection) {
     });
     const notes = [
       ...dashes(run, state, theme),
-      several && [sample("thick", theme.ink), `median of ${counted(countedSeeds(run).length, "seed")}`],
+      several && [sample("thick", theme.ink), `median of ${counted(seeds.length, "seed")}`],
       several && [sample("", theme.ink), `seed ${run.seeds[state.seed]}`],
       several && [sample("faint", theme.ink), "the others"],
       rungLevels(run).length && [
@@ -88,11 +114,12 @@ export function mountLegend(host, report, selection) {
       ],
       run.seeds.some((_, seed) => diverged(run, seed)) && ["✕ ", "diverged"],
     ].filter(Boolean);
-    host.replaceChildren(...rungs, ...notes.map((note) => element("span", { class: "note" }, note)));
-    if (focused >= 0) host.children[focused]?.focus();
+    const choice = run.seeds.length > 1 ? seedChoice(run, selection, unfolded) : null;
+    host.replaceChildren(...rungs, ...notes.map((note) => element("span", { class: "note" }, note)), choice ?? "");
+    if (focused >= 0) parts()[focused]?.focus();
   };
   draw();
   selection.watch((_, changed) => {
-    if (["run", "seed", "ladder", "hidden", "theme"].some((name) => changed.has(name))) draw();
+    if (["run", "seed", "ladder", "hidden", "left", "theme"].some((name) => changed.has(name))) draw();
   });
 }

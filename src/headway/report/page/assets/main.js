@@ -1,40 +1,21 @@
 // Put the report on the page. Sections that would be empty stay hidden.
-import { mountCharts } from "./charts.js";
 import { forgetTheme } from "./colour.js";
-import { mountCombined } from "./combined.js";
+import { mountComparison } from "./compare.js";
 import { mountControls } from "./controls.js";
 import { readReport } from "./data.js";
 import { element, find } from "./dom.js";
 import { mountGallery } from "./gallery.js";
-import { mountHeads } from "./heads.js";
 import { ladderFor } from "./kinds.js";
-import { mountLegend } from "./legend.js";
-import { mountMasses } from "./masses.js";
-import { narrate } from "./narration.js";
-import { mountPortraits } from "./portrait.js";
+import { followLive } from "./live.js";
 import { mountReading } from "./reading.js";
 import { mountCommands, mountRuns, mountStages } from "./runs.js";
 import { makeSelection } from "./selection.js";
 import { summarise, tally } from "./summary.js";
-import { mountValues } from "./values.js";
 import { mountVerdicts } from "./verdicts.js";
+import { mountView } from "./view.js";
+import { mountWalk } from "./walk.js";
 
 const reveal = (id) => (find(id).hidden = false);
-
-function mountNarration(host, report, selection) {
-  const say = ({ run, seed, layer, time, playing }) => {
-    const { lead, words, numbers } = narrate(report.runs[run], seed, layer, time);
-    // A screen reader should hear where playing ended, not every picture on the way.
-    host.setAttribute("aria-live", playing ? "off" : "polite");
-    host.replaceChildren(
-      element("b", {}, lead),
-      words ? `: ${words}. ` : ". ",
-      element("span", { class: "quiet" }, numbers),
-    );
-  };
-  say(selection.state);
-  selection.watch(say);
-}
 
 function writeSummary(host, report) {
   const several = report.runs.length > 1;
@@ -67,6 +48,11 @@ function start() {
     hidden: new Set(["rungs 0"]), // the uniform prediction is far from all else and would flatten it
     muted: new Set(),
     stripes: false,
+    speed: 1,
+    left: new Set(), // seeds that the charts leave out
+    other: -1, // the run that stands beside, if there is one
+    otherSeed: 0,
+    align: "clock",
     theme: 0,
   });
   if (report.runs.length) {
@@ -74,15 +60,9 @@ function start() {
     reveal("watch");
     mountReading(find("reading-words"), find("task-drawing"), report, selection);
     mountControls(find("controls"), report, selection);
-    mountNarration(find("narration"), report, selection);
-    mountLegend(find("chart-legend"), report, selection);
-    mountCombined(find("combined"), report, selection);
-    mountMasses(find("masses"), report, selection);
-    mountValues(find("values"), report, selection);
-    mountPortraits(find("portraits"), report, selection);
-    mountHeads(find("heads"), report, selection);
-    // The library stands behind us in the page, so that it does not keep the reader waiting.
-    document.addEventListener("DOMContentLoaded", () => mountCharts(find("charts"), report, selection));
+    mountWalk(find("walk"), report, selection);
+    mountView(find("view"), report, selection, true);
+    mountComparison(find("views"), report, selection, (second) => mountView(find("second"), report, second, false));
     if (mountStages(find("stage-tables"), report)) reveal("stages");
     mountRuns(find("run-details"), report);
   }
@@ -100,6 +80,9 @@ function start() {
     forgetTheme();
     selection.set({ theme: selection.state.theme + 1 });
   });
+  const told = { summary: writeSummary, "stage-tables": mountStages, "run-details": mountRuns };
+  followLive(report, selection, told);
+  performance.mark("slider"); // from here on the page can be used; the charts are still to come
   // For whoever opens the console, and for the tests: they wait until all is drawn.
   window.headway = { report, selection };
   document.addEventListener("DOMContentLoaded", () => (document.documentElement.dataset.ready = "true"));

@@ -4,6 +4,8 @@ import { css, paletteOf } from "./colour.js";
 import { blockMasses } from "./data.js";
 import { element } from "./dom.js";
 import { isFlow, placeWord } from "./kinds.js";
+import { shareTable } from "./numbers.js";
+import { fileName, saving } from "./saving.js";
 import { lagWords, number, percent } from "./words.js";
 
 /** "lags 1–2", or how strong the feature is that sits there. */
@@ -14,6 +16,8 @@ export function mountMasses(host, report, selection) {
   const { state } = selection;
   const run = () => report.runs[state.run];
   let cells = [];
+  const name = () => fileName(run().label, "seed", run().seeds[state.seed], "shares");
+  const files = () => saving("the bars", name, () => shareTable(run(), state), null);
 
   const build = () => {
     host.hidden = !run().arrays.attention_by_lag && !isFlow(run());
@@ -35,7 +39,7 @@ export function mountMasses(host, report, selection) {
       ),
     );
     host.replaceChildren(
-      element("h3", {}, `Share of attention on each ${placeWord(run())}`),
+      element("h3", {}, `Share of attention on each ${placeWord(run())}`, files()),
       element(
         "div",
         { class: "scroll" },

@@ -1,8 +1,11 @@
 // One attention matrix on a canvas: a picture of queries x keys, axes, and the outlines of the blocks.
+import { drawn } from "./dom.js";
+import { drawPixels, Pen } from "./pen.js";
+import { svgText } from "./saving.js";
 import { ranges } from "./words.js";
 
 const ROOM = { left: 40, right: 6, top: 18, bottom: 34 };
-const TEXT = 11;
+const TEXT = 12;
 
 /** Where cells lie for a given width: whole device pixels a cell, so that edges are sharp on every screen. */
 export function matrixLayout(run, width) {
@@ -25,6 +28,7 @@ export function makeMatrix() {
   canvas.setAttribute("role", "img");
   const small = document.createElement("canvas");
   let layout = null;
+  let shown = null;
   return {
     canvas,
     get layout() {
@@ -48,11 +52,19 @@ export function makeMatrix() {
       small.getContext("2d").putImageData(image, 0, 0);
       context.imageSmoothingEnabled = false;
       context.drawImage(small, layout.left, layout.top, layout.cell * run.keys, layout.cell * run.queries);
-      drawFrame(context, run, layout, theme);
-      run.task.blocks.forEach((lags, block) =>
-        drawBlock(context, run, layout, lags, palette.rungs[block + 1]),
-      );
-      drawBlockNumbers(context, run, layout, palette, theme);
+      annotate(context, run, layout, palette, theme);
+      shown = { run, image, palette, theme };
+    },
+    /** What is drawn, as the text of an SVG file. */
+    file() {
+      const { run, image, palette, theme } = shown;
+      const pen = new Pen();
+      pen.fillStyle = theme.paper;
+      pen.fillRect(0, 0, layout.width, layout.height);
+      drawPixels(pen, image, layout, run.keys, palette.paper);
+      annotate(pen, run, layout, palette, theme);
+      const { width, height } = layout;
+      return svgText(drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, pen.nodes));
     },
     /** The cell under a pointer, or null. */
     cellAt(run, event) {
@@ -63,6 +75,13 @@ export function makeMatrix() {
       return key >= 0 && key < run.keys && query >= 0 && query < run.queries ? { query, key } : null;
     },
   };
+}
+
+/** Axes, outlines and numbers, with a canvas's pen or one that writes a file. */
+function annotate(pen, run, layout, palette, theme) {
+  drawFrame(pen, run, layout, theme);
+  run.task.blocks.forEach((lags, block) => drawBlock(pen, run, layout, lags, palette.rungs[block + 1]));
+  drawBlockNumbers(pen, run, layout, palette, theme);
 }
 
 function drawFrame(context, run, layout, theme) {
@@ -132,7 +151,7 @@ function drawBlockNumbers(context, run, layout, palette, theme) {
     const middle = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
     const x = layout.left + Math.max(0.5, newest + 1.5 - middle) * layout.cell;
     leftmost = Math.min(leftmost, x);
-    if (taken.some((other) => Math.abs(other - x) < 8)) return; // too small a picture for every number
+    if (taken.some((other) => Math.abs(other - x) < 10)) return; // too small a picture for every number
     taken.push(x);
     context.fillStyle = palette.rungWords[block + 1];
     context.fillText(String(block + 1), x, layout.top - 5);

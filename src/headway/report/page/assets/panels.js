@@ -1,7 +1,7 @@
 // What each chart shows: its lines, the values that its axis must hold, and the labels beside it.
 import { css } from "./colour.js";
 import { seedCurve } from "./curves.js";
-import { isFlow, levelName, lossOf, lossUnit, lossWord } from "./kinds.js";
+import { isFlow, ladderFor, levelName, lossOf, lossUnit, lossWord } from "./kinds.js";
 import { family, ladderOf, levelTrace, rungLevels } from "./traces.js";
 import { number, sentence } from "./words.js";
 
@@ -40,17 +40,20 @@ export function ladderPanel(run, state, axis, palette) {
   return panel;
 }
 
+const TOLD = 0.15;
+
 /** Lines of a head differ by position, or by feature, in their dashes. */
 export const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 
 /** Attention or values of the chosen seed's heads, in the heads' colours: paper A, figure 10. */
 function headPanel(run, state, axis, palette) {
+  const shown = ladderFor(run, state.ladder);
   const [title, name] =
-    state.ladder === "values"
+    shown === "values"
       ? ["Value of each head along each feature", "feature"]
       : ["Attention of each head on each position", "position"];
   const panel = { title: `${title}, seed ${run.seeds[state.seed]}`, traces: [], values: [], labels: [] };
-  const grid = run.arrays[state.ladder];
+  const grid = run.arrays[shown];
   for (let head = 0; head < run.heads; head++) {
     if (state.hidden.has(`heads ${head}`)) continue;
     for (let place = 0; place < run.rungs; place++) {
@@ -67,6 +70,10 @@ function headPanel(run, state, axis, palette) {
         showlegend: false,
       });
       panel.values.push(...y);
+      // The number of the head at the end of its line, for those who do not see its colour; flat lines need none.
+      const last = y.findLast((value) => value !== null);
+      const label = { value: last, text: `head ${head + 1}`, colour: palette.rungWords[0] };
+      if (Math.abs(last) > TOLD) panel.labels.push(label);
     }
   }
   return panel;

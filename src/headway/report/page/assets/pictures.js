@@ -4,7 +4,13 @@ import { lagOf } from "./data.js";
 import { element, find } from "./dom.js";
 import { number } from "./words.js";
 
-const matrixOf = (run, state, head) => run.arrays.attention.row(state.seed, state.time, state.layer, head);
+export const matrixOf = (run, state, head) =>
+  run.arrays.attention.row(state.seed, run.picture[state.time], state.layer, head);
+
+/** The step at which the picture that is shown was taken: the nearest of those that were. */
+export const pictureStep = (run, state) => run.snapshot[run.picture[state.time]];
+
+export const pictureName = (run, state) => `${run.label} seed ${run.seeds[state.seed]} step ${pictureStep(run, state)}`;
 
 /** The heads of `shown` in one image, blended: one pixel for a query and a key. */
 export function blendedImage(run, state, palette, shown) {
@@ -38,11 +44,16 @@ const strengthOf = (value, palette) => (value > 0 ? Math.min(1, value / palette.
 
 export const allHeads = (run) => Array.from({ length: run.heads }, (_, head) => head);
 
+/** Dashes of the heads' lines, the other cue for those who do not see the colour. */
+export const STROKES = ["none", "7 4", "2 3", "9 3 2 3", "12 4", "5 2", "2 5", "12 3 2 3 2 3"];
+
+/** Black or white, whichever can be read on the colour. */
+export const inkOn = (rgb) => (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140 ? "#111" : "#fff");
+
 /** A head's number on its colour: the number is the cue for those who do not see the colour. */
 export function chip(head, palette) {
   const colour = palette.heads[head];
-  const bright = 0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2] > 140;
-  const style = { background: css(colour), color: bright ? "#111" : "#fff" };
+  const style = { background: css(colour), color: inkOn(colour) };
   return element("span", { class: "chip", style }, `${head + 1}`);
 }
 
@@ -62,17 +73,25 @@ function cellWords(run, state, { query, key }, heads) {
 
 /** Show the numbers of the cell under the pointer; `run()` and `heads()` are asked when they are needed. */
 export function followPointer(matrix, run, state, heads) {
+  tellAtPointer(matrix.canvas, (event) => {
+    const cell = matrix.cellAt(run(), event);
+    return cell && cellWords(run(), state, cell, heads());
+  });
+}
+
+/** Lines of words beside the pointer while it is over the node; `lines(event)` may have none. */
+export function tellAtPointer(node, lines) {
   const tip = find("tip");
   const show = (event) => {
-    const cell = matrix.cellAt(run(), event);
-    tip.hidden = !cell;
-    if (!cell) return;
-    tip.replaceChildren(...cellWords(run(), state, cell, heads()).map((line) => element("div", {}, line)));
+    const words = lines(event);
+    tip.hidden = !words;
+    if (!words) return;
+    tip.replaceChildren(...words.map((line) => element("div", {}, line)));
     const room = document.documentElement.clientWidth;
     tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, room - tip.offsetWidth - 8))}px`;
     tip.style.top = `${event.clientY + 16}px`;
   };
-  matrix.canvas.addEventListener("pointermove", show);
-  matrix.canvas.addEventListener("pointerdown", show);
-  matrix.canvas.addEventListener("pointerleave", () => (tip.hidden = true));
+  node.addEventListener("pointermove", show);
+  node.addEventListener("pointerdown", show);
+  node.addEventListener("pointerleave", () => (tip.hidden = true));
 }

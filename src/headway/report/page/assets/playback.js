@@ -1,7 +1,8 @@
 // Moving through time: by one picture, to a stage, by itself, and from the keyboard.
-import { showcase } from "./stages.js";
+import { nextStage, showcase } from "./stages.js";
 
-const WHOLE_RUN = 12_000; // milliseconds that playing takes from the first picture to the last
+export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+const WHOLE_RUN = 12_000; // milliseconds that playing takes from the first picture to the last, at speed 1
 const SLOWEST = 400;
 
 export function makePlayback(report, selection) {
@@ -18,20 +19,33 @@ export function makePlayback(report, selection) {
       const time = showcase(run(), state.seed, stage);
       if (time !== null && time >= 0) playback.go(time);
     },
+    /** To the showcase of the next stage (1) or of the one before (-1). */
+    toStage(direction) {
+      const time = nextStage(run(), state.seed, state.time, direction);
+      if (time !== null) playback.go(time);
+    },
+    setSpeed(speed) {
+      selection.set({ speed });
+      if (state.playing) playback.play(true);
+    },
+    faster(direction) {
+      const place = SPEEDS.indexOf(state.speed) + direction;
+      playback.setSpeed(SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, place))]);
+    },
     play(wanted) {
       clearInterval(timer);
       selection.set({ playing: wanted });
       if (!wanted) return;
       if (state.time >= last()) playback.go(0);
       const next = () => (state.time < last() ? playback.go(state.time + 1) : playback.play(false));
-      timer = setInterval(next, Math.min(SLOWEST, WHOLE_RUN / (last() + 1)));
+      timer = setInterval(next, Math.min(SLOWEST, WHOLE_RUN / (last() + 1)) / state.speed);
     },
   };
   return playback;
 }
 
-/** Arrows, space and numbers, unless what has the focus needs them itself. */
-export function listenToKeys(playback, selection, slider) {
+/** Arrows, space, numbers and letters, unless what has the focus needs them itself. */
+export function listenToKeys(playback, selection, slider, compare) {
   const { state } = selection;
   const typing = "select, textarea, [contenteditable], input:not([type=range]):not([type=checkbox])";
   const pressing = "button, summary, a, input[type=checkbox]";
@@ -44,6 +58,9 @@ export function listenToKeys(playback, selection, slider) {
     else if (key === "End" && event.target === slider) playback.go(playback.last());
     else if (key === " " && !event.target.closest?.(pressing)) playback.play(!state.playing);
     else if (/^[1-9]$/.test(key)) playback.jump(Number(key));
+    else if (key === "n" || key === "p") playback.toStage(key === "n" ? 1 : -1);
+    else if (key === "+" || key === "-") playback.faster(key === "+" ? 1 : -1);
+    else if (key === "c") compare();
     else return;
     event.preventDefault();
   });

@@ -4,6 +4,7 @@ import { nearestIndex } from "./data.js";
 import { drawn, drawToWidth, element } from "./dom.js";
 import { drawPlane, lineThrough, planeLayout } from "./plane.js";
 import { chip } from "./pictures.js";
+import { fileName, saving, svgFile } from "./saving.js";
 import { number } from "./words.js";
 
 /** The head that looks most at the next position in the end. */
@@ -50,7 +51,9 @@ export function mountPortraits(host, report, selection) {
     const caption = element("p", { class: "quiet head-words" });
     const text = element("div", { class: "portrait-words" }, element("p", {}, words(portrait)), caption);
     const title = `The plane of the head that leaves for feature ${portrait.known + 1}`;
-    const node = element("figure", { class: "portrait" }, element("h3", {}, title), frame, text);
+    const name = () => fileName(run().label, "seed", run().seeds[state.seed], "plane", portrait.known + 1);
+    const files = saving("the plane", name, null, () => svgFile(frame.firstChild));
+    const node = element("figure", { class: "portrait" }, element("h3", {}, title, files), frame, text);
     return { portrait, frame, caption, node, layout: null, parts: null };
   };
   const redraw = (view) => {

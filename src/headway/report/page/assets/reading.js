@@ -34,8 +34,9 @@ const HEADS =
   "Move the slider and see where each head looks. Every head has a colour and a number; every block shares " +
   "another colour with its rung. Staircases outline the cells that belong to a block.";
 const KEYS =
-  "Keys: ← and → move by one picture, the space bar plays, numbers jump to a stage. " +
-  "A click into the charts goes there.";
+  "Keys: ← and → move by one measurement, the space bar plays, + and - change the speed, numbers jump to a " +
+  "stage, n and p to the next and the one before, c compares two runs. A click into the charts goes there; " +
+  "a drag enlarges, a double click shows everything again.";
 
 function flowWords({ strengths, length, projections }) {
   const named = joined(strengths.map((strength, k) => `${number(strength)} at position ${k + 1}`));

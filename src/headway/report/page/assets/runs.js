@@ -2,6 +2,8 @@
 import { diverged } from "./data.js";
 import { element } from "./dom.js";
 import { moment } from "./kinds.js";
+import { stageRows } from "./numbers.js";
+import { fileName, saving } from "./saving.js";
 import { arrival, arrivals } from "./stages.js";
 import { number, whole } from "./words.js";
 
@@ -73,8 +75,11 @@ export function mountStages(host, report) {
       "When a seed left one rung for the next, in steps or in a flow's time; a dash where it never did.",
     ),
     ...staged
-      .flatMap((run) => [report.runs.length > 1 ? element("h3", {}, run.label) : null, stageTable(run)])
-      .filter(Boolean),
+      .flatMap((run) => {
+        const name = () => fileName(run.label, "stages");
+        const files = saving(`the stages of ${run.label}`, name, () => stageRows(run), null);
+        return [element("h3", {}, run.label, files), stageTable(run)];
+      }),
   );
   return staged.length > 0;
 }
@@ -98,7 +103,7 @@ const pairs = (record) =>
 /** How exact the pictures are, and whether they are all here. */
 function pictureWords(run) {
   const exact = `Attention matrices are shown to within ${number(run.attentionStep / 2)}.`;
-  const { length } = run.times;
+  const { length } = run.snapshot;
   return length < run.pictures_taken
     ? `${exact} ${length} of ${run.pictures_taken} are kept in this page.`
     : exact;

@@ -10,6 +10,7 @@ export function makeSelection(initial) {
   let changed = null;
   const tell = () => {
     const names = changed;
+    if (!names) return; // told already
     changed = null;
     for (const watcher of watchers) watcher(state, names);
   };
@@ -28,5 +29,7 @@ export function makeSelection(initial) {
       }
       for (const name of names) changed.add(name);
     },
+    /** Tell at once, for a selection that follows another one and should be drawn in the same frame. */
+    flush: tell,
   };
 }

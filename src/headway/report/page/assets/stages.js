@@ -32,12 +32,12 @@ export function arrival(run, seed, rung) {
 /** A flow waits at the loss of the start, too, so that coming to rung 1 is a change of stage. */
 const firstMove = (run) => (run.task.plateaus ? 1 : 2);
 
-/** For rungs 2, 3, .. (of a flow 1, 2, ..): the median of arrival over the seeds that arrived, and how many those are. */
-export function arrivals(run) {
+/** For rungs 2, 3, .. (of a flow 1, 2, ..): the median of arrival over those seeds that arrived, and their number. */
+export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
   const first = firstMove(run);
   return Array.from({ length: Math.max(0, run.rungs + 1 - first) }, (_, k) => {
     const rung = k + first;
-    const steps = run.seeds.map((_, seed) => arrival(run, seed, rung)).filter(Number.isFinite);
+    const steps = seeds.map((seed) => arrival(run, seed, rung)).filter(Number.isFinite);
     return { rung, step: median(steps), seeds: steps.length, interval: run.intervals[k] ?? null };
   });
 }
@@ -71,7 +71,19 @@ export function showcase(run, seed, number) {
   return inside.reduce((best, time) => (distance(time) < distance(best) ? time : best));
 }
 
-/** The seeds that a median may count: a diverged one stopped moving and would bend it. */
-export function countedSeeds(run) {
-  return run.seeds.map((_, seed) => seed).filter((seed) => !diverged(run, seed));
+/** The showcase after position `time` of the slider (direction 1) or before it (-1); null if there is none. */
+export function nextStage(run, seed, time, direction) {
+  const places = stagesOf(run, seed).map((stage) => showcase(run, seed, stage.number));
+  const beyond = places.filter((place) => place !== null && place >= 0 && direction * (place - time) > 0);
+  return beyond.length ? (direction > 0 ? Math.min(...beyond) : Math.max(...beyond)) : null;
+}
+
+/** The seeds that the charts show: those that nobody left out, and the chosen one in any case. */
+export function shownSeeds(run, { seed: chosen, left }) {
+  return run.seeds.map((_, seed) => seed).filter((seed) => seed === chosen || !left.has(seed));
+}
+
+/** Of these seeds, or of all, those that a median may count: a diverged one stopped moving and would bend it. */
+export function countedSeeds(run, seeds = run.seeds.map((_, seed) => seed)) {
+  return seeds.filter((seed) => !diverged(run, seed));
 }

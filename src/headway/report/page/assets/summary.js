@@ -4,6 +4,14 @@ import { isFlow, lossOf, lossUnit, lossWord, moment, when } from "./kinds.js";
 import { arrivals, countedSeeds, inOrder } from "./stages.js";
 import { counted, joined, median, number, whole } from "./words.js";
 
+/** The last moment that was measured, and the one that was asked for. */
+export function ending(run) {
+  const planned = isFlow(run) ? run.settings.last : run.settings.training?.steps;
+  const last = run.evaluation.at(-1) ?? 0;
+  // The last evaluation of a finished run may lie a rounding away from its end.
+  return { last, planned: planned > last * (1 + 1e-6) ? planned : last };
+}
+
 /** "4 seeds, 700 steps; every seed went through the 3 stages." */
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
@@ -37,6 +45,11 @@ export function summarise(run) {
     const lowest = best >= 0 && best < last ? bottom : "";
     const ends = `from ${number(medians[0])} to ${number(medians[last])}`;
     sentences.push(`The ${lossWord(run)} went ${ends}${lossUnit(run)}${lowest}.`);
+  }
+  const { last, planned } = ending(run);
+  if (last < planned) {
+    const place = `${when(run, last)} of ${moment(run, planned)}`;
+    sentences.push(`What is here ends at ${place}: the run was interrupted, or is still going on.`);
   }
   const gone = run.seeds.flatMap((name, seed) =>
     diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],

@@ -1,7 +1,7 @@
 // The lines of the charts: seeds thin, the chosen seed firmer, the median thick.
 import { medianCurve, seedCurve } from "./curves.js";
 import { diverged } from "./data.js";
-import { countedSeeds, stagesOf } from "./stages.js";
+import { countedSeeds, shownSeeds, stagesOf } from "./stages.js";
 import { median, number, rungName } from "./words.js";
 
 /** What the ladder panel shows: KL to the rungs, or to the n-gram models. */
@@ -24,44 +24,49 @@ export function ladderOf(run, state, palette) {
   };
 }
 
+/** Several lines as one, with a gap behind each: what costs plotly time is the number of traces. */
+function chained(lines) {
+  return { x: lines.flatMap(({ x }) => [...x, null]), y: lines.flatMap(({ y }) => [...y, null]) };
+}
+
 /** One quantity: a line a seed, and the median, which alone shows its numbers under the pointer. */
 export function family(run, state, axis, pick, { colour, name, yaxis }) {
   const x = run.evaluation.map(axis.place);
-  const counted = countedSeeds(run);
-  const curves = run.seeds.map((_, seed) => seedCurve(run, seed, pick));
-  const chosen = curves[state.seed];
+  const shown = shownSeeds(run, state);
+  const counted = countedSeeds(run, shown);
+  const curves = shown.map((seed) => seedCurve(run, seed, pick));
+  const own = shown.indexOf(state.seed);
+  const chosen = curves[own];
   const base = { type: "scatter", mode: "lines", x, yaxis, hoverinfo: "skip", showlegend: false };
-  const traces = curves.map((y, seed) => ({
-    ...base,
-    y,
-    opacity: seed === state.seed ? 1 : 0.38,
-    line: { color: colour, width: seed === state.seed ? 1.6 : 1 },
-  }));
+  const others = curves.filter((_, k) => k !== own).map((y) => ({ x, y }));
+  const faint = { ...base, ...chained(others), opacity: 0.38, line: { color: colour, width: 1 } };
+  const single = { ...base, y: chosen, line: { color: colour, width: 1.6 } };
+  const traces = others.length ? [faint, single] : [single];
   const spoken = { name, hoverinfo: undefined, customdata: chosen.map(number) };
-  if (counted.length > 1) {
+  const middle = counted.length > 1 ? medianCurve(run, counted, pick) : null;
+  if (middle) {
     const seedName = `seed ${run.seeds[state.seed]}`;
     traces.push({
       ...base,
       ...spoken,
-      y: medianCurve(run, pick),
+      y: middle,
       line: { color: colour, width: 3 },
       hovertemplate: `median %{y:.3~g} · ${seedName} %{customdata}`,
     });
   } else {
-    Object.assign(traces[state.seed], {
+    Object.assign(single, {
       ...spoken,
       line: { color: colour, width: 2.5 },
       hovertemplate: "%{y:.3~g}",
     });
   }
-  for (const [seed, y] of curves.entries()) {
-    if (!diverged(run, seed)) continue;
+  for (const [k, y] of curves.entries()) {
+    if (!diverged(run, shown[k])) continue;
     const end = y.findLastIndex((value) => value !== null);
     const mark = { symbol: "x", size: 8, color: colour };
     if (end >= 0) traces.push({ ...base, mode: "markers", x: [x[end]], y: [y[end]], marker: mark });
   }
-  const shown = counted.length > 1 ? traces[curves.length].y : chosen;
-  return { traces, values: curves.flat(), last: shown.findLast((value) => value !== null) };
+  return { traces, values: curves.flat(), last: (middle ?? chosen).findLast((value) => value !== null) };
 }
 
 /** The excess loss of each rung, the median over seeds: [{value, rung}]. */
@@ -97,19 +102,21 @@ function wholeTime(run, seed) {
 
 /** One bar a seed, in the colour of the rung it stood on; grey before the first stage. */
 export function strip(run, state, axis, palette) {
-  const chosen = run.seeds[state.seed];
   const width = Math.min(6, 110 / run.seeds.length); // the panel stops growing at some number of seeds
-  return run.seeds.flatMap((name, seed) =>
-    wholeTime(run, seed).map((stage) => ({
-      type: "scatter",
-      mode: "lines",
-      x: [axis.place(stage.from), axis.place(stage.until)],
-      y: [seed, seed],
-      yaxis: "y3",
-      line: { color: palette.rungs[stage.rung], width: name === chosen ? width + 4 : width },
-      opacity: name === chosen ? 1 : 0.85,
-      hoverinfo: "skip",
-      showlegend: false,
-    })),
+  const looks = [
+    { seeds: (seed) => seed !== state.seed && state.left.has(seed), width, opacity: 0.2 },
+    { seeds: (seed) => seed !== state.seed && !state.left.has(seed), width, opacity: 0.85 },
+    { seeds: (seed) => seed === state.seed, width: width + 4, opacity: 1 },
+  ];
+  const stages = run.seeds.flatMap((_, seed) => wholeTime(run, seed).map((stage) => ({ ...stage, seed })));
+  const rungs = [...new Set(stages.map((stage) => stage.rung))];
+  return looks.flatMap((look) =>
+    rungs.flatMap((rung) => {
+      const alike = stages.filter((stage) => stage.rung === rung && look.seeds(stage.seed));
+      const bars = alike.map(({ seed, from, until }) => ({ x: [from, until].map(axis.place), y: [seed, seed] }));
+      const line = { color: palette.rungs[rung], width: look.width };
+      const shown = { yaxis: "y3", opacity: look.opacity, hoverinfo: "skip", showlegend: false };
+      return bars.length ? [{ type: "scatter", mode: "lines", ...chained(bars), line, ...shown }] : [];
+    }),
   );
 }

@@ -1,7 +1,9 @@
 // The claims and what the numbers say of them: one row a claim, one column a grid.
 import { element } from "./dom.js";
 import { mountFilter } from "./filters.js";
+import { verdictTable } from "./numbers.js";
 import { outcome } from "./outcome.js";
+import { saving } from "./saving.js";
 
 /** Findings that say the same of different grids share a row. */
 export function groupFindings(findings) {
@@ -52,6 +54,7 @@ export function mountVerdicts(host, report) {
       "p",
       { class: "quiet" },
       "The number is the median over seeds, with its 95 % interval; a dot is a seed, filled where it holds.",
+      saving("the verdicts", () => "verdicts", () => verdictTable(report.findings), null),
     ),
   );
   if (rows.length > 1) mountFilter(host, rows);

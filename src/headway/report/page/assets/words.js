@@ -5,7 +5,7 @@ export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e6))
-    return value.toExponential(1).replace("e+", "e").replace("-", "−");
+    return value.toExponential(1).replace("e+", "e").replaceAll("-", "−");
   if (size >= 1000 || Number.isInteger(value)) return whole(value);
   return String(Number(value.toPrecision(3))).replace("-", "−");
 }
@@ -13,7 +13,7 @@ export function number(value) {
 export const whole = (value) =>
   Number.isFinite(value) ? Math.round(value).toLocaleString("en").replaceAll(",", "\u202f") : "–";
 
-export const percent = (share) => (Number.isFinite(share) ? `${Math.round(100 * share)} %` : "–");
+export const percent = (share) => (Number.isFinite(share) ? `${Math.round(100 * share)}\u00a0%` : "–");
 
 /** "a", "a and b", "a, b and c". */
 export function joined(items) {

@@ -1,0 +1,84 @@
+// The heads in the triangle of blocks: where each one stands at the slider's time, and the way that it took.
+import { paletteOf } from "./colour.js";
+import { evaluationMasses } from "./data.js";
+import { drawn, drawToWidth, element } from "./dom.js";
+import { isFlow, placeWord, when } from "./kinds.js";
+import { shareTable } from "./numbers.js";
+import { allHeads, tellAtPointer } from "./pictures.js";
+import { fileName, saving, svgFile } from "./saving.js";
+import { headParts, outline, pathThrough, placeHeads, triangleLayout, ways } from "./stand.js";
+import { joined, percent } from "./words.js";
+
+const WIDEST = 430;
+
+const hasShares = (run) =>
+  run.heads > 0 && run.evaluation.length > 0 && (isFlow(run) || Boolean(run.arrays.attention_by_lag));
+
+/** `beside` is where a flow, which has no pictures of heads, has room for it. */
+export function mountTriangle(host, report, selection, beside) {
+  const { state } = selection;
+  const run = () => report.runs[state.run];
+  const home = host.parentElement;
+  const plot = element("div", { class: "triangle" });
+  const hint = element("p", { class: "quiet" });
+  let drawing = null; // {svg, layout, parts, paths}
+  const name = () => fileName(run().label, "seed", run().seeds[state.seed], "shares");
+  const files = saving("the shares", name, () => shareTable(run(), state), () => svgFile(drawing.svg));
+  host.append(element("figcaption", {}, "Where the heads stand"), plot, hint, files);
+
+  const sharesNow = () =>
+    evaluationMasses(run(), state.seed, state.layer, run().nearest[state.time] ?? 0).map(
+      ({ blocks }, head) => `head ${head + 1}: ${blocks.map(percent).join(", ")}`,
+    );
+  const follow = () => {
+    if (!drawing) return;
+    const { svg, parts, paths } = drawing;
+    const now = run().nearest[state.time] ?? 0;
+    placeHeads(parts, paths.map((path) => path[now]));
+    parts.forEach(({ past }, head) => past.setAttribute("d", pathThrough(paths[head].slice(0, now + 1))));
+    const lead = `Shares of attention on each ${placeWord(run())} at ${when(run(), run().times[state.time])}.`;
+    svg.setAttribute("aria-label", `${lead} ${sharesNow().join("; ")}`);
+  };
+  const trace = () => {
+    if (!drawing) return;
+    const { layout, parts } = drawing;
+    drawing.paths = ways(run(), state.seed, state.layer).map((way) => way.map(layout.at));
+    parts.forEach(({ whole }, head) => whole.setAttribute("d", pathThrough(drawing.paths[head])));
+    follow();
+  };
+  const redraw = () => {
+    const width = Math.min(WIDEST, Math.floor(plot.clientWidth));
+    if (host.hidden || width < 50) return;
+    const palette = paletteOf(run());
+    const layout = triangleLayout(run().rungs, width);
+    const parts = allHeads(run()).map((head) => headParts(head, palette));
+    const lines = ["whole", "past", "tether", "dot"].map((name) => parts.map((part) => part[name]));
+    const flags = parts.map((part) => [part.flag, part.word]);
+    const size = { width, height: layout.height, viewBox: `0 0 ${width} ${layout.height}`, role: "img" };
+    const svg = drawn("svg", size, outline(run(), layout, palette), lines, flags);
+    plot.replaceChildren(svg);
+    drawing = { svg, layout, parts, paths: [] };
+    trace();
+  };
+  const build = () => {
+    drawing = null;
+    host.hidden = !hasShares(run());
+    if (isFlow(run())) beside.append(host);
+    else if (host.parentElement !== home) home.prepend(host);
+    const place = placeWord(run());
+    hint.textContent = `A corner is all attention on one ${place}; attention elsewhere pulls to the middle.`;
+    redraw();
+  };
+
+  tellAtPointer(plot, () => {
+    const places = Array.from({ length: run().rungs }, (_, k) => `${placeWord(run())} ${k + 1}`);
+    return [`on ${joined(places)}`, ...sharesNow()];
+  });
+  build();
+  drawToWidth(plot, redraw);
+  selection.watch((_, changed) => {
+    if (changed.has("run") || changed.has("theme")) build();
+    else if (changed.has("seed") || changed.has("layer")) trace();
+    else if (changed.has("time")) follow();
+  });
+}

@@ -1,0 +1,78 @@
+// One run as the slider shows it: words, charts, pictures, bars, triangle. Two of them stand side by side.
+import { mountCharts } from "./charts.js";
+import { mountCombined } from "./combined.js";
+import { element } from "./dom.js";
+import { mountHeads } from "./heads.js";
+import { when } from "./kinds.js";
+import { mountLegend } from "./legend.js";
+import { mountMasses } from "./masses.js";
+import { narrate } from "./narration.js";
+import { mountPortraits } from "./portrait.js";
+import { mountTriangle } from "./triangle.js";
+import { mountValues } from "./values.js";
+
+/** What is happening now, in a sentence. */
+function mountNarration(host, report, selection) {
+  const say = ({ run, seed, layer, time, playing }) => {
+    const { lead, words, numbers } = narrate(report.runs[run], seed, layer, time);
+    // A screen reader should hear where playing ended, not every picture on the way.
+    host.setAttribute("aria-live", playing ? "off" : "polite");
+    host.replaceChildren(
+      element("b", {}, lead),
+      words ? `: ${words}. ` : ". ",
+      element("span", { class: "quiet" }, numbers),
+    );
+  };
+  say(selection.state);
+  selection.watch(say);
+}
+
+/** Which of the two runs this is; alone, the controls say it. */
+function mountName(host, report, selection) {
+  const write = ({ run, seed, time, other }) => {
+    host.hidden = other < 0;
+    const shown = report.runs[run];
+    const now = shown.times[time];
+    const place = now === undefined ? "" : `, ${when(shown, now)}`;
+    host.replaceChildren(shown.label, element("span", { class: "quiet" }, ` seed ${shown.seeds[seed]}${place}`));
+  };
+  write(selection.state);
+  selection.watch(write);
+}
+
+/** Draw the chart when its library is there: it is large, stands last in the page, and keeps nobody waiting. */
+const whenLoaded = (draw) =>
+  window.Plotly ? draw() : document.addEventListener("DOMContentLoaded", draw, { once: true });
+
+/** Everything that follows the selection, inside `host`; `named` gives the parts the names that links and keys use. */
+export function mountView(host, report, selection, named) {
+  const part = (tag, id, attributes = {}) => element(tag, { id: named ? id : null, class: id, ...attributes });
+  const name = element("h3", { class: "view-name" });
+  const narration = part("p", "narration", { role: "status" });
+  const legend = part("div", "chart-legend", { class: "legend" });
+  const charts = part("div", "charts");
+  const combined = part("div", "combined");
+  const masses = part("div", "masses");
+  const values = part("div", "values", { hidden: true });
+  const portraits = part("div", "portraits", { hidden: true });
+  const triangle = part("figure", "triangle-figure");
+  const heads = part("div", "heads", { class: "each-head" });
+  const beside = element("div", { class: "panel" }, combined, masses, values);
+  host.append(
+    name,
+    narration,
+    element("div", { class: "stagearea" }, element("div", { class: "panel" }, legend, charts), beside),
+    portraits,
+    element("div", { class: "heads" }, triangle, heads),
+  );
+  mountName(name, report, selection);
+  mountNarration(narration, report, selection);
+  mountLegend(legend, report, selection);
+  mountCombined(combined, report, selection);
+  mountMasses(masses, report, selection);
+  mountValues(values, report, selection);
+  mountTriangle(triangle, report, selection, beside);
+  mountPortraits(portraits, report, selection);
+  mountHeads(heads, report, selection);
+  whenLoaded(() => mountCharts(charts, report, selection));
+}

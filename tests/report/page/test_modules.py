@@ -1,0 +1,187 @@
+"""The modules that compute: places, alignments, words, tables. None of them needs a page."""
+
+import base64
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from headway.report.page.packing import pack_curves, pack_levels, unpack
+
+pytestmark = pytest.mark.browser
+
+CORNERS = "m.corners(count)"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_a_head_that_looks_at_one_block_only_stands_in_that_blocks_corner(js, count):
+    corners = js("simplex", CORNERS, count=count)
+    apart = [np.hypot(*np.subtract(a, b)) for a, b in itertools.combinations(corners, 2)]
+    assert len(corners) == count and min(apart, default=1) > 0.5
+    for block, corner in enumerate(corners):
+        shares = [float(k == block) for k in range(count)]
+        assert js("simplex", f"m.pointOf(shares, {CORNERS})", shares=shares, count=count) == pytest.approx(corner)
+    nowhere = js("simplex", f"m.pointOf(shares, {CORNERS})", shares=[0.0] * count, count=count)
+    assert nowhere == pytest.approx([0, 0])
+
+
+def test_shares_pull_in_proportion_and_overlapping_blocks_pull_nobody_out(js):
+    top, right, left = js("simplex", CORNERS, count=3)
+    point = f"m.pointOf(shares, {CORNERS})"
+    half = js("simplex", point, shares=[0.5, 0.25, 0.0], count=3)
+    assert half == pytest.approx(0.5 * np.array(top) + 0.25 * np.array(right))
+    both = js("simplex", point, shares=[1.0, 1.0, 0.0], count=3)  # one lag that belongs to two blocks
+    assert both == pytest.approx((np.array(top) + np.array(right)) / 2)
+    assert left[1] == pytest.approx(right[1])
+
+
+def test_numbers_in_one_place_are_moved_apart_and_others_stay(js):
+    points = [[50.0, 50.0]] * 4 + [[200.0, 90.0]]
+    placed = js("simplex", "m.spread(points, 20)", points=points)
+    distances = [np.hypot(*np.subtract(a, b)) for a, b in itertools.combinations(placed, 2)]
+    assert min(distances) > 19
+    assert placed[-1] == pytest.approx(points[-1], abs=0.05)
+    assert np.mean(placed[:4], axis=0) == pytest.approx([50, 50], abs=0.1)
+
+
+def made_js_run(times: list[float], begins: list[float], kind: str = "markov") -> dict:
+    """As much of a run as the clock needs: its times, and where the stages of its only seed begin."""
+    rungs = list(range(1, len(begins) + 1))
+    stages = {"rungs": rungs, "boundaries": begins[1:], "start": min(begins, default=0), "levels": []}
+    return {
+        "kind": kind,
+        "times": times,
+        "evaluation": times,
+        "stages": [stages if begins else None],
+        "divergedAt": [-1],
+    }
+
+
+ALIGNED = "m.aligned({run: first, seed: 0}, {run: second, seed: 0}, time, rule)"
+
+
+def test_by_the_clock_the_nearest_moment_is_shown(js):
+    first, second = made_js_run([0, 10, 100, 1000], [5]), made_js_run([0, 90, 120, 400], [5])
+    chosen = [js("align", ALIGNED, first=first, second=second, time=time, rule="clock") for time in range(4)]
+    assert chosen == [0, 0, 1, 3]
+
+
+def test_by_stage_a_change_of_stage_falls_on_the_same_change_and_ends_on_ends(js):
+    first = made_js_run(list(range(101)), [10, 40, 80])
+    second = made_js_run([0.1 * k for k in range(201)], [2.0, 3.0, 15.0], kind="flow")
+    places = {time: js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in range(101)}
+    assert [places[time] for time in (0, 10, 40, 80, 100)] == [0, 20, 30, 150, 200]
+    assert places[60] == 90  # half-way through the second stage
+    assert all(before <= after for before, after in itertools.pairwise(places.values()))
+    back = js("align", ALIGNED, first=second, second=first, time=90, rule="stage")
+    assert back == 60
+
+
+def test_a_run_that_lacks_the_last_stages_has_only_its_end_for_them(js):
+    first, second = made_js_run(list(range(101)), [10, 40, 80]), made_js_run(list(range(51)), [20])
+    places = [js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in (10, 55, 100)]
+    assert places == [20, 35, 50]
+    alone = made_js_run([5], [])
+    assert js("align", ALIGNED, first=first, second=alone, time=70, rule="stage") == 0
+
+
+def test_a_stage_that_begins_with_the_run_is_still_the_first(js):
+    first, second = made_js_run(list(range(101)), [0, 40]), made_js_run(list(range(101)), [30, 60])
+    places = [js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in (0, 20, 40, 100)]
+    assert places == [30, 45, 60, 100]
+
+
+def test_a_share_of_the_run_is_a_share_of_the_slider(js):
+    first, second = made_js_run(list(range(11)), []), made_js_run(list(range(101)), [])
+    assert js("align", ALIGNED, first=first, second=second, time=3, rule="share") == 30
+
+
+def test_a_clock_is_offered_only_to_runs_that_have_the_same(js):
+    training, flow = made_js_run([0], []), made_js_run([0], [], kind="flow")
+    offered = "Object.keys(m.alignments(first, second))"
+    assert js("align", offered, first=training, second=training) == ["clock", "stage", "share"]
+    assert js("align", offered, first=flow, second=training) == ["stage", "share"]
+
+
+def test_the_same_name_on_another_grid_is_compared_first_then_the_next_run_then_a_seed(js):
+    def runs(*labels: str) -> list[dict]:
+        return [{"label": label, "kind": "markov", "seeds": [4, 5]} for label in labels]
+
+    partner = "m.partner(runs, {run: 0, seed: 1})"
+    names = runs("minimal, as-run", "full, as-run", "minimal, printed")
+    assert js("align", partner, runs=names) == {"other": 2, "otherSeed": 1}
+    assert js("align", partner, runs=names[:2]) == {"other": 1, "otherSeed": 1}
+    assert js("align", partner, runs=names[:1]) == {"other": 0, "otherSeed": 0}
+
+
+def masses(*shares: tuple[float, ...]) -> list[dict]:
+    return [{"blocks": list(blocks), "elsewhere": 1 - sum(blocks)} for blocks in shares]
+
+
+def test_what_heads_did_is_said_from_their_shares_before_and_after(js):
+    before = masses((0.9, 0.04), (0.7, 0.1), (0.2, 0.1), (0.1, 0.1))
+    after = masses((0.1, 0.86), (0.8, 0.1), (0.6, 0.1), (0.12, 0.4))
+    words = js("story", "m.moveWords(before, after, 'block')", before=before, after=after).replace("\u00a0", " ")
+    assert "head 1 left block 1 for block 2 (4 % → 86 % of its attention)" in words
+    assert "head 2 stayed on block 1 (70 % → 80 %" in words
+    assert "head 3 settled on block 1 (20 % → 60 %" in words
+    assert "head 4 still holds no block, though it now gives block 2 more (10 % → 40 %)" in words
+
+
+def test_tables_quote_what_would_break_them_and_leave_out_what_is_not_there(js):
+    rows = [["a, b", 'say "x"', "two\nlines"], [None, float("nan"), -0.5]]
+    assert js("saving", "m.csvText(rows)", rows=rows) == '"a, b","say ""x""","two\nlines"\r\n,,-0.5\r\n'
+
+
+@pytest.mark.parametrize(
+    ("parts", "name"),
+    [
+        (["minimal, as-run", "seed", 3], "minimal-as-run-seed-3"),
+        (["../../etc/passwd"], "etc-passwd"),
+        (["u=0.001", "<b>"], "u-0.001-b"),
+        (["…"], "headway"),
+    ],
+)
+def test_file_names_hold_only_what_every_disk_takes(js, parts, name):
+    assert js("saving", "m.fileName(...parts)", parts=parts) == name
+
+
+def test_what_python_packs_javascript_unpacks(js):
+    curves = np.array([[0.1, -2.5], [3e-30, 7.0]], np.float32)
+    assert js("data", "[...m.unpack(packed).values]", packed=pack_curves(curves)) == curves.ravel().tolist()
+    packed = pack_levels(np.array([0.0, np.nan, 0.3, 0.5], np.float32))
+    read = js("data", "[...m.unpack(packed).values].map((each) => Number.isNaN(each) ? null : each)", packed=packed)
+    assert read[1] is None
+    np.testing.assert_allclose([read[0], *read[2:]], unpack(packed)[[0, 2, 3]], rtol=1e-6)
+    text = base64.b64encode(bytes(range(256))).decode()
+    old = "(() => { const own = Uint8Array.fromBase64; Uint8Array.fromBase64 = undefined; "
+    old += "try { return [...m.bytesOf(text)]; } finally { Uint8Array.fromBase64 = own; } })()"
+    assert js("data", old, text=text) == list(range(256))  # a browser that does not know fromBase64
+
+
+def test_a_grid_is_unpacked_when_it_is_asked_for_and_only_once(js):
+    """The second array cannot be unpacked at all, which nobody hears of as long as nobody asks for it."""
+    damaged = {"type": "float32", "shape": [1], "data": "%"}
+    arrays = {"excess_loss": pack_curves(np.ones((1, 1), np.float32)), "attention_by_lag": damaged}
+    run = {"arrays": arrays, "facts": {}, "clocks": {"evaluation": [0]}, "portraits": [], "seeds": [0]}
+    text = json.dumps({"runs": [{**run, "task": {"blocks": [[1]]}}]})
+    same = "(({arrays}) => arrays.excess_loss === arrays.excess_loss)(m.readReport(text).runs[0])"
+    assert js("data", same, text=text) is True
+
+
+def test_eight_heads_have_eight_kinds_of_dashes(js):
+    assert js("pictures", "new Set(m.STROKES).size") >= 8
+
+
+def test_numbers_are_said_as_a_person_would(js):
+    said = js("words", "values.map(m.number)", values=[0.12345, 1234567, 2, None, -3e-5])
+    assert said == ["0.123", "1.2e6", "2", "–", "−3.0e−5"]
+    assert js("words", "m.lagWords([1, 2, 7])") == "lags 1–2 and 7"
+
+
+def test_on_a_logarithmic_axis_step_zero_stands_left_of_the_first_one(js):
+    axis = "((axis) => [axis.place(0), axis.place(5), axis.range])(m.timeAxis(steps, true, false))"
+    zero, five, (low, high) = js("curves", axis, steps=[0, 5, 100])
+    assert 0 < zero < 5 == five
+    assert (10**low, 10**high) == pytest.approx((zero, 100))
