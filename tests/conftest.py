@@ -2,15 +2,37 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import settings
 from jaxtyping import install_import_hook
+from tests.compiling import FLAGS
 
 SOURCE = Path(__file__).parent.parent / "src" / "headway"
 UNCHECKED = {"cli", "experiments"}
 """They import what they annotate with only for the type checker, so that help does not wait for NumPy."""
 
+LONG = (
+    "test_tables.py",
+    "test_run_command.py",
+    "test_odd_runs.py",
+    "test_end_to_end.py",
+    "test_here.py",
+    "test_cpu_one_hot.py",
+    "test_statements.py",
+    "test_dropped.py",
+    "test_interruption.py",
+    "test_page_in_browser.py",
+    "test_simulate.py",
+    "test_solve.py",
+)
+"""Files that take half a minute or so, the longest first."""
+
+settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
+settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 install_import_hook(
     [f"headway.{path.stem}" for path in SOURCE.iterdir() if path.stem not in UNCHECKED], "shapes.checked"
@@ -19,16 +41,43 @@ install_import_hook(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
+    parser.addoption("--optimised", action="store_true", help="compile as users do: better programs, but slowly")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """XLA reads its flags once, when it first compiles: later than this."""
+    if not config.getoption("--optimised"):
+        os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow tests run when `--slow` or `-m` asks for them; otherwise they are left out."""
+    """Slow tests run when `--slow` or `-m` asks for them; otherwise they are left out. Long files come first."""
+    # A file stays with one worker: one that takes a minute and comes last would be waited for by all others.
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
     if config.getoption("--slow") or "slow" in config.option.markexpr:
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
     if slow:
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in slow]
+
+
+@pytest.fixture(scope="module")
+def compilations() -> Iterator[None]:
+    """What a file's tests compile is kept, and need not be compiled again when it is made again."""
+    from tests.training.tiny import compiled_once  # late: not every test needs JAX
+
+    with compiled_once():
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(group: Any) -> Any:
+    """What comes of the only cell of a file's `group`, trained to its end."""
+    from tests.training.tiny import outcomes
+
+    [outcome] = outcomes(group)
+    return outcome
 
 
 @pytest.fixture(scope="session")

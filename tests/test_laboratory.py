@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.training.tiny import EVALUATIONS, TINY, changed, compiled_once, outcomes, trained
+from tests.training.tiny import EVALUATIONS, TINY, changed, trained
 
 from headway.kernels import form_of
 from headway.laboratory import Group, precision, problem, shape_of
@@ -28,21 +28,12 @@ NUMBERS = {
 """What may differ between the members of a program."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compilations():
-    with compiled_once():
-        yield
+pytestmark = pytest.mark.usefixtures("compilations")
 
 
 @pytest.fixture(scope="module")
 def group():
     return Group([Cell(TINY, SEEDS)])
-
-
-@pytest.fixture(scope="module")
-def whole(group):
-    [outcome] = outcomes(group)
-    return outcome
 
 
 def close(a, b, seed, tolerance=2e-6):

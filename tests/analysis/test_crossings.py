@@ -14,6 +14,12 @@ def test_first_times_are_those_of_the_evaluations_and_never_is_nan():
     np.testing.assert_array_equal(first_at_least(TIMES, -values, -1.0), [20, NAN, 0, 10])
 
 
+def test_curves_side_by_side_may_have_levels_of_their_own():
+    values = np.array([[3.0, 2, 1, 0], [3, 3, 3, 3]])
+    both = first_at_most(TIMES, np.stack([values, values], axis=2), np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(both, [[20, 0], [NAN, 0]])
+
+
 def test_for_good_is_behind_the_last_time_below():
     values = np.array([[5.0, 0, 5, 5], [5, 5, 5, 5], [0, 5, 5, 0], [0, 5, NAN, NAN], [NAN, NAN, NAN, NAN]])
     np.testing.assert_array_equal(for_good(TIMES, values, 5.0), [20, 0, NAN, 10, NAN])

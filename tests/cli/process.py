@@ -4,15 +4,11 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.compiling import FLAGS
 
-FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
-# Half of the time to compile; from 0.12 on there is no such flag, and one that is not known ends the process.
-if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 12):
-    FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+ROOT = Path(__file__).parent.parent.parent
 
 # Says "waiting" when the training has come to a step, and waits there for a signal.
 STOP_AT = """

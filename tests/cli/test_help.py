@@ -17,7 +17,7 @@ from headway.experiments import NAMES, find
 from headway.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
-HEAVY = ("jax", "equinox", "optax", "scipy", "matplotlib", "plotly", "ruptures")
+HEAVY = ("jax", "equinox", "optax", "scipy", "matplotlib", "ruptures")
 LOADED = f"""
 import sys
 from headway.cli import main

@@ -92,7 +92,7 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
     assert headway("report", "construction", "init-scale", "attention", "--into", "shown").code == 0
     names = {name.removeprefix("figures/").removesuffix(".png") for name in contents(tmp_path / "shown")}
     drawn = {"construction-quick-sharpness", *(f"attention-quick-{name}" for name in ("figure-2", "heads", "mass"))}
-    assert {name for name in names if not name.endswith((".pdf", ".html"))} == drawn
+    assert {name for name in names if not name.endswith((".pdf", ".svg", ".html"))} == drawn
     data = embedded((tmp_path / "shown" / "report.html").read_text())
     groups = {group["key"]: [figure["name"] for figure in group["figures"]] for group in data["figures"]}
     assert groups == {"construction-quick": ["sharpness"], "attention-quick": ["figure-2", "heads", "mass"]}

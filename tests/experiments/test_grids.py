@@ -63,3 +63,9 @@ def test_a_small_training_set_has_the_ngram_models_among_which_one_may_choose():
             few = settings.training.data == "finite" and settings.training.samples < settings.training.batch
             assert beside == ([f"{name}, c = {context}" for context in (2, 4, 6)] if few else []), (grid, name)
             assert all(runs[other] == settings.ngram(runs[other].context) for other in beside)
+
+
+def test_no_grid_of_training_sets_is_a_part_of_another():
+    """Names tell which grid was run: a whole one is read as what it is, and of a part every reading lacks runs."""
+    names = [runs.keys() for runs in find("dataset-size").GRIDS.values()]
+    assert not any(one < other for one in names for other in names)

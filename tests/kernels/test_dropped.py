@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.kernels.test_tables import SMALL, TASK, both, distance
+from tests.kernels.forms import SMALL, TASK, distance, errors_in_float32, in_float32
 from tests.models.switches import stirred
 
 from headway.kernels.cpu import dropped
@@ -89,16 +89,11 @@ def test_a_batch_has_the_rows_of_its_examples():
 
 @pytest.mark.parametrize("case", MODELS)
 def test_a_model_with_noise_errs_in_float32_no_more_than_the_simple_form(case, monkeypatch):
-    with jax.enable_x64(True):
-        model = stirred(MODELS[case], tokens=TASK.tokens, length=TASK.length)
-        exact, _ = both(model, TASK, jax.random.key(2))
-    single = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), model)
     calls, project = [], dropped.project
     monkeypatch.setattr(dropped, "project", lambda *arguments: calls.append(1) or project(*arguments))
-    simple, fast = both(single, TASK, jax.random.key(2))
+    fast, slow = errors_in_float32(MODELS[case], TASK, TASK.length, jax.random.key(2))
+    assert fast < 3 * slow + 1e-6
     assert calls
-    with jax.enable_x64(True):
-        assert distance(exact, fast) < 3 * distance(exact, simple) + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -108,7 +103,5 @@ def test_a_model_with_noise_errs_in_float32_no_more_than_the_simple_form(case, m
 )
 def test_what_the_tables_do_not_hold_for_is_left_to_the_dense_products(change):
     settings = replace(SMALL, width=40, heads=2, dropout=0.1)
-    single = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), stirred(settings))
-    assert dropped.serves(single)
-    changed = stirred(replace(settings, **change))
-    assert not dropped.serves(jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), changed))
+    assert dropped.serves(in_float32(stirred(settings)))
+    assert not dropped.serves(in_float32(stirred(replace(settings, **change))))

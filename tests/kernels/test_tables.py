@@ -1,6 +1,5 @@
 """The batched form of the transformer is the simple one in another order of sums."""
 
-import functools
 from dataclasses import replace
 from typing import get_args, get_type_hints
 
@@ -9,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from tests.kernels.forms import BATCH, CHUNK, SMALL, TASK, batch_of, both, distance, errors_in_float32, in_float32
 from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import simple
@@ -21,11 +21,6 @@ from headway.presets import full_as_run
 from headway.settings import ModelSettings, TaskSettings, TrainingSettings
 from headway.training.optimisers import Rates, optimiser
 
-BATCH, CHUNK = 37, 10
-QUICK = {"xla_backend_optimization_level": 0}
-"""Compiling takes longer than running here."""
-TASK = TaskSettings(tokens=4, blocks=((1,), (2,)), horizon=3)
-SMALL = ModelSettings(width=12, mlp=5, heads=3, dropout=0.3)
 KERNEL = {
     "full": (SMALL, TASK, TASK.length),
     "windows": (SMALL, TASK, 2),
@@ -41,30 +36,6 @@ KERNEL = {
     "alibi, merged, two blocks": (replace(SMALL, positions="alibi", keys=False, blocks=2), TASK, 4),
 }
 """What the kernel is compared on: every tile it has, whole and in part."""
-
-
-def batch_of(task, dtype):
-    """Random sequences, the same in every precision, a third of which count nothing."""
-    sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.tokens, jnp.int32)
-    return sequences, jnp.asarray(np.arange(BATCH) % 3, dtype)
-
-
-def distance(a, b):
-    """The largest difference between two trees, against the largest number in the first of them."""
-    pairs = list(zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
-    largest = max(float(jnp.max(jnp.abs(x))) for x, _ in pairs)
-    return max(float(jnp.max(jnp.abs(x.astype(y.dtype) - y))) for x, y in pairs) / largest
-
-
-def both(model, task, key):
-    """(loss, gradient) in the simple form and in the fast one, in the model's own precision."""
-    batch = batch_of(task, jax.tree.leaves(model)[0].dtype)
-
-    @functools.partial(jax.jit, compiler_options=QUICK)
-    def compute(model):
-        return simple.gradient(model, task, *batch, key, BATCH), tables.gradient(model, task, *batch, key, CHUNK)
-
-    return compute(model)
 
 
 @pytest.fixture(scope="module")
@@ -97,17 +68,11 @@ def test_positions_at_the_scores_have_the_simple_forms_loss_gradient_and_noise_i
 
 @pytest.mark.parametrize("positions", ["rotary", "relative"])
 def test_positions_at_the_scores_are_served_where_dropped_rows_come_from_tables(positions, monkeypatch):
-    settings = replace(SMALL, width=36, positions=positions)
-    with jax.enable_x64(True):
-        model = stirred(settings, tokens=TASK.tokens, length=TASK.length)
-        exact, _ = both(model, TASK, jax.random.key(2))
-    single = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), model)
     calls, project = [], dropped.project
     monkeypatch.setattr(dropped, "project", lambda *arguments: calls.append(1) or project(*arguments))
-    simple, fast = both(single, TASK, jax.random.key(2))
+    fast, slow = errors_in_float32(replace(SMALL, width=36, positions=positions), TASK, TASK.length, jax.random.key(2))
+    assert fast < 3 * slow + 1e-6
     assert calls
-    with jax.enable_x64(True):
-        assert distance(exact, fast) < 3 * distance(exact, simple) + 1e-6
 
 
 @pytest.mark.parametrize("positions", get_args(get_type_hints(ModelSettings)["positions"]))
@@ -122,14 +87,9 @@ def test_on_a_gpu_only_positions_in_the_stream_have_kernels(positions, monkeypat
 @pytest.mark.parametrize("case", KERNEL)
 def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
     settings, task, length = KERNEL[case]
-    with jax.enable_x64(True):
-        model = stirred(settings, tokens=task.tokens, length=length)
-        exact, _ = both(model, task, None)
-    single = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), model)
-    assert attention.serves(single, BATCH, length)
-    simple, fast = both(single, task, None)
-    with jax.enable_x64(True):
-        assert distance(exact, fast) < 3 * distance(exact, simple) + 1e-6
+    assert attention.serves(in_float32(stirred(settings, tokens=task.tokens, length=length)), BATCH, length)
+    fast, slow = errors_in_float32(settings, task, length, None)
+    assert fast < 3 * slow + 1e-6
 
 
 @pytest.mark.parametrize("case", ["windows", "merged, before the norm, two blocks", "relative"])
@@ -148,7 +108,7 @@ def test_reading_a_batch_is_the_mean_over_simple_readings(case, dtype, double):
 
 
 def test_two_hundred_steps_with_noise_in_every_third_go_the_simple_forms_way():
-    model = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), stirred(SMALL))
+    model = in_float32(stirred(SMALL))
     sequences, weights = batch_of(TASK, jnp.float32)
     method = optimiser(TrainingSettings(schedule="constant"), Rates(0.003, 0.01, 0.9, 1.0), 3)
 
@@ -170,7 +130,7 @@ def test_two_hundred_steps_with_noise_in_every_third_go_the_simple_forms_way():
 
 
 def test_a_model_that_is_no_number_anywhere_has_a_loss_that_is_none():
-    model = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float32), stirred(SMALL))
+    model = in_float32(stirred(SMALL))
     sick = jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(jnp.nan), model)
     value, _ = tables.gradient(sick, TASK, *batch_of(TASK, jnp.float32), None, CHUNK)
     assert jnp.isnan(value)

@@ -72,8 +72,9 @@ def test_copies_shorten_the_wait_and_are_attended_to_together(alone):
     assert single["attention_relevant"][:, 0].mean() == pytest.approx(1 / 5, abs=0.1)
 
 
-def test_side_by_side_and_packed_anew_members_learn_what_they_learn_alone():
+def test_side_by_side_and_packed_anew_members_learn_what_they_learn_alone(monkeypatch):
     """Two in a pack; where one stops, the other goes on in a pack of its own."""
+    monkeypatch.setattr("headway.training.ensemble.FEWEST", 1)
     few = {"batch": 8, "steps": 60, "every": 10, "growth": 0.0, "test_samples": 16, "tail": -1.0}
     long = TINY.changed(task={"length": 2}, model={"width": 8, "heads": 1, "mlp": 0}, training=few)
     short = long.changed(task={"copies": 2}, training={"threshold": 2.0, "tail": 0.5})

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +16,8 @@ SEEDS = (0, 1, 2)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compilations() -> Iterator[None]:
-    with compiled_once():
-        yield
+def compiled_programs(compilations: None) -> None:
+    """Every file here trains the same few programs."""
 
 
 @pytest.fixture(autouse=True)

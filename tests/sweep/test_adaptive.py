@@ -47,6 +47,13 @@ def test_each_cell_ends_where_its_own_seeds_stop(undisturbed):
     assert set(long.arrays) == {"train_loss", "loss", "loss_alone", "gain", "attention_relevant"}
 
 
+def test_a_plateau_that_is_over_at_the_start_is_stored_like_any_other(tmp_path):
+    cell, store = Cell(LONG.changed(training={"threshold": 1e6, "tail": 0.5}), (0, 1)), Store(tmp_path)
+    run_cells([cell], store)
+    over = store.load(cell).trajectory
+    assert over.times("loss").tolist() == [0] and over.facts["plateau"].tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("behind", [10, 40])
 def test_an_interrupted_sweep_ends_with_the_same_numbers(undisturbed, tmp_path, behind):
     """At 10 both cells have work to go on with; at 40 one of them is stored already."""

@@ -77,9 +77,10 @@ def test_a_member_takes_adams_steps_on_its_own_batches():
         np.testing.assert_allclose(found[8][1][row], slope - wanted, atol=1e-5)
 
 
-@pytest.mark.parametrize("together", [1, 5])
-def test_those_who_go_on_do_not_notice_that_others_stop(together):
-    """With five side by side, three that stop leave a pack of two; then one of those stops, too."""
+@pytest.mark.parametrize("together, fewest", [(1, 1), (5, 1), (5, 8)])
+def test_those_who_go_on_do_not_notice_that_others_stop(together, fewest, monkeypatch):
+    """With five side by side, three that stop leave a pack of two, unless it is too small to be worth it."""
+    monkeypatch.setattr("headway.training.ensemble.FEWEST", fewest)
     whole, each = undisturbed(together), ensemble(together)
     each.begin()
     found = run(each, 0, {2: only(0, 2, 3), 4: only(4)}, 8)

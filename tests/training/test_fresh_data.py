@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.training.tiny import EVALUATIONS, TINY, changed, compiled_once, outcomes, trained
+from tests.training.tiny import EVALUATIONS, TINY, changed, trained
 
 from headway.laboratory import Group
 from headway.records import Cell
@@ -16,21 +16,12 @@ FRESH = changed(
 """So slow that chance decides whether the loss falls from one epoch of two steps to the next."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compilations():
-    with compiled_once():
-        yield
+pytestmark = pytest.mark.usefixtures("compilations")
 
 
 @pytest.fixture(scope="module")
 def group():
     return Group([Cell(FRESH, SEEDS)])
-
-
-@pytest.fixture(scope="module")
-def whole(group):
-    [outcome] = outcomes(group)
-    return outcome
 
 
 def test_every_batch_is_new_for_every_step_and_seed_and_can_be_drawn_again(group, whole):

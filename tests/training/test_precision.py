@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.training.tiny import TINY, changed, compiled_once
+from tests.training.tiny import TINY, changed
 
 from headway.laboratory import Group
 from headway.records import Cell
@@ -12,10 +12,7 @@ from headway.records import Cell
 SEEDS = (0, 1, 2)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compilations():
-    with compiled_once():
-        yield
+pytestmark = pytest.mark.usefixtures("compilations")
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,20 @@
-"""When curves pass a level: for the first time, or for good. Curves are (seed, time), NaN where a seed had stopped."""
+"""When curves pass a level: for the first time, or for good. Curves are (seed, time), NaN where a seed had stopped.
+
+First times are also those of many curves a seed, (seed, time, ..), each with a level of its own if wanted.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def first_at_most(times: np.ndarray, values: np.ndarray, level: float) -> np.ndarray:
-    """The first time at which each curve is at most `level`; NaN for those that never are: (seed,)."""
+def first_at_most(times: np.ndarray, values: np.ndarray, level: float | np.ndarray) -> np.ndarray:
+    """The first time at which each curve is at most `level`; NaN for those that never are: (seed, ..)."""
     return _first(times, values <= level)
 
 
-def first_at_least(times: np.ndarray, values: np.ndarray, level: float) -> np.ndarray:
-    """The first time at which each curve is at least `level`; NaN for those that never are: (seed,)."""
+def first_at_least(times: np.ndarray, values: np.ndarray, level: float | np.ndarray) -> np.ndarray:
+    """The first time at which each curve is at least `level`; NaN for those that never are: (seed, ..)."""
     return _first(times, values >= level)
 
 

@@ -174,5 +174,27 @@ def accuracy_table(curves: int = 100) -> str:
     return "\n".join(lines)
 
 
+def tally(noise: float, blur: float, curves: int, times: Array, seed: int) -> tuple[int, int]:
+    """(staircases with the right number of stages, with more than there are)."""
+    rng = np.random.default_rng(seed)
+    made = [random_staircase(rng, noise=noise, blur=blur, times=times) for _ in range(curves)]
+    found = [stages_from_loss(each.times, each.loss).count - each.count for each in made]
+    return found.count(0), sum(more > 0 for more in found)
+
+
+def further_table(curves: int = 100) -> str:
+    """Seeds that no threshold was chosen with, and other numbers of evaluations, in Markdown."""
+    usual = evaluation_times()
+    asked = [(noise, blur, usual) for noise, blur in ((0.02, 0.1), (0.05, 0.1), (0.1, 0.1), (0.05, 0.15))]
+    asked += [(0.03, 0.08, times) for times in (evaluation_times(points=30), evaluation_times(points=60))]
+    asked.append((0.03, 0.08, np.arange(2001.0)))
+    lines = ["| noise | blur | evaluations | right | more | of |", "|---|---|---|---|---|---|"]
+    for noise, blur, times in asked:
+        right, more = tally(noise, blur, curves, times, seed=2)
+        lines.append(f"| {noise:g} | {blur:g} | {len(times)} | {right} | {more} | {curves} |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    sys.stdout.write(accuracy_table(*map(int, sys.argv[1:2])) + "\n")
+    curves = tuple(map(int, sys.argv[1:2]))
+    sys.stdout.write(f"{accuracy_table(*curves)}\n\n{further_table(*curves)}\n")

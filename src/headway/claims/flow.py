@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from headway.analysis import over_seeds
+from headway.analysis.crossings import first_at_most
 from headway.claims.claim import Claim, judged
 from headway.records import Finding, Trajectory
 from headway.settings import FlowSettings
@@ -62,18 +63,18 @@ def learns_in_order_and_cooperates(claim: Claim, run: FlowRun) -> Finding:
     return claim.finding([run], ratios, np.all(list(parts.values()), axis=0), _detail(trajectory, ends), parts)
 
 
-def learned_at(trajectory: Trajectory, strengths: np.ndarray) -> np.ndarray:
-    """When half of feature j is learned at position j, (seed, feature): its part of the loss is a quarter by then."""
-    own = np.diagonal(trajectory["loss_parts"], axis1=2, axis2=3)
-    done = own <= 0.25 * 0.5 * strengths**2
-    return np.where(done.any(axis=1), trajectory.times("loss_parts")[np.argmax(done, axis=1)], np.inf)
-
-
 def in_order(trajectory: Trajectory, settings: FlowSettings) -> np.ndarray:
-    """t_1 < t_2 < .. < t_h, all of them reached: (seed,)."""
-    strengths = settings.base * settings.ratio ** np.arange(settings.features - 1, -1, -1.0)
-    times = learned_at(trajectory, strengths)
-    return np.isfinite(times[:, -1]) & np.all(times[:, 1:] > times[:, :-1], axis=1)
+    """Half of feature j is learned at position j later for every further j, and for all of them: (seed,).
+
+    Its part of the loss is a quarter by then.
+    """
+    own = np.diagonal(trajectory["loss_parts"], axis1=2, axis2=3)
+    return rising(first_at_most(trajectory.times("loss_parts"), own, 0.25 * 0.5 * np.square(settings.strengths)))
+
+
+def rising(times: np.ndarray) -> np.ndarray:
+    """t_1 < t_2 < .. < t_h, all of them reached: (seed,) of (seed, feature), NaN where one is not."""
+    return np.isfinite(times).all(axis=1) & np.all(times[:, 1:] > times[:, :-1], axis=1)
 
 
 def slower(ends: np.ndarray) -> np.ndarray:

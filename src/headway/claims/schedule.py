@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from headway.analysis.crossings import first_at_most
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.records import Finding, Trajectory
@@ -46,6 +47,5 @@ def plateau_schedule_stops_at_saddles(claim: Claim, one: Run, other: Run) -> Fin
 
 def _tenth(trajectory: Trajectory) -> np.ndarray:
     """When the rate of each seed has fallen to a tenth; NaN if it never does."""
-    rates, times = trajectory["learning_rate"], trajectory.times("learning_rate")
-    low = rates <= 0.1 * rates[:, :1]
-    return np.where(low.any(axis=1), times[np.argmax(low, axis=1)], np.nan)
+    rates = trajectory["learning_rate"]
+    return first_at_most(trajectory.times("learning_rate"), rates, 0.1 * rates[:, :1])

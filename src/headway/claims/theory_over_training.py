@@ -11,8 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from headway.analysis import over_seeds
+from headway.analysis.crossings import first_at_least
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import Claim, Run, judged, steps_in_words
+from headway.claims.flow import rising
 from headway.records import Finding, Trajectory
 from headway.settings import FlowSettings, RegressionSettings
 
@@ -99,10 +101,8 @@ def same_heads(run: TrainedRun, flow: FlowRun) -> np.ndarray:
 def in_order(run: TrainedRun) -> np.ndarray:
     """sum_k <V_k, V_j*> s_k[j] reaches m_j / 2 later for every further j, and for all of them: (seed,)."""
     settings, trajectory = run
-    strengths = settings.base * settings.ratio ** np.arange(settings.features - 1, -1, -1.0)
-    learned = np.sum(trajectory["values"] * trajectory["attention"], axis=2) >= strengths / 2
-    when = np.where(learned.any(axis=1), trajectory.times("values")[np.argmax(learned, axis=1)], np.inf)
-    return np.isfinite(when).all(axis=1) & np.all(when[:, 1:] > when[:, :-1], axis=1)
+    learned = np.sum(trajectory["values"] * trajectory["attention"], axis=2)
+    return rising(first_at_least(trajectory.times("values"), learned, np.divide(settings.strengths, 2)))
 
 
 def relative_boundaries(run: TrainedRun, flow: FlowRun) -> np.ndarray:

@@ -41,7 +41,7 @@ def show(
 
 
 def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
-    """Every figure of the experiment as PNG and PDF."""
+    """Every figure of the experiment as PNG, PDF and SVG."""
     from headway.report.figures import save
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,11 +67,10 @@ def write_report(
             label = f"{name}, {outcome.grid}"
             told = (label, record.cell.settings, record.trajectory, dict(record.provenance))
             runs.setdefault(record.identity, any_view(*told, _portraits(outcome)))
-        pictures = [path for path in drawn.get(outcome.name, ()) if path.suffix == ".png"]
+        pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
-            named = tuple((path.stem.removeprefix(f"{outcome.name}-"), path.read_bytes()) for path in pictures)
             heading = title(experiment_from(outcome.experiment))
-            groups.append(FigureGroup(outcome.name, heading, outcome.grid, named))
+            groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
     experiments = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
     heading = " and ".join([", ".join(experiments[:-1]), experiments[-1]]) if len(experiments) > 1 else experiments[0]
     introduction = " ".join(title(experiment_from(name)) for name in experiments)
@@ -88,6 +87,11 @@ def write_report(
             figures=tuple(groups),
         ),
     )
+
+
+def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str, bytes]:
+    """The files of one kind by the name of their figure."""
+    return {path.stem.removeprefix(f"{outcome.name}-"): path.read_bytes() for path in paths if path.suffix == suffix}
 
 
 def _worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:

@@ -42,3 +42,8 @@ class FeatureSettings:
     def crowd(self) -> int:
         """H, given or not."""
         return self.features if self.heads is None else self.heads
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """m_k = base ratio^(h - k), k = 1 .. h: the strongest first."""
+        return tuple(self.base * self.ratio ** (self.features - k) for k in range(1, self.features + 1))

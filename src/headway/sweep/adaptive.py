@@ -48,11 +48,11 @@ def _train(works: Sequence[Work], position: int, checkpoints: Sequence[Mapping],
     pending: dict[int, list[Tick]] = {index: [] for index in range(len(works))}
     losses = np.full(sum(len(cell.seeds) for cell in cells), np.nan)  # The last one of each seed, stopped or not.
 
-    def save(indices: Iterable[int]) -> None:
-        """Keep everything up to the last tick; step 0 alone is a function of the seeds and not worth it."""
+    def save(indices: Iterable[int], at_least: int = 1) -> None:
+        """Keep everything up to the last tick; step 0 alone is a function of the seeds, worth it only if it is all."""
         for index in indices:
             ticks = pending[index]
-            if ticks and ticks[-1].step > 0:
+            if ticks and ticks[-1].step >= at_least:
                 state = group.checkpoint(index)
                 state[SECONDS] = np.asarray([before + time.monotonic() - began])
                 works[index].save(group.part(ticks, index), state, ticks[-1].step)
@@ -63,7 +63,7 @@ def _train(works: Sequence[Work], position: int, checkpoints: Sequence[Mapping],
             for ticks in pending.values():
                 ticks.append(tick)
             for index in [index for index in pending if group.done(index)]:
-                save([index])
+                save([index], at_least=0)
                 del pending[index]
                 seconds = before + time.monotonic() - began
                 works[index].finish(group.facts(index), provenance(device(), seconds))

@@ -12,15 +12,15 @@ import headway
 from headway.report.figures import figure_stages, new_figure, save
 
 
-def test_figures_are_png_and_pdf_and_made_twice_are_the_same_bytes(staircase, tmp_path):
+def test_figures_are_png_pdf_and_svg_and_made_twice_are_the_same_bytes(staircase, tmp_path):
     first, second = (
         save(figure_stages(staircase.run(), staircase.blocks), tmp_path / name / "u=0.001") for name in ("a", "b")
     )
-    assert [path.name for path in first] == ["u=0.001.png", "u=0.001.pdf"]
-    for one, other, begins in zip(first, second, (b"\x89PNG\r\n", b"%PDF-"), strict=True):
+    assert [path.name for path in first] == ["u=0.001.png", "u=0.001.pdf", "u=0.001.svg"]
+    for one, other, begins in zip(first, second, (b"\x89PNG\r\n", b"%PDF-", b"<?xml"), strict=True):
         assert one.read_bytes().startswith(begins)
         assert one.read_bytes() == other.read_bytes()
-        assert b"Date" not in one.read_bytes()
+        assert b"Date" not in one.read_bytes() and b"dc:date" not in one.read_bytes()
     width, height = struct.unpack(">II", first[0].read_bytes()[16:24])
     assert width == round(5.5 * 160) and height > 0
 

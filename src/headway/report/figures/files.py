@@ -1,9 +1,10 @@
-"""A figure becomes two files, a PNG for screens and a PDF for print; drawn twice, they are the same bytes."""
+"""A figure becomes three files, a PNG for screens, a PDF for print and an SVG to edit; drawn twice, the same bytes."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,22 +17,31 @@ from headway.report.figures.style import RESOLUTION, styled
 _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None},
 }
 
 
 @styled
-def save(figure: Figure, stem: Path | str) -> tuple[Path, Path]:
-    """Write `stem`.png and `stem`.pdf, each whole or not at all, and return their paths."""
+def save(figure: Figure, stem: Path | str) -> tuple[Path, Path, Path]:
+    """Write `stem`.png, `stem`.pdf and `stem`.svg, each whole or not at all, and return their paths."""
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
     # The name is kept as it is: with_suffix would cut "u=0.001" at its point.
-    png, pdf = (stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "pdf"))
-    for path in (png, pdf):
+    png, pdf, svg = (stem.with_name(f"{stem.name}.{kind}") for kind in _METADATA)
+    for path in (png, pdf, svg):
         kind = path.suffix[1:]
         content = io.BytesIO()
         figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=_METADATA[kind])
-        _write_whole(path, content.getvalue())
-    return png, pdf
+        _write_whole(path, _renamed(content.getvalue()) if kind == "svg" else content.getvalue())
+    return png, pdf, svg
+
+
+def _renamed(drawing: bytes) -> bytes:
+    """The parts of an SVG numbered as they come: matplotlib names them by chance, or after places in memory."""
+    names: dict[bytes, bytes] = {}
+    for name in re.findall(rb'id="([a-z]+[0-9a-f]{10})"', drawing):
+        names.setdefault(name, b"part-%d" % len(names))
+    return re.sub(rb"\b[a-z]+[0-9a-f]{10}\b", lambda found: names.get(found[0], found[0]), drawing)
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -28,6 +28,7 @@ STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # travels with matplotlib: the same letters on every machine
     "mathtext.fontset": "dejavusans",
+    "svg.fonttype": "none",  # letters that can be edited
     "font.size": 7.0,
     "axes.titlesize": 7.5,
     "axes.labelsize": 7.5,

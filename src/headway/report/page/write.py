@@ -19,8 +19,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from plotly.offline import get_plotlyjs
-
 from headway.report.page.payload import payload
 from headway.report.page.views import Report
 
@@ -114,7 +112,7 @@ def write_page(path: str | os.PathLike[str], report: Report) -> Path:
 def page(report: Report, live: Mapping[str, Any] | None = None) -> str:
     """The whole text of the page; one that is served has `live` among its data, and may ask its server for more."""
     # Without a run there is no chart to draw; a page that is served may get one while it lies open.
-    library = _inside_script(get_plotlyjs()) if report.runs or live is not None else ""
+    library = _inside_script(chart_library()) if report.runs or live is not None else ""
     modules = _inside_script(joined_modules())
     return _fill(
         _asset("template.html"),
@@ -128,6 +126,11 @@ def page(report: Report, live: Mapping[str, Any] | None = None) -> str:
             "modules": modules,
         },
     )
+
+
+def chart_library() -> str:
+    """The script of plotly.js, as it came."""
+    return (files(__package__) / "library" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
 def embedded_json(value: object) -> str:

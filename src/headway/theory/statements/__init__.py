@@ -4,9 +4,9 @@ import jax
 import numpy as np
 
 from headway.theory.statements import algebra, competition, cooperation
-from headway.theory.statements.check import Check
+from headway.theory.statements.check import Check, table
 
-__all__ = ["Check", "all_checks"]
+__all__ = ["Check", "all_checks", "table"]
 
 
 def all_checks(seed: int = 0) -> dict[str, Check]:

@@ -1,6 +1,6 @@
 """A printed statement, held against instances that satisfy its assumptions, and the same for its correction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,3 +29,16 @@ def check(name: str, printed: Iterable[Any], corrected: Iterable[Any] | None = N
     """A `Check` from any sequences of truth values; without `corrected`, the print needed no correction."""
     said = tuple(bool(outcome) for outcome in printed)
     return Check(name, said, said if corrected is None else tuple(bool(outcome) for outcome in corrected), float(worst))
+
+
+def table(checks: Mapping[str, Check]) -> str:
+    """In how many instances each holds, in Markdown; how far off only where the print fails."""
+    lines = ["| statement | as printed | as corrected | worst |", "|---|---|---|---|"]
+    for name, found in checks.items():
+        printed = f"{found.as_printed} {sum(found.printed)}/{len(found.printed)}"
+        corrected, worst = "", ""
+        if found.as_printed == "fails":
+            corrected = f"{found.as_corrected} {sum(found.corrected)}/{len(found.corrected)}"
+            worst = f"{found.worst:.4g}" if found.worst else ""
+        lines.append(f"| {name} | {printed} | {corrected} | {worst} |")
+    return "\n".join(lines)
