@@ -94,7 +94,7 @@ def test_repetition_shortens_the_plateau_of_single_pairs(changes, missing):
 
 @pytest.mark.parametrize("alike, kind", [(0.95, "p"), (0.3, "p"), (0.3, "B")])
 def test_overfitting_is_a_gap_between_what_was_trained_and_single_pairs(alike, kind):
-    names = {"none": "none", "B": "B = 16", "p": "p = 0.95"}
+    names = {"none": "none", "B": "B = 8", "p": "p = 0.95"}
     runs = [
         (RUNS[name], made_recall(RUNS[name], SEEDS, end=alike if key == kind else 1.0)) for key, name in names.items()
     ]
@@ -104,5 +104,5 @@ def test_overfitting_is_a_gap_between_what_was_trained_and_single_pairs(alike, k
 
 
 def test_a_gap_that_is_there_without_repetition_is_not_overfitting():
-    runs = [(RUNS[name], made_recall(RUNS[name], SEEDS, end=0.3)) for name in ("none", "B = 16", "p = 0.95")]
+    runs = [(RUNS[name], made_recall(RUNS[name], SEEDS, end=0.3)) for name in ("none", "B = 8", "p = 0.95")]
     assert recall.too_much_overfits(recall.B8, *runs).verdict == "fails"
