@@ -40,7 +40,8 @@ def test_the_published_law_is_found_where_it_was_put():
         assert found.verdict == "holds" and found.values == pytest.approx([wanted] * 4, abs=0.01)
     found = law.law_constant(law.B3_CONSTANT, *runs)
     assert found.verdict == "holds" and found.values == pytest.approx([0.76] * 4, rel=0.02)
-    assert "0.76 dimension^1.29 length^0.80 copies^-0.80" in law.law_exponent(law.B3, *runs, factor="length").detail
+    detail = law.law_exponent(law.B3_LENGTH, *runs, factor="length").detail
+    assert "0.76 dimension^1.29 length^0.80 copies^-0.80" in detail and "0.80 at d = 16, 0.80 at d = 32" in detail
 
 
 def test_the_law_of_another_start_is_fitted_without_copies():

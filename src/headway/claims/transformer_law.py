@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from headway.analysis import over_seeds
 from headway.analysis.crossings import at_end, first_at_most, for_good
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.plateau_laws import (
@@ -35,6 +37,8 @@ LAW = PublishedLaw(0.76, {"dimension": 1.29, "length": 0.80, "copies": -0.80})
 
 ONE_COPY = PublishedLaw(0.76, {"dimension": 1.29, "length": 0.80})
 """The same where B is 1 in all runs."""
+LENGTH_ALONE = PublishedLaw(1.0, {"length": 0.80})
+"""And d is the same."""
 
 _STATEMENT = "A transformer's plateau on single-location regression lasts 0.76 d^1.29 T^0.80 B^-0.80 steps"
 _FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, in d, T and B: "
@@ -97,7 +101,10 @@ B7_TRANSFORMER = Claim(
 @judged
 def law_exponent(claim: Claim, *runs: AnyRun, factor: str, law: PublishedLaw = LAW) -> Finding:
     """One power of B3, from the runs without cross-sample repetition."""
-    return judge_exponent(claim, law, in_context(runs), factor)
+    found = judge_exponent(claim, law, in_context(runs), factor)
+    if factor != "length" or not found.holds:
+        return found
+    return replace(found, detail=f"{found.detail} {length_by_dimension(runs)}".strip())
 
 
 @judged
@@ -161,6 +168,17 @@ def repetition_shortens(claim: Claim, *runs: AnyRun) -> Finding:
     used = base + copied + shared
     parts = {"shorter with B": fewer, "shorter with p": rarer, "B more efficient": faster}
     return claim.finding(used, np.exp(per_copies - per_share), fewer & rarer & faster, censored(base + copied), parts)
+
+
+def length_by_dimension(runs: Sequence[AnyRun]) -> str:
+    """The power of T at each d by itself, where it has two lengths: the median over seeds."""
+    said = []
+    for dimension in sorted({run[0].task.dimension for run in runs}):
+        own = [run for run in without_repetition(runs) if run[0].task.dimension == dimension]
+        if len({run[0].task.length for run in own}) > 1:
+            powers = LENGTH_ALONE.fit(own).exponents[:, 0]
+            said.append(f"{over_seeds(powers).median:.2f} at d = {dimension}")
+    return f"The power of T is {', '.join(said)}." if said else ""
 
 
 def in_context(runs: Sequence[AnyRun]) -> list[AnyRun]:
