@@ -130,7 +130,7 @@ def page(report: Report, live: Mapping[str, Any] | None = None) -> str:
 
 def chart_library() -> str:
     """The script of plotly.js, as it came."""
-    return (files(__package__) / "library" / "plotly-basic.min.js").read_text(encoding="utf-8")
+    return (files("headway.report.page") / "library" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
 def embedded_json(value: object) -> str:
