@@ -12,7 +12,11 @@ import pytest
         ("--dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
         ("--dimension 64 --length 8 --copies 1.5", "copies is 1.5, but toy has a whole number of them."),
         ("--model recall --tokens 64 --pairs 4 --copies 4.5", "copies is 4.5, but at most 4 fit."),
-        ("--dimension 64 --length 8 --repeated 1", "repeated is 1, but it is a probability, below 1."),
+        (
+            "--dimension 64 --length 8 --learning-rate 1e6",
+            "by theory the loss never gets to 0.1 at the learning rate 1e+06",
+        ),
+        ("--dimension 64 --length 8 --repeated 1", "repeated is 1, but it is a probability below 1:"),
         ("--dimension 64 --length 8 --learning-rate 0", "learning_rate is 0.0, but it must be a finite number above 0"),
         ("--dimension 0 --length 8", "dimension is 0, but it must be a whole number of at least 2."),
         ("--model transformer --dimension 8 --length 8 --samples 9", "trained and samples are about the toy"),

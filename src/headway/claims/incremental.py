@@ -111,9 +111,17 @@ def survives(trajectory: Trajectory) -> np.ndarray:
 
 
 def orders_in_words(trajectory: Trajectory) -> str:
-    """ "1 2 3 (9 seeds), 2 1 3 (1)": the orders in which blocks arrived, the most frequent first."""
+    """ "1 2 3 (9 seeds), 2 1 3 (1)": the orders in which blocks arrived, the most frequent first.
+
+    A learner without stages passes some order, too. Where it is the same, that is said: the order then shows nothing.
+    """
     if "kl_subsets" not in trajectory:
         return "that was not measured"
-    orders = Counter(arrival_order(seed) for seed in trajectory["kl_subsets"])
-    named = [(" ".join(map(str, order)) or "unknown", count) for order, count in orders.most_common()]
-    return ", ".join(f"{order} ({count}{' seeds' if place == 0 else ''})" for place, (order, count) in enumerate(named))
+    found = [arrival_order(seed) for seed in trajectory["kl_subsets"]]
+    named = [(" ".join(map(str, order)) or "unknown", count) for order, count in Counter(found).most_common()]
+    told = ", ".join(f"{order} ({count}{' seeds' if place == 0 else ''})" for place, (order, count) in enumerate(named))
+    if "kl_stageless_subsets" not in trajectory.facts:
+        return told
+    stageless = [arrival_order(seed[None]) for seed in np.asarray(trajectory.facts["kl_stageless_subsets"])]
+    same = sum(one == other for one, other in zip(found, stageless, strict=True))
+    return f"{told}, as a learner without stages would in {same} of them" if same else told

@@ -96,6 +96,10 @@ def judge_constant(claim: Claim, law: PublishedLaw, runs: Sequence[AnyRun]) -> F
     return claim.finding(runs, found, within, censored(runs))
 
 
+LONGEST = "count as longer than all others"
+"""What is done with plateaus that never ended where lengths are compared."""
+
+
 def rises(runs: Sequence[AnyRun], along: str, beside: Sequence[str]) -> np.ndarray | None:
     """Which seeds have strictly longer plateaus at the next larger `along`, wherever `beside` agree: (seed,).
 
@@ -113,11 +117,11 @@ def rises(runs: Sequence[AnyRun], along: str, beside: Sequence[str]) -> np.ndarr
     return np.all(steps, axis=0) if steps else None
 
 
-def censored(runs: Sequence[AnyRun]) -> str:
-    """How many plateaus never ended."""
+def censored(runs: Sequence[AnyRun], counted: str = "are left out") -> str:
+    """How many plateaus never ended, and what was done with them."""
     lasted = plateaus(runs)
     lost = int(np.sum(~np.isfinite(lasted)))
-    return f"{lost} of {lasted.size} plateaus never ended and are left out." if lost else ""
+    return f"{lost} of {lasted.size} plateaus never ended and {counted}." if lost else ""
 
 
 def _in_words(law: PublishedLaw, found: PowerLaws) -> str:

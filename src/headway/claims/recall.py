@@ -9,6 +9,7 @@ import numpy as np
 from headway.analysis.crossings import at_end, first_at_least, for_good
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.plateau_laws import (
+    LONGEST,
     NEAR,
     WITHIN,
     PublishedLaw,
@@ -130,7 +131,7 @@ def grows_with_pairs_and_tokens(claim: Claim, *runs: AnyRun) -> Finding:
         return claim.not_run("It needs two numbers of pairs with one pool and two pools with one number of pairs.")
     lasted = plateaus(runs)
     parts = {"grows with N_pairs": more, "grows with N_tokens": larger}
-    return claim.finding(runs, ratio_of_ends(lasted), more & larger, censored(runs), parts)
+    return claim.finding(runs, ratio_of_ends(lasted), more & larger, censored(runs, LONGEST), parts)
 
 
 @judged
@@ -172,7 +173,7 @@ def repetition_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: Any
     with np.errstate(invalid="ignore"):
         relative = copied / plain
     value, holds = np.where(np.isfinite(relative), relative, np.nan), np.all(list(parts.values()), axis=0)
-    return claim.finding(runs, value, holds, censored(runs), parts)
+    return claim.finding(runs, value, holds, censored(runs, LONGEST), parts)
 
 
 @judged

@@ -81,7 +81,7 @@ def from_laws(question: Question, measured: Measured, folders: tuple[str, ...] =
         seeds=measured.seeds,
         folders=folders,
         closed_form=None,
-        published=published,
+        published=None if published is None else published * scale,
         published_law=published_law,
         warnings=tuple(_warnings(question, measured, law, row, scale)),
     )

@@ -91,9 +91,11 @@ def _ratio(measured: Measured, others: np.ndarray, theory: float) -> tuple[float
 
 @functools.cache
 def flow_steps(sizes: tuple[float, ...], rate: float, shared: bool) -> float:
-    """How many steps the flow takes to the threshold, from (d, T, B, p)."""
+    """How many steps the flow takes to the threshold, from (d, T, B, p); infinite if it is over within one."""
     from headway.theory.emergence import stepped
 
+    if _closed_form(sizes, shared) < rate:
+        return math.inf
     return stepped.steps(_toy(sizes, shared), rate, threshold=THRESHOLD, longest=LONGEST)
 
 

@@ -99,6 +99,7 @@ class Question:
             f"copies is {self.copies:g}, but at most {room} fit. Use fewer, or a longer task.",
         )
         require(
-            self.repeated < 1 or (self.repeated == 1 and self.model != "toy"),
-            f"repeated is {self.repeated:g}, but it is a probability{', below 1' if self.model == 'toy' else ''}.",
+            self.repeated < 1,
+            f"repeated is {self.repeated:g}, but it is a probability below 1: a model that is only ever asked for what "
+            "is repeated learns nothing else.",
         )

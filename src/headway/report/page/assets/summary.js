@@ -31,7 +31,8 @@ export function summarise(run) {
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   if (moves.length) {
     const goal = (rung) => (isFlow(run) ? counted(rung, "feature") : `rung ${rung}`);
-    const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}`);
+    const share = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
+    const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}${share(move)}`);
     sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
   }
   const loss = lossOf(run);
