@@ -33,11 +33,16 @@ def test_words_in_brackets_are_words(show, width):
         assert "seed 0 0.5 holds seed 1 0.25 does not hold" in text
 
 
-def test_a_table_has_an_empty_cell_where_a_grid_has_no_such_claim():
-    findings = [("quick", ODD_WORDS), *made_findings()]
-    text = shown(print_table, 200, findings, ("quick", "as-run"))
-    assert text.count("A99") == 1
-    assert "[Odd] statement." in text and "partly 1/2 seeds" in text
+def test_claims_of_other_grids_have_a_table_of_their_own():
+    findings = [("paper", ODD_WORDS), *made_findings()]
+    text = shown(print_table, 200, findings, ("quick", "as-run", "paper"))
+    assert text.count("A99") == 1 and text.count("┃ paper ┃") == 1
+    assert "[Odd] statement." in text and "partly 1/2 seeds" in text and "figures stages-quick" in text
+
+
+def test_on_a_narrow_terminal_claims_stand_below_each_other():
+    text = shown(print_table, 60, [("quick", ODD_WORDS)], ("quick",))
+    assert "A99 [Odd] statement. [some] quantity quick partly 1/2 seeds 0.375 [0.25, 0.5]" in text
 
 
 def test_a_verdict_counts_the_seeds_and_a_claim_that_was_not_run_has_none():

@@ -11,6 +11,8 @@ from rich.text import Text
 from headway.analysis import median_in_words
 from headway.records import Finding
 
+ROOM = 100
+"""Columns from which on there is room for a table."""
 VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "not run": "dim"}
 
 
@@ -32,29 +34,51 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
 
 
 def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids: Sequence[str]) -> None:
-    """One row a claim, one column a grid."""
-    table = Table(padding=(0, 1), show_lines=True)
-    for heading in ("claim", "what it says", *grids):
-        table.add_column(heading, ratio=None if heading == "claim" else 3 if heading == "what it says" else 2)
-    for claim in dict.fromkeys(finding.claim for _, finding in findings):
-        rows = {grid: finding for grid, finding in findings if finding.claim == claim}
-        said = next(iter(rows.values()))
-        words = Text.assemble(said.statement, "\n", (said.quantity, "dim"))
-        table.add_row(claim, words, *(_cell(rows.get(grid)) for grid in grids))
-    console.print(table)
+    """One row a claim, one column a grid; a table for the claims of each paper, which have grids of their own."""
+    by_claim: dict[str, dict[str, Finding]] = {}
+    for grid, finding in findings:
+        by_claim.setdefault(finding.claim, {})[grid] = finding
+    families: dict[tuple[str, ...], list[dict[str, Finding]]] = {}
+    for rows in by_claim.values():
+        families.setdefault(tuple(grid for grid in grids if grid in rows), []).append(rows)
+    for columns, family in families.items():
+        (_print_wide if console.width >= ROOM else _print_narrow)(console, columns, family)
     console.print("A claim by its name, as in `headway claims A1`, shows its definition and every seed.", style="dim")
 
 
-def _cell(finding: Finding | None) -> Text:
+def _print_wide(console: Console, grids: Sequence[str], family: Sequence[dict[str, Finding]]) -> None:
+    table = Table(padding=(0, 1), show_lines=True)
+    for heading in ("claim", "what it says", *grids):
+        table.add_column(heading, ratio=None if heading == "claim" else 3 if heading == "what it says" else 2)
+    for rows in family:
+        said = rows[grids[0]]
+        words = Text.assemble(said.statement, "\n", (said.quantity, "dim"))
+        table.add_row(said.claim, words, *(_cell(rows[grid]) for grid in grids))
+    console.print(table)
+
+
+def _print_narrow(console: Console, grids: Sequence[str], family: Sequence[dict[str, Finding]]) -> None:
+    """The same below each other, where columns would be a word wide."""
+    for rows in family:
+        said = rows[grids[0]]
+        console.print(Text.assemble("\n", (said.claim, "bold"), "  ", said.statement, " ", (said.quantity, "dim")))
+        for grid in grids:
+            console.print(Text.assemble(f"  {grid:<8} ", Text(" ").join(_verdict(rows[grid]))))
+
+
+def _cell(finding: Finding) -> Text:
     """Verdict, seeds, number and where to look."""
-    if finding is None:
-        return Text("")
+    cell = Text("\n").join(_verdict(finding))
+    return cell.append(f"\nfigures {finding.figures}", style="dim") if finding.holds else cell
+
+
+def _verdict(finding: Finding) -> list[Text]:
+    """Verdict and seeds, and the number."""
     verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
-    if finding.holds:
-        verdict.append(f"  {finding.held} seeds", style="default")
-        verdict.append(f"\n{median_in_words(finding.values, finding.interval)}", style="default")
-        verdict.append(f"\nfigures {finding.figures}", style="dim")
-    return verdict
+    if not finding.holds:
+        return [verdict]
+    number = Text(median_in_words(finding.values, finding.interval))
+    return [verdict.append(f"  {finding.held} seeds", style="default"), number]
 
 
 def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
