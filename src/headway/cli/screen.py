@@ -9,7 +9,9 @@ from types import TracebackType
 import numpy as np
 from rich.console import Console, Group
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -48,6 +50,8 @@ class Screen:
         self._began = self._since = self._printed = time.monotonic()
         self._compiled = False
         self.note(f"training {describe(cells)} for {steps} steps (compiling takes a moment)")
+        if self.console.is_terminal:
+            self._live.update(Spinner("dots", text="compiling"))
 
     def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None) -> None:
         if not self._compiled:  # The first steps include compiling, which says nothing about the rest.
@@ -83,7 +87,8 @@ class Screen:
         if len(self._members) > len(shown):
             table.add_row("", "…", "", f"and {len(self._members) - len(shown)} more")
         bar = ProgressBar(total=self._steps, completed=self._step, width=40)
-        return Group(Text(f"step {self._step}/{self._steps}   {self._left()}"), bar, table)
+        # A bar alone does not end its line.
+        return Group(Text(f"step {self._step}/{self._steps}   {self._left()}"), Padding(bar, (0, 0)), table)
 
 
 def name(cell: Cell) -> str:
@@ -91,7 +96,7 @@ def name(cell: Cell) -> str:
     settings = cell.settings
     if cell.kind != "markov":
         return cell.kind
-    model = "minimal" if settings.model.embedding == "one-hot" else "full"
+    model = "full" if settings.model.embedding == "learned" or settings.model.readout else "minimal"
     return model if settings.context is None else f"{settings.context}-gram"
 
 

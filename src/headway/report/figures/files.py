@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import tempfile
@@ -13,6 +14,8 @@ from matplotlib.figure import Figure
 
 from headway.report.figures.style import RESOLUTION, styled
 
+# It says that the date of matplotlib's own font is odd.
+logging.getLogger("fontTools").setLevel(logging.ERROR)
 # Dates and versions would make equal figures differ.
 _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},

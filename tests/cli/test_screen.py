@@ -1,0 +1,33 @@
+"""What a terminal shows while cells are trained."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from headway.cli.screen import Screen, name
+from headway.experiments.ablations import GRIDS
+from headway.presets import full_quick, minimal_quick
+from headway.records import Cell
+
+
+@pytest.mark.parametrize("width", [50, 100])
+def test_the_table_stands_below_the_bar_with_its_headings_over_its_columns(width):
+    screen = Screen(Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None))
+    screen.begin([Cell(minimal_quick(), (0, 1))], 0, 100)
+    screen.advance(10, np.array([1.0, 2.0]), np.array([1, 2]))
+    shown = Console(width=width, color_system=None)
+    with shown.capture() as capture:
+        shown.print(screen._table())
+    step, bar, heading, first, second = (line.rstrip() for line in capture.get().splitlines())
+    assert step.startswith("step 10/100") and set(bar) <= set("━╸ ")
+    assert heading.split() == ["run", "seed", "loss", "rung"] and heading.index("run") == first.index("minimal")
+    assert first.split() == ["minimal", "0", "1.000", "●○○"] and second.split()[-1] == "●●○"
+
+
+def test_a_model_is_minimal_only_without_all_of_it():
+    ablated = GRIDS["quick"]["without embedding"]
+    settings = {"minimal": minimal_quick(), "full": full_quick(), "ablated": ablated}
+    names = {kind: name(Cell(each, (0,))) for kind, each in settings.items()}
+    assert names == {"minimal": "minimal", "full": "full", "ablated": "full"}
