@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from headway.records import Cell
 from headway.store import Record, Store, StoreError
+
+
+class Records(list[Record]):
+    """Records, to be asked which of them compute the same as a cell: thousands are asked for by thousands."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        super().__init__(records)
+        self._alike: dict[Hashable, list[Record]] = {}
+        self._own: dict[str, Record] = {}
+        for record in self:
+            self._alike.setdefault(_run(record.cell), []).append(record)
+            self._own.setdefault(record.identity, record)
+
+    def own(self, cell: Cell) -> Record | None:
+        """The cell's own record; of several folders', that of the first."""
+        return self._own.get(cell.identity)
+
+    def alike(self, cell: Cell) -> list[Record]:
+        """Those that differ from the cell at most in seeds and comparisons."""
+        return self._alike.get(_run(cell), [])
 
 
 def answer(
@@ -20,11 +39,14 @@ def answer(
     Whoever asks for many cells passes `among`, the `readable` records, so that they are listed once.
     """
     stores = list(stores)
+    if isinstance(among, Records) and (own := among.own(cell)) is not None:
+        return own
     for store in stores:
         if store.has(cell):
             return store.load(cell)
     records = readable(stores) if among is None else among
-    found = [record for record in records if _serves(record.cell, cell, loosely)]
+    alike = records.alike(cell) if isinstance(records, Records) else records
+    found = [record for record in alike if _serves(record.cell, cell, loosely)]
     return max(found, key=lambda record: _fitness(record.cell, cell), default=None)
 
 
@@ -32,11 +54,16 @@ def needed(cells: Iterable[Cell], stores: Sequence[Store]) -> list[Cell]:
     """The cells to compute so that every one has an answer: no run twice, once with and once without comparisons."""
     among = readable(stores)
     missing = list(dict.fromkeys(cell for cell in cells if answer(cell, stores, among=among) is None))
-    return [cell for cell in missing if not any(_serves(other, cell, False) for other in missing if other != cell)]
+    alike: dict[Hashable, list[Cell]] = {}
+    for cell in missing:
+        alike.setdefault(_run(cell), []).append(cell)
+    return [
+        cell for cell in missing if not any(_serves(other, cell, False) for other in alike[_run(cell)] if other != cell)
+    ]
 
 
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:
-    if there.kind != wanted.kind or _without_comparisons(there) != _without_comparisons(wanted):
+    if _run(there) != _run(wanted):
         return False
     return loosely or (there.seeds == wanted.seeds and not _comparisons(wanted))
 
@@ -49,13 +76,14 @@ def _comparisons(cell: Cell) -> tuple[int, ...]:
     return getattr(cell.settings, "references", ())
 
 
-def _without_comparisons(cell: Cell) -> Any:
-    return replace(cell.settings, references=()) if _comparisons(cell) else cell.settings
+def _run(cell: Cell) -> Hashable:
+    """What it computes, whatever its seeds and whatever it is compared with."""
+    return cell.kind, replace(cell.settings, references=()) if _comparisons(cell) else cell.settings
 
 
-def readable(stores: Iterable[Store]) -> list[Record]:
+def readable(stores: Iterable[Store]) -> Records:
     """Records that can be read; a damaged one answers nothing, and whoever needs it is told when opening it."""
 
     def ignore(_error: StoreError) -> None: ...
 
-    return [record for store in stores for record in store.records(on_damaged=ignore)]
+    return Records(record for store in stores for record in store.records(on_damaged=ignore))

@@ -25,7 +25,7 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
         (folder / name).mkdir()
     monkeypatch.chdir(folder)
 
-    def stop(cells, stores):
+    def stop(cells, stores, options):
         raise Parsed(list(cells))
 
     def nothing(*arguments, **options): ...
@@ -37,7 +37,6 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.store.load", nothing)
     monkeypatch.setattr("headway.cli.outcome.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.cli.outcome.Outcome.results", {})  # every claim is "not run"
-    monkeypatch.setattr("headway.cli.list_command.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.cli.bench_command._measure", lambda options, console: [])
     monkeypatch.setattr("headway.cli.bench_command._write", nothing)
     monkeypatch.setattr("headway.cli.watch_command._serve", nothing)

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.process import Shell
 from tests.cli.test_settings_options import differing
 
+from headway.cli.screen import clock
 from headway.experiments import stages
 from headway.records import Trajectory
 from headway.store import Record, Store, load
@@ -22,10 +23,9 @@ SMALL = (
     *("--evaluation.points", "6", "--evaluation.also", "--evaluation.snapshots", "4"),
 )
 RUN = ("run", "stages", *SMALL)
+BEGINS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 FIGURES = {
-    f"stages-quick-{name}.{kind}"
-    for name in ("overview", "figure-1", "excess-loss", "competition")
-    for kind in ("png", "pdf")
+    f"stages-quick-{name}.{kind}" for name in ("overview", "figure-1", "excess-loss", "competition") for kind in BEGINS
 }
 
 
@@ -82,7 +82,7 @@ def test_a_run_writes_a_record_figures_and_a_page_and_nothing_outside_its_folder
     assert names(runs) == {record.path.name, "figures", "stages-quick.html"}
     assert names(runs / "figures") == FIGURES
     for path in (runs / "figures").iterdir():
-        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"%PDF")
+        assert path.read_bytes().startswith(BEGINS[path.suffix[1:]])
     page = (runs / "stages-quick.html").read_text()
     assert page.startswith("<!doctype html>")
     assert f"headway {' '.join(RUN)}" in page
@@ -143,6 +143,39 @@ def test_a_folder_that_cannot_be_made_is_told(headway, tmp_path):
     said = headway(*RUN, "--into", tmp_path / "file" / "runs")
     assert said.code == 2
     assert said.err.splitlines()[-1].startswith(f"headway: {tmp_path / 'file' / 'runs'}: making the folder")
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp_path):
+    said = headway(*RUN, "--dry-run", "--into", tmp_path / "runs")
+    assert (said.code, said.err) == (0, "")
+    assert re.search(r"minimal +12 +1 +2 +1 +\d+ MiB +unknown", said.out)
+    assert "1 cells to compute in 1 programs: time unknown." in said.out
+    assert not (tmp_path / "runs").exists()
+    shutil.copytree(record.path, tmp_path / "runs" / record.path.name)
+    more = headway("run", "stages", "--seeds", "3", *SMALL[2:], "--dry-run", "--into", tmp_path / "runs")
+    took = record.provenance["seconds"] / 2 * 3
+    assert f" {clock(took)} by records of the same shape." in more.out
+    again = headway(*RUN, "--dry-run", "--into", tmp_path / "runs")
+    assert "Nothing is missing: all 1 cells are there. Nothing was started." in again.out
+    assert names(tmp_path / "runs") == {record.path.name}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--on", "mars"), "cells run on here, processes:N (as in processes:4), slurm or ray."),
+        (("--on", "processes:2", "--engine", "partition=gpu"), "processes has no option 'partition'."),
+        (("--engine", "partition=gpu"), "Name them too, as in --on slurm."),
+        (("--on", "processes:2", "--detach"), "with processes they end with it."),
+        (("--on", "slurm", "--cluster", "nothing.toml"), "--cluster is nothing.toml, which cannot be read"),
+    ],
+)
+def test_an_engine_that_cannot_be_used_is_told_before_anything_starts(headway, tmp_path, monkeypatch, options, words):
+    monkeypatch.chdir(tmp_path)
+    said = headway(*RUN, *options)
+    assert said.code == 2
+    assert words in said.err
+    assert names(tmp_path) == set()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "kill"])

@@ -12,6 +12,9 @@ GRIDS = Literal["quick", "printed", "as-run", "paper"]
 ALL_GRIDS: tuple[str, ...] = get_args(GRIDS)
 """Paper A at its scale comes as printed and as run, paper B as paper; an experiment has some of them."""
 
+MOST_SEEDS = 100_000
+"""A cell holds all of its seeds in memory and in one record."""
+
 USUAL = (Path("runs"), Path("results"))
 """Where records usually lie: what was run here, and what came with the source."""
 
@@ -42,7 +45,9 @@ def title(experiment: Experiment) -> str:
 
 
 def check_grids(grids: tuple[str, ...]) -> None:
-    """Refuse a word that is no grid."""
+    """Refuse a word that is no grid, and no word at all."""
+    if not grids:
+        raise UserError(f"--grid needs a name or more. There are {', '.join(ALL_GRIDS)}.")
     for grid in grids:
         if grid not in get_args(GRIDS):
             raise UserError(
@@ -62,11 +67,15 @@ def experiments_with(grid: str, name: str) -> dict[str, Experiment]:
 
 def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tuple[int, ...]:
     """So many seeds from 0 on, or as many as the grid wants."""
+    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+        raise UserError(f"--seeds is {seeds}, but it must be a whole number from 1 to {MOST_SEEDS}.")
     return tuple(range(seeds or experiment.SEEDS[grid]))
 
 
 def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
     """The folders that were named, which must exist, or the usual ones that do."""
+    if not folders:
+        raise UserError("--from needs a folder or more, as in `--from results`.")
     for folder in folders:
         if folders != USUAL and not folder.is_dir():
             raise UserError(f"there is no folder {folder}. Run something first, or name another folder with --from.")
@@ -82,3 +91,8 @@ def take_option(arguments: list[str], name: str, default: str) -> str:
         if argument.startswith(f"{name}="):
             value = argument.split("=", 1)[1]
     return value
+
+
+def printable(text: str) -> str:
+    """Text that a terminal shows as it is: a hostile name may hold colours, line ends, or bytes that are no letters."""
+    return text if text.isprintable() else repr(text)[1:-1]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,10 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from headway.cli.arguments import USUAL, folders_with_records, seeds_of, title
+from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_of, title
 from headway.experiments import NAMES, find
-from headway.lookup import answer, readable
 from headway.records import Cell
-from headway.store import Record, Store, StoreError
+from headway.store import Entry, Store
 
 USAGE = """\
 The experiments, their grids, and how much of each is on disk; then every record with the settings that set it apart.
@@ -27,6 +27,8 @@ examples:
 
 FIGURES = "figures"
 """Our own folder among the records."""
+MOST_DONE = 500
+"""So many of a folder are named before the rest is only counted."""
 
 
 @dataclass(frozen=True)
@@ -35,34 +37,46 @@ class Options:
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results, where they are, if not given."""
+    all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Name every record, however many there are."""
 
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway list", description=USAGE)
-    stores = [Store(folder) for folder in folders_with_records(options.from_)]
+    listings = {folder: Store(folder).status() for folder in folders_with_records(options.from_)}
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)
-    among = readable(stores)
+    known = {_run(entry.record.cell) for entries in listings.values() for entry in entries if entry.record is not None}
     for name in NAMES:
         experiment = find(name)
         for number, (grid, runs) in enumerate(experiment.GRIDS.items()):
             cells = [Cell(settings, seeds_of(experiment, grid)) for settings in runs.values()]
-            done = sum(_is_done(cell, stores, among) for cell in cells)
+            done = sum(_run(cell) in known for cell in cells)
             first = number == 0
             table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else "")
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    console.print(table, soft_wrap=False)
-    for store in stores:
-        console.print(f"\n{store.root}:")
-        for entry in store.status():
-            if entry.identity != FIGURES:
-                console.print(f"  {entry.state:<10} {entry.identity}  {entry.summary}")
+    Console(highlight=False, markup=False).print(table)
+    for folder, entries in listings.items():
+        print(f"\n{printable(str(folder))}:")
+        for line in _lines([entry for entry in entries if entry.identity != FIGURES], options.all):
+            print(line)
 
 
-def _is_done(cell: Cell, stores: Sequence[Store], among: Sequence[Record]) -> bool:
-    """Whether something on disk answers the cell; a record that is damaged does not, and is listed as such below."""
-    try:
-        return answer(cell, stores, loosely=True, among=among) is not None
-    except StoreError:
-        return False
+def _run(cell: Cell) -> Hashable:
+    """What it computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
+    compared = getattr(cell.settings, "references", ())
+    return cell.kind, replace(cell.settings, references=()) if compared else cell.settings
+
+
+def _lines(entries: Sequence[Entry], every: bool) -> Iterator[str]:
+    """A line for each, but of very many that are done only the first; whatever is not done is always named."""
+    shown = 0
+    for entry in entries:
+        shown += entry.state == "done"
+        if every or entry.state != "done" or shown <= MOST_DONE:
+            yield f"  {entry.state:<10} {printable(entry.identity)}  {printable(entry.summary)}"
+    if len(entries) > MOST_DONE:
+        counts = Counter(entry.state for entry in entries)
+        yield "  in all: " + ", ".join(f"{count} {state}" for state, count in counts.items())
+    if shown > MOST_DONE and not every:
+        yield f"  {shown - MOST_DONE} more that are done are not named here; `headway list --all` names them."

@@ -9,6 +9,9 @@ import tyro
 
 from headway.settings import Blocks, Weights
 
+MOST_LAGS = 10_000
+"""Of a block as it is typed: a slip such as 1-10000000000 must not fill the memory."""
+
 REGISTRY = tyro.constructors.ConstructorRegistry()
 
 
@@ -20,6 +23,8 @@ def lags(text: str) -> tuple[int, ...]:
         run = range(int(first), int(last if dash else first) + 1)
         if not run:
             raise ValueError(f"{part} runs backwards")
+        if len(block) + run.stop - run.start > MOST_LAGS:
+            raise ValueError(f"{part} is more than {MOST_LAGS} lags")
         block += run
     return tuple(block)
 
@@ -39,14 +44,24 @@ def _blocks(arguments: list[str]) -> Blocks:
     try:
         return tuple(lags(text) for text in arguments)
     except ValueError:
-        raise ValueError(f"got {' '.join(arguments)}; write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4") from None
+        raise ValueError(
+            f"got {_shortened(arguments)}; write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4, "
+            f"each of at most {MOST_LAGS}"
+        ) from None
 
 
 def _weights(arguments: list[str]) -> Weights:
     try:
         return tuple(tuple(float(number) for number in text.split(",")) for text in arguments)
     except ValueError:
-        raise ValueError(f"got {' '.join(arguments)}; write the weights block by block as in 0.7,0.3 0.5,0.5") from None
+        raise ValueError(
+            f"got {_shortened(arguments)}; write the weights block by block as in 0.7,0.3 0.5,0.5"
+        ) from None
+
+
+def _shortened(arguments: list[str]) -> str:
+    words = " ".join(arguments)
+    return words if len(words) <= 100 else f"{words[:100]}..."
 
 
 @REGISTRY.primitive_rule

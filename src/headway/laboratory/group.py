@@ -88,8 +88,8 @@ class Group:
         self._ends = np.cumsum([len(cell.seeds) for cell in cells])
         with precision(self.settings):
             members = _members(cells, references)
-            size, count = _bytes(self.settings), len(members.seed)
-            side_by_side = together(count, _batch(self.settings, self.capacity), size)
+            size, count = example_bytes(self.settings), len(members.seed)
+            side_by_side = together(count, rows_of_batch(self.settings, self.capacity), size)
             self.form = _form(self.settings, self.capacity, side_by_side)
             self.program = Program(problem(self.settings, self.capacity, self.form), members, side_by_side)
 
@@ -193,7 +193,7 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
 def problem(settings: Settings, capacity: int, form: Form) -> Problem:
     """The settings as pure functions for one member; `capacity` rows hold the largest training set."""
     task, training = settings.task, settings.training
-    batch = _batch(settings, capacity)
+    batch = rows_of_batch(settings, capacity)
     epoch = training.steps_per_epoch
 
     def begin(member: Member):
@@ -234,18 +234,18 @@ def problem(settings: Settings, capacity: int, form: Form) -> Problem:
     )
 
 
-def _batch(settings: Settings, capacity: int) -> int:
+def rows_of_batch(settings: Settings, capacity: int) -> int:
     training = settings.training
     return training.batch if training.data == "fresh" else min(training.batch, capacity)
 
 
 def _form(settings: Settings, capacity: int, members: int) -> Form:
     """How the members that run side by side are differentiated and read."""
-    batches = _batch(settings, capacity), settings.training.test_samples
-    return form_of(settings, *(chunk_size(batch, _bytes(settings), members) for batch in batches))
+    batches = rows_of_batch(settings, capacity), settings.training.test_samples
+    return form_of(settings, *(chunk_size(batch, example_bytes(settings), members) for batch in batches))
 
 
-def _bytes(settings: Settings) -> int:
+def example_bytes(settings: Settings) -> int:
     """What one sequence's activations take, about: the streams, the heads' scores and what they write."""
     task, model, length = settings.task, settings.model, settings.length
     width = model.stream(task.tokens, length)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+LARGEST = 2**63 - 1
+"""No whole number may be larger, or a file, an array or a seed could not hold it."""
+MOST_LETTERS = 400
 
 
 class SettingsError(ValueError):
@@ -14,13 +19,24 @@ class SettingsError(ValueError):
 
 def require(condition: bool, message: str) -> None:
     if not condition:
-        raise SettingsError(message)
+        # The name comes first and the remedy last; between them may stand a row of thousands.
+        long = len(message) > MOST_LETTERS
+        half = MOST_LETTERS // 2
+        raise SettingsError(f"{message[:half]} ... {message[-half:]}" if long else message)
+
+
+def told(value: Any) -> str:
+    """A value as a message shows it; Python refuses to spell a number of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} of thousands of digits"
 
 
 @functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: Any) -> tuple[tuple[str, Any], ...]:
     hints = get_type_hints(kind)
-    return {each.name: hints[each.name] for each in fields(kind)}
+    return tuple((each.name, hints[each.name]) for each in fields(kind))
 
 
 def settle(record: Any, group: str = "") -> None:
@@ -28,39 +44,76 @@ def settle(record: Any, group: str = "") -> None:
 
     A word that no switch knows is refused here, or the switch would pass over it in silence.
     """
-    for field_name, kind in _hints(type(record)).items():
+    for field_name, kind in _hints(type(record)):
+        value = getattr(record, field_name)
+        if type(value) is kind and kind is not int:
+            continue
         name = group + field_name
-        value = _settled(name, kind, getattr(record, field_name))
-        object.__setattr__(record, field_name, value)
+        settled = _settled(name, kind, value)
+        if settled is not value:
+            object.__setattr__(record, field_name, settled)
         if get_origin(kind) is Literal:
-            words = " or ".join(f'"{word}"' for word in get_args(kind))
-            require(value in get_args(kind), f"{name} is {value!r}, but it must be {words}.")
+            words = get_args(kind)
+            fits = any(type(value) is type(word) and value == word for word in words)  # True is no 1
+            require(fits, f"{name} is {told(value)}, but it must be {' or '.join(map(_quoted, words))}.")
         if kind is bool:
-            require(isinstance(value, bool), f"{name} is {value!r}, but it must be True or False.")
+            require(isinstance(value, bool), f"{name} is {told(value)}, but it must be True or False.")
+        if is_dataclass(kind):
+            # By name: a notebook that loads this again has two classes of each.
+            fits = type(value).__name__ == kind.__name__
+            require(fits, f"{name} is {told(value)}, but it must be {kind.__name__}(...).")
+
+
+def _quoted(word: Any) -> str:
+    return f'"{word}"'
 
 
 def _settled(name: str, kind: Any, value: Any) -> Any:
-    if get_origin(kind) is tuple:
+    inner = _inner(kind)
+    if inner is not None:
         require(
             isinstance(value, (list, tuple, range)),
-            f"{name} has {value!r} where a row such as (1, 2) is wanted. A row of one needs its comma: (1,).",
+            f"{name} has {told(value)} where a row such as (1, 2) is wanted. A row of one needs its comma: (1,).",
         )
-        return tuple(_settled(name, get_args(kind)[0], item) for item in value)
-    return float(value) if kind is float and type(value) is int else value
+        return tuple(_settled(name, inner, item) for item in value)
+    if type(value) is int:
+        require(
+            -LARGEST <= value <= LARGEST,
+            f"{name} is {told(value)}, but no number may be larger than {LARGEST}. Use a smaller one.",
+        )
+        return float(value) if _is_real(kind) else value
+    return value
+
+
+@functools.cache
+def _inner(kind: Any) -> Any:
+    """What a row is made of; None for what is no row."""
+    return get_args(kind)[0] if get_origin(kind) is tuple else None
+
+
+@functools.cache
+def _is_real(kind: Any) -> bool:
+    """float, or float | None."""
+    return kind is float or float in get_args(kind)
 
 
 def require_whole(name: str, value: Any, least: int) -> None:
     require(
         isinstance(value, int) and not isinstance(value, bool) and value >= least,
-        f"{name} is {value!r}, but it must be a whole number of at least {least}.",
+        f"{name} is {told(value)}, but it must be a whole number of at least {least}.",
     )
 
 
 def require_number(
     name: str, value: Any, *, above: float = -math.inf, least: float = -math.inf, below: float = math.inf
 ) -> None:
-    limits = {f" above {above:g}": above, f" of at least {least:g}": least, f" below {below:g}": below}
-    wanted = " and".join(text for text, limit in limits.items() if math.isfinite(limit))
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    fits = number and least <= value < below and value > above
-    require(fits, f"{name} is {value!r}, but it must be a finite number{wanted}.")
+    if number and least <= value < below and value > above:
+        return
+    limits: Mapping[str, float] = {
+        f" above {above:g}": above,
+        f" of at least {least:g}": least,
+        f" below {below:g}": below,
+    }
+    wanted = " and".join(text for text, limit in limits.items() if math.isfinite(limit))
+    require(False, f"{name} is {told(value)}, but it must be a finite number{wanted}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from headway.settings.checks import require_number, require_whole
+from headway.settings.checks import require_number, require_whole, settle
 from headway.settings.features import FeatureSettings
 
 
@@ -21,6 +21,7 @@ class StageTimesSettings(FeatureSettings):
     """A stage that has not ended by this time is said not to end."""
 
     def __post_init__(self) -> None:
+        settle(self)
         require_whole("features", self.features, 2)
         require_whole("length", self.length, 2)
         require_number("noise", self.noise, above=0)

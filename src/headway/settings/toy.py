@@ -84,7 +84,8 @@ class ToySettings:
         )
         require(
             self.samples is None or self.model == "matrices",
-            f'a training set needs W and a in full, but the model is "{self.model}". Use model "matrices", or no set.',
+            f"samples is {self.samples}, and a training set needs W and a in full, but the model is "
+            f'"{self.model}". Use model "matrices", or no set.',
         )
         require(
             self.model != "late" or self.repeated == (0.0,),

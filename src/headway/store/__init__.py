@@ -19,6 +19,7 @@ What lies on disk:
     │   └── weights.safetensors             only if the run kept them
     ├── markov-0123456789abcdef.partial/    unfinished: parts, and the checkpoint that names them
     ├── markov-0123456789abcdef.lock        held by the process that computes the cell
+    ├── markov-0123456789abcdef.alive       touched by that process every few seconds, with its host and number
     ├── markov-0123456789abcdef.failed.json what error ended the work on it, until somebody works on it again
     ├── sweep-0123456789abcdef.plan         the cells that a living process is going to compute
     └── markov-0123456789abcdef.damaged-1/  unfinished work that could not be read, set aside

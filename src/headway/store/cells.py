@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headway.records import Cell
-from headway.store import failure, small
+from headway.store import failure, heartbeat, small
 from headway.store.errors import Busy, StoreError, explained
 from headway.store.kinds import IDENTITY, checked_identity
 from headway.store.lock import locked
@@ -41,16 +41,18 @@ class Store:
         with explained(self.root, "making the folder for the runs"):
             self.root.mkdir(parents=True, exist_ok=True)
         with locked(_lock(folder), wait=wait, on_wait=on_wait):
-            work = Work(cell, folder, self._verified(cell))
-            failure.forget(folder)
-            try:
-                yield work
-            except Exception as error:
-                if work.record is None:
-                    failure.note(folder, error)
-                raise
-            finally:
-                work.close()
+            heartbeat.await_silence(folder, wait=wait)
+            with heartbeat.beating(folder):
+                work = Work(cell, folder, self._verified(cell))
+                failure.forget(folder)
+                try:
+                    yield work
+                except Exception as error:
+                    if work.record is None:
+                        failure.note(folder, error)
+                    raise
+                finally:
+                    work.close()
 
     def has(self, cell: Cell) -> bool:
         """Whether the cell is done; a damaged or foreign folder in its place is an error."""
@@ -96,6 +98,14 @@ class Store:
             trajectory, reduced = small.reduce(record)
             return work.place(trajectory, record.provenance, reduced=reduced)
 
+    def tidy(self) -> None:
+        """Remove what processes left that died with their record in place: nobody opens such a cell again."""
+        names = {path.name for path in self.root.iterdir()} if self.root.is_dir() else set()
+        for stem in {name.partition(".")[0] for name in names if "." in name} & names:
+            with suppress(StoreError):
+                read_named(self.root, stem)
+                self._clear_up(self.root / stem)
+
     def _whole(self, cell: Cell) -> Record | None:
         identity = checked_identity(cell)
         return read_named(self.root, identity) if os.path.lexists(self.root / identity) else None
@@ -109,11 +119,12 @@ class Store:
     def _clear_up(self, folder: Path) -> None:
         """Remove what a process left that died between putting the record in place and tidying."""
         partial = folder.with_name(f"{folder.name}.partial")
-        if not (partial.exists() or _lock(folder).exists()):
+        if not (partial.exists() or _lock(folder).exists() or heartbeat.beat_of(folder).exists()):
             return
         # Another process may be at it, or the store may be read-only: then it stays.
         with suppress(Busy, StoreError), locked(_lock(folder), wait=False, on_wait=None):
             shutil.rmtree(partial, ignore_errors=True)
+            heartbeat.forget(folder)
 
 
 def _lock(folder: Path) -> Path:

@@ -6,6 +6,7 @@ A run that was interrupted or killed leaves no note: it did not fail, and goes o
 from __future__ import annotations
 
 import os
+import socket
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -15,13 +16,16 @@ from headway.store import files
 FORMAT = "headway failure"
 SUFFIX = ".failed.json"
 MOST_LETTERS = 2000
+MOST_OF_TRACEBACK = 20_000
 
 
 def note(folder: Path, error: BaseException) -> None:
-    """Keep the last line of the error; a disk that is full or read-only keeps nothing."""
+    """Keep the error's last line and its traceback; a disk that is full or read-only keeps nothing."""
     words = "".join(traceback.format_exception_only(error)).strip()[:MOST_LETTERS]
+    way = "".join(traceback.format_exception(error))[-MOST_OF_TRACEBACK:].splitlines()
+    told = {"format": FORMAT, "error": words, "host": socket.gethostname(), "pid": os.getpid(), "traceback": way}
     with suppress(OSError):
-        files.write(note_of(folder), files.seal({"format": FORMAT, "error": words}))
+        files.write(note_of(folder), files.seal(told))
 
 
 def forget(folder: Path) -> None:
@@ -33,7 +37,7 @@ def forget(folder: Path) -> None:
 def read(folder: Path) -> str | None:
     """What the note says; None where there is none."""
     try:
-        if os.lstat(note_of(folder)).st_size > 10 * MOST_LETTERS:
+        if os.lstat(note_of(folder)).st_size > 10 * (MOST_LETTERS + MOST_OF_TRACEBACK):
             raise ValueError("it is too long")
         content = files.unseal(files.parse(files.read(note_of(folder))))
     except FileNotFoundError:

@@ -6,6 +6,7 @@ forced to the disk by `settle`, so that one call serves several files.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 TEMPORARY = ".tmp"
+PIECE = 2**24
 
 
 class Stamp(TypedDict):
@@ -51,12 +53,22 @@ def settle(folder: Path) -> None:
 
 def read(path: Path) -> bytes:
     """The bytes of an ordinary file; a link, a pipe or a folder in its place is a ValueError."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise ValueError(f"{path.name} is not an ordinary file")
-    # Between the look and the opening somebody may have put a link or a pipe there.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read()
+    try:
+        # Neither follows a link nor waits for somebody at the other end of a pipe.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):
+            raise ValueError(f"{path.name} is not an ordinary file") from error
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError(f"{path.name} is not an ordinary file")
+        parts = []
+        while part := os.read(descriptor, PIECE):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
 
 
 def read_stamped(path: Path, stamp: Stamp) -> bytes:

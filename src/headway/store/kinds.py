@@ -6,9 +6,11 @@ computes, so that a record can be read where the accelerator's packages are miss
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import fields, is_dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 from headway.records import Cell, plain, revive
@@ -23,6 +25,7 @@ from headway.settings import (
     StageTimesSettings,
     ToySettings,
 )
+from headway.store.revival import MANY, canonical, revived_quickly
 
 KINDS: dict[str, type] = {
     "markov": Settings,
@@ -55,32 +58,50 @@ def checked_identity(cell: Cell) -> str:
 
 
 def revive_cell(description: Mapping[str, Any]) -> Cell:
-    """The inverse of `Cell.describe`."""
+    """The inverse of `Cell.describe`: what comes back describes itself in the very same words, or is refused."""
     kind, seeds = description["kind"], description["seeds"]
     if kind not in KINDS:
         raise ValueError(f"it is a record of the kind {kind!r}: made by another version of Headway.")
-    if not all(type(seed) is int for seed in seeds):
+    if not (isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise ValueError(f"its seeds are {seeds!r}: made by another version of Headway.")
-    return Cell(revive(KINDS[kind], description["settings"]), tuple(seeds), kind)
+    settings = revived_quickly(KINDS[kind], description["settings"])
+    if settings is not None:
+        return Cell(settings, tuple(seeds), kind)
+    cell = Cell(revive(KINDS[kind], description["settings"]), tuple(seeds), kind)
+    if canonical(cell.describe()) != canonical(description):
+        raise ValueError("its settings are not written as this Headway writes them: made by another version of it.")
+    return cell
+
+
+def named_by(description: Mapping[str, Any]) -> str:
+    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings."""
+    return f"{description['kind']}-{hashlib.sha256(canonical(description).encode()).hexdigest()[:16]}"
 
 
 def summary(cell: Cell) -> str:
     """What a reader needs to tell cells apart: the seeds, and the settings that are not the default."""
-    changed = [
-        f"{name}={value}"
-        for name, value in _flat(plain(cell.settings)).items()
-        if _default(cell.kind).get(name) != value
-    ]
+    changed = _changes(cell.settings, _default(cell.kind))
     return f"{len(cell.seeds)} seeds; " + (", ".join(changed) or "default settings")
 
 
+@lru_cache(MANY)
+def _changes(settings: Any, standard: Any, prefix: str = "") -> tuple[str, ...]:
+    """("task.ratio=1.3",) and the like; groups that many cells share are compared once."""
+    changed: list[str] = []
+    for name in _names(type(settings)):
+        value, usual = getattr(settings, name), getattr(standard, name)
+        if value != usual and is_dataclass(usual):
+            changed += _changes(value, usual, f"{prefix}{name}.")
+        elif value != usual:
+            changed.append(f"{prefix}{name}={plain(value)}")
+    return tuple(changed)
+
+
 @cache
-def _default(kind: str) -> dict[str, Any]:
-    return _flat(plain(KINDS[kind]()))
+def _default(kind: str) -> Any:
+    return KINDS[kind]()
 
 
-def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in data.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))

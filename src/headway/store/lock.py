@@ -76,6 +76,11 @@ def _glance(descriptor: int) -> bool:
         with suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False  # Nobody only looks: it is held, and of thousands of such cells none is worth a pause.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
     return False
 
 

@@ -42,6 +42,7 @@ def announced(root: Path, cells: Sequence[Cell]) -> Generator[None]:
     # Whether what lies there can be read, and whether there is such a kind, is found out by who opens it.
     missing = [cell for cell in wanted if cell.kind in KINDS and not os.path.lexists(root / cell.identity)]
     path = root / f"sweep-{secrets.token_hex(8)}.plan"
+    _sweep(root)
     descriptor = _write(path, missing) if missing else None
     try:
         yield
@@ -63,9 +64,6 @@ def _write(path: Path, cells: Sequence[Cell]) -> int | None:
     descriptor = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for old in _paths(path.parent):
-            if not is_locked(old):
-                old.unlink(missing_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         # Locked before it has its name: from then on nobody takes it for a leftover.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -82,11 +80,20 @@ def _write(path: Path, cells: Sequence[Cell]) -> int | None:
     return descriptor
 
 
-def _paths(root: Path) -> list[Path]:
+def _sweep(root: Path) -> None:
+    """Remove what killed processes left, half-written plans too; a read-only store keeps them."""
+    for path in (*_paths(root), *_paths(root, files.TEMPORARY)):
+        if not is_locked(path):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _paths(root: Path, suffix: str = "") -> list[Path]:
     try:
-        return sorted(path for path in root.iterdir() if NAME.fullmatch(path.name))
+        found = [path for path in root.iterdir() if path.name.endswith(suffix)]
     except OSError:
         return []
+    return sorted(path for path in found if NAME.fullmatch(path.name.removesuffix(suffix)))
 
 
 def _read(path: Path) -> Plan | None:

@@ -17,13 +17,14 @@ from headway.store import arrays, files
 from headway.store.coarse import widen
 from headway.store.errors import MOVE, OTHER, StoreError
 from headway.store.files import Stamp
-from headway.store.kinds import checked_identity, revive_cell
+from headway.store.kinds import checked_identity, named_by, revive_cell
 
 FORMAT = "headway record"
 VERSION = 1
 RECORD = "record.json"
 TRAJECTORY = "trajectory.safetensors"
 WEIGHTS = "weights.safetensors"
+MOST_LETTERS = 300
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Record:
         try:
             stored = arrays.decode_trajectory(data, self.cell.seeds, self.clock_of)
             widened = {name: widen(stored[name], coarse[name]) for name in coarse}
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(self.path, f"{TRAJECTORY} is damaged: {error}", MOVE, "damaged") from error
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise StoreError(self.path, f"{TRAJECTORY} is damaged: {brief(error)}", MOVE, "damaged") from error
         return dataclasses.replace(stored, arrays={**stored.arrays, **widened})
 
     @property
@@ -98,7 +99,7 @@ def read_record(folder: Path) -> Record:
             raise StoreError(folder, "there is no such folder", remedy, "missing") from error
         raise StoreError(folder, f"not a Headway record: it has no {RECORD}", MOVE, "foreign") from error
     except (OSError, ValueError) as error:
-        raise StoreError(folder, f"{RECORD} is damaged: {error}", MOVE, "damaged") from error
+        raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
     _require_our_format(folder, content)
     try:
         content = files.unseal(content)
@@ -111,10 +112,17 @@ def read_record(folder: Path) -> Record:
             reduced=content["reduced"],
             files=content["files"],
         )
+        _require_tables(record)
         _require_files(record)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(folder, f"{RECORD} is damaged: {error}", MOVE, "damaged") from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
     return record
+
+
+def brief(words: object) -> str:
+    """An error as part of a sentence: one line, and not the whole of what a broken file holds."""
+    text = " ".join(str(words).split())
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 60]} ... {text[-50:]}"
 
 
 def write_record(
@@ -149,7 +157,7 @@ def _require_our_format(folder: Path, content: Mapping[str, Any]) -> None:
         raise StoreError(folder, f"not a Headway record, though it has a {RECORD}", MOVE, "foreign")
     version = content.get("version")
     if version != VERSION:
-        problem = f"the record has format version {version!r}, and this Headway reads version {VERSION}"
+        problem = f"the record has format version {brief(repr(version))}, and this Headway reads version {VERSION}"
         raise StoreError(folder, problem, OTHER, "foreign")
 
 
@@ -157,18 +165,30 @@ def _cell(folder: Path, content: Mapping[str, Any]) -> Cell:
     try:
         cell = revive_cell(content["cell"])
     except ValueError as error:
-        raise StoreError(folder, f"its settings cannot be read: {error}", OTHER, "foreign") from error
-    if cell.identity != content["identity"]:
-        raise ValueError(f"its settings have the identity {cell.identity}, but it says {content['identity']}")
+        raise StoreError(folder, f"its settings cannot be read: {brief(error)}", OTHER, "foreign") from error
+    identity = named_by(content["cell"])
+    if identity != content["identity"]:
+        raise ValueError(f"its settings have the identity {identity}, but it says {content['identity']}")
     return cell
+
+
+def _require_tables(record: Record) -> None:
+    """What is looked into later must be what it is taken for, whoever wrote it."""
+    for name in ("provenance", "clock_of", "reduced", "files"):
+        if not isinstance(getattr(record, name), dict):
+            raise ValueError(f"its {name} is not a set of named values")
+    if not all(isinstance(clock, str) for clock in record.clock_of.values()):
+        raise ValueError("its clock_of does not name clocks")
 
 
 def _require_files(record: Record) -> None:
     if not {TRAJECTORY} <= record.files.keys() <= {TRAJECTORY, WEIGHTS}:
         raise ValueError(f"it names the files {sorted(record.files)}")
     for name, stamp in record.files.items():
+        if type(stamp["bytes"]) is not int or type(stamp["sha256"]) is not str:
+            raise ValueError(f"what it says of {name} is no size and checksum")
         try:
-            size = os.lstat(record.path / name).st_size
+            size = os.lstat(os.path.join(record.path, name)).st_size  # noqa: PTH118 - many are listed; a Path takes longer
         except FileNotFoundError:
             raise ValueError(f"{name} is missing") from None
         if size != stamp["bytes"]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from headway.store import files, progress
+from headway.store import progress
 from headway.store.errors import StoreError
 from headway.store.kinds import IDENTITY, revive_cell, summary
 from headway.store.lock import is_locked
-from headway.store.record import read_named
+from headway.store.record import Record, brief, read_named
 
 State = Literal["done", "unfinished", "running", "damaged", "foreign"]
 ASIDE = re.compile(rf"(?P<identity>{IDENTITY.pattern})\.damaged-\d+")
@@ -27,6 +27,8 @@ class Entry:
     state: State
     summary: str
     """The settings that differ from the default; or what is wrong."""
+    record: Record | None = field(default=None, repr=False, compare=False)
+    """What was read, where it is done: whoever lists a folder need not read it twice."""
 
 
 def survey(root: Path, *, thorough: bool = False) -> list[Entry]:
@@ -57,13 +59,13 @@ def _cell(root: Path, identity: str, whole: bool, thorough: bool) -> Entry:
                 record.verify()
         except StoreError as error:
             return Entry(identity, "foreign" if error.trouble == "foreign" else "damaged", error.problem)
-        return Entry(identity, "done", summary(record.cell))
+        return Entry(identity, "done", summary(record.cell), record)
     state: State = "running" if is_locked(root / f"{identity}.lock") else "unfinished"
     folder = root / f"{identity}.partial"
     try:
         cell = revive_cell(progress.read_begin(folder)["cell"])
         checkpoint = folder / progress.CHECKPOINT
-        position = files.parse(files.read(checkpoint))["position"] if checkpoint.exists() else 0
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return Entry(identity, "running" if state == "running" else "damaged", f"cannot be read: {error}")
+        position = progress.read_checkpoint(folder).position if checkpoint.exists() else 0
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return Entry(identity, "running" if state == "running" else "damaged", f"cannot be read: {brief(error)}")
     return Entry(identity, state, f"at {position}; {summary(cell)}")

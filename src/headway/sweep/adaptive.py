@@ -1,39 +1,31 @@
-"""Run cells whose seeds stop each at its own time: cells of one shape together, each stored as soon as it is done."""
+"""Train cells whose seeds stop each at its own time: cells of one shape together, each stored as soon as it is done."""
 
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
 import numpy as np
 
 from headway.laboratory import device
-from headway.laboratory.emergence import EmergenceGroup, Tick, shape_of
+from headway.laboratory.emergence import EmergenceGroup, Tick
 from headway.records import Cell
 from headway.store import Store, Work, provenance
-from headway.sweep.begun import SECONDS, begun
+from headway.sweep.begun import SECONDS, take
+from headway.sweep.compiled import share
 from headway.sweep.watch import Watch
 
 SAVE_EVERY = 60.0
 """Seconds between checkpoints: what a kill -9 can cost. The models are large and the disk takes its time."""
 
 
-def run_adaptive(cells: Iterable[Cell], store: Store, watch: Watch) -> None:
-    """Compute every cell that the store lacks, shape by shape, in the order in which they were asked for."""
-    alike: dict[object, list[Cell]] = defaultdict(list)
-    for cell in dict.fromkeys(cells):
-        if not store.has(cell):
-            alike[shape_of(cell.settings)].append(cell)
-    for group in alike.values():
-        _run_alike(group, store, watch)
-
-
-def _run_alike(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
-    """Cells of one shape; those that were interrupted at the same step go on together."""
+def run_adaptive(cells: Sequence[Cell], store: Store, watch: Watch) -> tuple[Cell, ...]:
+    """Cells of one shape, those that were interrupted at the same step together; what others work on comes back."""
     with ExitStack() as held:
-        for position, works in begun(cells, store, watch, held).items():
-            checkpoints = [checkpoint for _, checkpoint in works if checkpoint is not None]
-            _train([work for work, _ in works], position, checkpoints, watch)
+        taken = take(cells, store, watch, held)
+        for position, begun in taken.at.items():
+            checkpoints = [each.checkpoint for each in begun if each.checkpoint is not None]
+            _train([each.work for each in begun], position, checkpoints, watch)
+    return taken.busy
 
 
 def _train(works: Sequence[Work], position: int, checkpoints: Sequence[Mapping], watch: Watch) -> None:
@@ -69,6 +61,7 @@ def _train(works: Sequence[Work], position: int, checkpoints: Sequence[Mapping],
                 works[index].finish(group.facts(index), provenance(device(), seconds))
             if time.monotonic() - saved > SAVE_EVERY:
                 save(pending)
+                share()
                 saved = time.monotonic()
             losses = np.where(np.isnan(tick.measured["train_loss"]), losses, tick.measured["train_loss"])
             if tick.step:

@@ -3,33 +3,47 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from typing import NamedTuple
 
 import numpy as np
 
 from headway.records import Cell
-from headway.store import Store, Work
+from headway.store import Busy, Store, Work
 from headway.sweep.watch import Watch
 
 SECONDS = "seconds"
 """Name under which a checkpoint keeps the time that was spent before it."""
 
-Begun = tuple[Work, dict[str, np.ndarray] | None]
-"""The right to work on a cell, and its last checkpoint, if there is one."""
+
+class Begun(NamedTuple):
+    """The right to work on a cell, and its last checkpoint, if there is one."""
+
+    work: Work
+    checkpoint: dict[str, np.ndarray] | None
 
 
-def begun(cells: Iterable[Cell], store: Store, watch: Watch, held: ExitStack) -> Mapping[int, list[Begun]]:
-    """Cells that are not done by the step at which they stopped: those of one step can go on together.
+class Taken(NamedTuple):
+    """What this process may now do of the cells that it was asked for, and what others do."""
 
-    Their locks belong to `held`.
-    """
+    at: Mapping[int, list[Begun]]
+    """Cells that are not done by the step at which they stopped: those of one step can go on together."""
+    busy: tuple[Cell, ...]
+    """Cells that other processes work on now; to be asked for again later."""
+
+
+def take(cells: Iterable[Cell], store: Store, watch: Watch, held: ExitStack) -> Taken:
+    """Every cell that is free and not done, without waiting for the others; the locks belong to `held`."""
     at: dict[int, list[Begun]] = defaultdict(list)
-    # Every process takes the locks in the same order, so that no two wait for each other.
+    busy: list[Cell] = []
     for cell in sorted(cells, key=lambda cell: cell.identity):
-        waiting = f"another process is at {cell.identity}; waiting for it"
-        work = held.enter_context(store.open(cell, on_wait=lambda text=waiting: watch.note(text)))
+        try:
+            work = held.enter_context(store.open(cell, wait=False))
+        except Busy:
+            busy.append(cell)
+            continue
         if work.record is None:
             resumed = work.resume()
             if resumed.warning:
                 watch.note(resumed.warning)
-            at[resumed.position].append((work, resumed.checkpoint))
-    return at
+            at[resumed.position].append(Begun(work, resumed.checkpoint))
+    return Taken(at, tuple(busy))

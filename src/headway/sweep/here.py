@@ -1,13 +1,13 @@
-"""Run cells in this process: references first, cells of one shape in one program, resuming what was begun."""
+"""The work itself, wherever it is done: cells of one shape in one program, resuming what was begun."""
 
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 
-from headway.laboratory import Group, device, shape_of
+from headway.laboratory import Group, device
 from headway.laboratory.flow import flow
 from headway.laboratory.hand_made import hand_made
 from headway.laboratory.portrait import portrait
@@ -15,10 +15,13 @@ from headway.laboratory.regression import regression
 from headway.laboratory.stage_times import stage_times
 from headway.laboratory.toy import toy_run
 from headway.records import Cell
-from headway.store import Store, Work, provenance
+from headway.store import Busy, Store, StoreError, Work, failure, provenance
 from headway.store.plan import announced
 from headway.sweep.adaptive import run_adaptive
-from headway.sweep.begun import SECONDS, begun
+from headway.sweep.begun import SECONDS, take
+from headway.sweep.bundle import ADAPTIVE, Bundle, cut, waves
+from headway.sweep.compiled import share
+from headway.sweep.plan import pieces_of
 from headway.sweep.rungs import Rungs
 from headway.sweep.watch import Silence, Watch
 from headway.training.train import Segment, Stretch
@@ -34,59 +37,123 @@ AT_ONCE = {
     "toy": toy_run,
 }
 """Kind of a cell -> what computes it in one go; the other cells are trained."""
-ADAPTIVE = ("single-location", "recall")
-"""Kinds of cells that are trained for as long as their plateau lasts."""
+SHORTEST, LONGEST = 0.1, 2.0
+"""Seconds between two looks at what another process works on."""
 _said: set[str] = set()
 """Why some training is slower than it could be: told once, not for every cell."""
 
 
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with."""
-    cells = list(cells)
+    cells, watch = list(cells), watch or Silence()
     with announced(store.root, cells):
-        _run_cells(cells, store, watch or Silence())
+        errors: list[Exception] = []
+        for wave in waves(cells):
+            errors += run_bundles(wave, store, watch)
+    raise_first(errors)
 
 
-def _run_cells(cells: Sequence[Cell], store: Store, watch: Watch) -> None:
-    for cell in dict.fromkeys(cells):
-        if cell.kind in AT_ONCE and not store.has(cell):
-            _compute_at_once(cell, store, watch)
-    run_adaptive((cell for cell in cells if cell.kind in ADAPTIVE), store, watch)
-    for wave in _waves(cell for cell in cells if cell.kind not in (*AT_ONCE, *ADAPTIVE)):
-        alike, left = defaultdict(list), defaultdict(list)
-        for cell in wave:
-            alike[shape_of(cell.settings)].append(cell)
-            if not store.has(cell):
-                left[shape_of(cell.settings)].append(cell)
-        for shape, group in left.items():
-            # Room for the largest of them all: a cell's bits must not depend on which others are done.
-            _run_group(group, max(cell.settings.training.samples for cell in alike[shape]), store, watch)
+def run_bundles(bundles: Iterable[Bundle], store: Store, watch: Watch, *, once: bool = False) -> list[Exception]:
+    """Compute every cell of the bundles that the store lacks; the errors that ended some come back.
+
+    What another process works on is passed over and asked for again at the end. `once`, a cell that has failed, here or
+    elsewhere, is not tried again. A store that cannot be written is an error at once, for nothing more can be done.
+    """
+    store.tidy()
+    waiting, errors, pause, told = list(bundles), [], SHORTEST, False
+    while waiting:
+        busy: list[Bundle] = []
+        for bundle in waiting:
+            try:
+                others = run_bundle(replace(bundle, cells=_wanted(bundle, store, once, errors)), store, watch)
+            except Exception as error:
+                if isinstance(error, StoreError) and error.trouble == "unwritable":
+                    raise
+                errors.append(error)
+                continue
+            if others:
+                busy.append(replace(bundle, cells=others))
+        if busy:
+            if not told:
+                told = True
+                names = [cell.identity for bundle in busy for cell in bundle.cells]
+                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                watch.note(f"another process is at {names[0]}{more}; waiting for it")
+            pause = SHORTEST if len(busy) < len(waiting) else min(2 * pause, LONGEST)
+            time.sleep(pause)
+        waiting = busy
+    return errors
 
 
-def _compute_at_once(cell: Cell, store: Store, watch: Watch) -> None:
-    waiting = f"another process is at {cell.identity}; waiting for it"
-    with store.open(cell, on_wait=lambda: watch.note(waiting)) as work:
-        if work.record is None:
-            watch.note(f"computing {cell.kind}, {len(cell.seeds)} seeds")
-            began = time.monotonic()
-            trajectory = AT_ONCE[cell.kind](cell)
-            work.place(trajectory, provenance(device(), time.monotonic() - began))
+def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
+    """The work itself, wherever it is done: all cells of a bundle that are free; what others work on comes back.
+
+    As many at once as this device has memory for; those that are too many in spite of the estimate are halved.
+    """
+    if not bundle.cells:
+        return ()
+    if bundle.kind in AT_ONCE:
+        return _compute_at_once(bundle.cells[0], store, watch)
+    pieces = pieces_of(bundle)
+    if len(pieces) > 1:
+        return tuple(cell for piece in pieces for cell in run_bundle(piece, store, watch))
+    try:
+        if bundle.kind in ADAPTIVE:
+            return run_adaptive(bundle.cells, store, watch)
+        return _run_group(bundle.cells, bundle.capacity, store, watch)
+    except Exception as error:
+        if len(bundle.cells) == 1 or "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+    # Outside of the handler: the error's frames hold what fills the memory.
+    watch.note(f"{bundle.members} runs side by side do not fit the memory of the device: in two halves")
+    return tuple(cell for half in cut(bundle, 2) for cell in run_bundle(half, store, watch))
 
 
-def _waves(cells: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """What needs nothing, then what needs it; each cell once."""
-    wanted = list(dict.fromkeys(cells))
-    needed = [reference for cell in wanted for reference in cell.references()]
-    first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.settings.references)])
-    return list(first), [cell for cell in wanted if cell.settings.references]
+def raise_first(errors: Sequence[Exception]) -> None:
+    """The first error, if there is one, with a word about the others."""
+    told = list(dict.fromkeys(f"{type(error).__name__}: {error}" for error in errors))
+    for other in told[1:]:
+        errors[0].add_note(f"Another cell failed too. {other}")
+    if errors:
+        raise errors[0]
 
 
-def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> None:
-    """Cells of one shape; those that were interrupted at the same step go on together."""
+def _wanted(bundle: Bundle, store: Store, once: bool, errors: list[Exception]) -> tuple[Cell, ...]:
+    """What is to be computed of a bundle; a cell in whose place something else lies is an error of its own."""
+    wanted = []
+    for cell in bundle.cells:
+        try:
+            if store.has(cell) or (once and failure.note_of(store.root / cell.identity).exists()):
+                continue
+            # A reference that could not be computed is an error already, and no other one follows from it.
+            if all(store.has(reference) for reference in cell.references()):
+                wanted.append(cell)
+        except StoreError as error:
+            errors.append(error)
+    return tuple(wanted)
+
+
+def _compute_at_once(cell: Cell, store: Store, watch: Watch) -> tuple[Cell, ...]:
+    try:
+        with store.open(cell, wait=False) as work:
+            if work.record is None:
+                watch.note(f"computing {cell.kind}, {len(cell.seeds)} seeds")
+                began = time.monotonic()
+                trajectory = AT_ONCE[cell.kind](cell)
+                work.place(trajectory, provenance(device(), time.monotonic() - began))
+    except Busy:
+        return (cell,)
+    return ()
+
+
+def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> tuple[Cell, ...]:
+    """Cells of one shape, those that were interrupted at the same step together; what others work on comes back."""
     with ExitStack() as held:
-        for position, works in begun(cells, store, watch, held).items():
-            checkpoints = [checkpoint for _, checkpoint in works]
-            _train([work for work, _ in works], position, checkpoints, capacity, store, watch)
+        taken = take(cells, store, watch, held)
+        for position, begun in taken.at.items():
+            checkpoints = [each.checkpoint for each in begun]
+            _train([each.work for each in begun], position, checkpoints, capacity, store, watch)
+    return taken.busy
 
 
 def _train(
@@ -121,6 +188,7 @@ def _train(
             state = group.checkpoint(last, index)
             state[SECONDS] = np.asarray([before + time.monotonic() - began])
             work.save(group.part(kept, index), state, last.step)
+        share()
         saved = time.monotonic()
 
     try:

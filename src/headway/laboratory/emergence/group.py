@@ -68,7 +68,7 @@ class EmergenceGroup:
             seeds = jnp.asarray([seed for *_, seed in pairs], jnp.uint32)
             members = Member(seeds, type(repetition_of(self.settings))(*numbers), ())
             batch = self.settings.training.batch
-            size = together(len(pairs), batch, _bytes(self.settings)) if at_once is None else at_once
+            size = together(len(pairs), batch, example_bytes(self.settings)) if at_once is None else at_once
             self._ensemble = Ensemble(lesson(_program(self.settings)), members, size, self.settings.training.every)
 
     def ticks(self, position: int, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> Iterator[Tick]:
@@ -163,7 +163,7 @@ def precision(settings: EmergenceSettings) -> Generator[None]:
         yield
 
 
-def _bytes(settings: EmergenceSettings) -> int:
+def example_bytes(settings: EmergenceSettings) -> int:
     """What one sequence's activations take, about; the last layer has a single query and hardly counts."""
     model, length = settings.model, settings.length
     layers = max(1, model.blocks - 1)

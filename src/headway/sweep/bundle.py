@@ -1,0 +1,91 @@
+"""Cells of one program: alike in kind and shape, whatever their seeds and their plain numbers are."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headway.laboratory import shape_of
+from headway.laboratory.emergence import shape_of as shape_of_adaptive
+from headway.records import Cell
+from headway.store.kinds import revive_cell
+
+ADAPTIVE = ("single-location", "recall")
+"""Kinds of cells that are trained for as long as their plateau lasts."""
+TRAINED = ("markov", *ADAPTIVE)
+"""Kinds of cells of which many share a program; every other cell is computed in one go, on its own."""
+FORMAT = "headway order 1"
+"""Of the JSON that carries bundles to other processes."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Cells that are handed out, and computed, together."""
+
+    cells: tuple[Cell, ...]
+    capacity: int = 0
+    """Rows for the largest training set of all that share the program, whether they are in this bundle or not: a
+    cell's bits must not depend on which others are done, or done elsewhere."""
+
+    @property
+    def kind(self) -> str:
+        return self.cells[0].kind
+
+    @property
+    def members(self) -> int:
+        """How many seeds of how many cells: the width of the program."""
+        return sum(len(cell.seeds) for cell in self.cells)
+
+
+def waves(cells: Iterable[Cell]) -> tuple[list[Bundle], list[Bundle]]:
+    """What needs nothing, then what is compared with it; each cell once, in the order in which they were asked for."""
+    wanted = list(dict.fromkeys(cells))
+    needed = [reference for cell in wanted for reference in cell.references()]
+    first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.references())])
+    return pack(first), pack(cell for cell in wanted if cell.references())
+
+
+def pack(cells: Iterable[Cell]) -> list[Bundle]:
+    """One bundle for each program: what is computed in one go first, for it is soon done."""
+    alike: dict[Any, list[Cell]] = defaultdict(list)
+    for cell in dict.fromkeys(cells):
+        alike[program_of(cell)].append(cell)
+    bundles = [Bundle(tuple(group), _capacity(group)) for group in alike.values()]
+    return sorted(bundles, key=lambda bundle: (bundle.kind in TRAINED) + (bundle.kind == "markov"))
+
+
+def program_of(cell: Cell) -> Any:
+    """Equal for cells that share a program: (kind, shape), or a name of its own for what is computed in one go."""
+    if cell.kind not in TRAINED:
+        return cell.identity
+    return cell.kind, (shape_of_adaptive if cell.kind in ADAPTIVE else shape_of)(cell.settings)
+
+
+def cut(bundle: Bundle, pieces: int) -> list[Bundle]:
+    """The same cells in so many bundles, if there are as many, of about the same number of seeds."""
+    pieces = max(1, min(pieces, len(bundle.cells)))
+    heaps: list[list[Cell]] = [[] for _ in range(pieces)]
+    for number, cell in enumerate(bundle.cells):
+        heaps[number * pieces // len(bundle.cells)].append(cell)
+    return [replace(bundle, cells=tuple(heap)) for heap in heaps]
+
+
+def encode(bundles: Sequence[Bundle]) -> str:
+    """The bundles as JSON, from which `decode` makes them again in another process."""
+    told = [{"cells": [cell.describe() for cell in bundle.cells], "capacity": bundle.capacity} for bundle in bundles]
+    return json.dumps({"format": FORMAT, "bundles": told}, allow_nan=False)
+
+
+def decode(text: str | bytes) -> list[Bundle]:
+    """The inverse of `encode`."""
+    content = json.loads(text)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"this is no order of cells: it must be JSON whose format is {FORMAT!r}.")
+    return [Bundle(tuple(map(revive_cell, each["cells"])), int(each["capacity"])) for each in content["bundles"]]
+
+
+def _capacity(cells: Sequence[Cell]) -> int:
+    return max(cell.settings.training.samples for cell in cells) if cells[0].kind == "markov" else 0

@@ -1,0 +1,113 @@
+"""Compiled programs are kept in the folder of the runs, so that a shape is compiled once, whoever computes it.
+
+JAX writes into its cache without care for others: a reader can meet half a file, and what a killed process left half
+written stays. So every process has a folder of its own, into which it takes what there is, and from which it gives what
+it compiled, whole and under its name in one step.
+"""
+
+import hashlib
+import os
+import platform
+import secrets
+import shutil
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import jax
+from jax.experimental.compilation_cache import compilation_cache
+
+from headway.store.errors import Busy, StoreError
+from headway.store.lock import is_locked, locked
+
+FOLDER = ".compiled"
+OWN = ".own-"
+LEAST_SECONDS = 0.2
+"""What compiles faster than this is not worth a file."""
+PLACE = "jax_compilation_cache_dir"
+CHOICES = {
+    "jax_persistent_cache_min_compile_time_secs": LEAST_SECONDS,
+    # XLA would be told the folder's name, of which the name of a program would then depend: nobody would find it again.
+    "jax_persistent_cache_enable_xla_caches": "none",
+}
+_shares: list[tuple[Path, Path]] = []
+"""(own, common) folders in use, the innermost last."""
+
+
+@contextmanager
+def kept_compiled(root: Path) -> Generator[None]:
+    """Use and keep compiled programs in the runs' folder meanwhile; who chose another place for them keeps it."""
+    if getattr(jax.config, PLACE) is not None:
+        yield
+        return
+    common = root / FOLDER / kind_of_machine()
+    own = common / f"{OWN}{secrets.token_hex(8)}"
+    try:
+        own.mkdir(parents=True)
+    except OSError:
+        yield  # A store that cannot be written will say so itself when it matters.
+        return
+    with suppress(Busy, StoreError), locked(own.with_name(own.name + ".lock"), wait=False, on_wait=None):
+        _sweep(common)
+        before = {name: getattr(jax.config, name) for name in CHOICES}
+        _use(str(own), CHOICES)
+        _shares.append((own, common))
+        try:
+            share()
+            yield
+        finally:
+            share()
+            _shares.pop()
+            _use(None, before)
+            shutil.rmtree(own, ignore_errors=True)
+
+
+def share() -> None:
+    """Take what others have compiled since, and give them what was compiled here."""
+    for own, common in _shares[-1:]:
+        for source, destination in ((common, own), (own, common)):
+            with suppress(OSError):
+                for path in source.iterdir():
+                    if path.is_file() and not path.name.startswith(".") and not (destination / path.name).exists():
+                        _put(path, destination / path.name)
+
+
+def kind_of_machine() -> str:
+    """Machines that share this run each other's programs; those of another processor could crash here."""
+    told = platform.processor()
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        told = next(line for line in lines if line.startswith(("flags", "Features")))
+    return f"{platform.machine()}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+
+
+def _use(folder: str | None, choices: Mapping[str, Any]) -> None:
+    for name, value in {PLACE: folder, **choices}.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+
+
+def _put(path: Path, destination: Path) -> None:
+    """Give a file a second name in one step; where a file can have only one, a whole copy."""
+    with suppress(FileExistsError):
+        try:
+            os.link(path, destination)
+        except FileExistsError:
+            raise
+        except OSError:
+            copy = destination.with_name(f".{secrets.token_hex(8)}.tmp")
+            try:
+                shutil.copyfile(path, copy)
+                copy.replace(destination)
+            finally:
+                copy.unlink(missing_ok=True)
+
+
+def _sweep(common: Path) -> None:
+    """Remove the folders of processes that died."""
+    for path in common.glob(f"{OWN}*"):
+        if path.is_dir() and not is_locked(path.with_name(path.name + ".lock")):
+            shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):
+                path.with_name(path.name + ".lock").unlink()

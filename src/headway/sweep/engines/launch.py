@@ -1,0 +1,49 @@
+"""A worker in a process of its own, as every engine starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import headway
+
+
+def command(root: Path, order: Path, *, only: int | None = None, start: int = 0) -> list[str]:
+    """The command line of a worker: of one bundle, or of all from one on."""
+    which = ["--from", str(start)] if only is None else ["--only", str(only)]
+    return [sys.executable, "-m", WORKER, "--store", str(root), "--order", str(order), *which, "--with-parent"]
+
+
+WORKER = "headway.sweep.worker"
+
+
+def spawn(words: list[str], log: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> subprocess.Popen:
+    """Start it in a session of its own: a Ctrl-C at the terminal is for us, and we tell it."""
+    # Wherever Headway was imported from, its worker is the same.
+    source = str(Path(headway.__file__).parents[1])
+    places = os.pathsep.join(dict.fromkeys([source, *filter(None, [os.environ.get("PYTHONPATH")])]))
+    environment = {**os.environ, "PYTHONPATH": places, **(more or {})}
+    return subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+    )
+
+
+def ask_to_stop(process: subprocess.Popen) -> None:
+    """Let a worker save what it has and leave."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+
+
+def attend(process: subprocess.Popen) -> int:
+    """The exit code of a worker; when we are told to stop meanwhile, so is it, and it may finish saving."""
+    try:
+        return process.wait()
+    except BaseException:
+        ask_to_stop(process)
+        process.wait()
+        raise

@@ -1,0 +1,149 @@
+"""Hand cells out to an engine's workers, and watch their folders until nothing is left to wait for."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NoReturn
+
+from headway.records import Cell
+from headway.store import Store, files
+from headway.store import failure as failures_on_disk
+from headway.store.errors import explained
+from headway.store.plan import announced
+from headway.sweep.bundle import Bundle, cut, encode, waves
+from headway.sweep.engines import Engine, Order, Started
+from headway.sweep.tally import Count, Tally, failures
+
+FOLDER = ".sweep"
+"""Orders, and the logs of workers."""
+LOOK = 1.0
+"""Seconds between two looks at the folders."""
+
+Tell = Callable[[Tally], None]
+
+
+class SweepError(RuntimeError):
+    """Cells that could not be computed, in words for the user."""
+
+
+class Detached(Exception):  # noqa: N818 - nothing is wrong
+    """Workers go on without us; the words say how to look after them."""
+
+
+def hand_out(cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *, detach: bool = False) -> None:
+    """Compute every cell that the store lacks, and whatever they compare themselves with, by an engine's workers.
+
+    An interrupt stops workers that cannot outlive us, once they have saved; others go on, and `Detached` says so.
+    """
+    wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.references(), cell)))
+    missing = [cell for cell in wanted if not store.has(cell)]
+    for cell in missing:
+        # What failed in an earlier sweep is tried again, once.
+        failures_on_disk.forget(store.root / cell.identity)
+    if detach:
+        _leave(cells, store, engine)
+    count, trouble = Count(store.root, missing), ""
+    with announced(store.root, cells):
+        for wave in waves(cells):
+            trouble = _wave(wave, store, engine, lambda: tell(count.look())) or trouble
+    _require_done(store, missing, trouble)
+
+
+def _leave(cells: Sequence[Cell], store: Store, engine: Engine) -> NoReturn:
+    """Hand everything out at once, what is compared after what it is compared with, and look after none of it."""
+    started: Started | None = None
+    words = []
+    for wave in waves(cells):
+        left = _left(wave, store, engine.workers or 1, ready=False)
+        if left:
+            with _order(left, store, keep=True) as order:
+                started = engine.start(order, started)
+            words.append(started.words())
+    raise Detached("\n".join(words))
+
+
+def _wave(bundles: Sequence[Bundle], store: Store, engine: Engine, tell: Callable[[], None]) -> str:
+    """Hand out what is missing, and again what was lost; the last words of a worker that ended badly."""
+    trouble = ""
+    for _ in range(1 + engine.retries):
+        left = _left(bundles, store, engine.workers or 1)
+        if not left:
+            break
+        with _order(left, store, keep=engine.outlives) as order:
+            started = engine.start(order, None)
+            _follow(started, engine, Count(store.root, [cell for bundle in left for cell in bundle.cells]), tell)
+            trouble = started.trouble() or trouble
+    return trouble
+
+
+def _left(bundles: Sequence[Bundle], store: Store, workers: int, *, ready: bool = True) -> list[Bundle]:
+    """What is neither done nor failed, if `ready` only what has all it needs; each shape cut for so many workers."""
+    left = []
+    for bundle in bundles:
+        failed = failures(store.root, bundle.cells)
+        cells = tuple(
+            cell
+            for cell in bundle.cells
+            if cell not in failed
+            and not store.has(cell)
+            and (not ready or all(store.has(each) for each in cell.references()))
+        )
+        left += cut(Bundle(cells, bundle.capacity), workers) if cells else []
+    return left
+
+
+def _follow(started: Started, engine: Engine, count: Count, tell: Callable[[], None]) -> None:
+    try:
+        while started.going() and not (engine.outlives and count.look().over):
+            tell()
+            time.sleep(LOOK)
+        tell()
+    except KeyboardInterrupt:
+        if engine.outlives:
+            raise Detached(started.words()) from None
+        started.stop()
+        raise
+
+
+def _require_done(store: Store, cells: Sequence[Cell], trouble: str) -> None:
+    failed = failures(store.root, cells)
+    lost = [cell for cell in cells if cell not in failed and not store.has(cell)]
+    if failed:
+        cell, words = next(iter(failed.items()))
+        raise SweepError(
+            f"{len(failed)} of {len(cells)} cells failed; {cell.identity}: {words.splitlines()[-1]}. Tracebacks are in "
+            f"{store.root}/*{failures_on_disk.SUFFIX}; the same command tries them again."
+        )
+    if lost:
+        last = f" The last words of a worker: {trouble.splitlines()[-1]}" if trouble else ""
+        raise SweepError(
+            f"{len(lost)} of {len(cells)} cells were lost with their workers, again and again.{last} "
+            "What was saved is whole; the same command goes on with it."
+        )
+
+
+@contextmanager
+def _order(bundles: Sequence[Bundle], store: Store, *, keep: bool) -> Generator[Order]:
+    """The bundles in a file of the store's; `keep` leaves it for workers that are still to come."""
+    folder = store.root / FOLDER
+    path = folder / f"{secrets.token_hex(4)}.json"
+    with explained(folder, "writing the order of the sweep"):
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write(path, encode(bundles).encode())
+    try:
+        yield Order(store.root, path, len(bundles))
+    finally:
+        if not keep:
+            _remove(folder, path.stem)
+
+
+def _remove(folder: Path, stem: str) -> None:
+    for path in folder.glob(f"{stem}*"):
+        with suppress(OSError):
+            path.unlink()
+    with suppress(OSError):
+        folder.rmdir()

@@ -1,0 +1,74 @@
+"""Debian's Slurm, munge and libfaketime, and PyPI's Ray and submitit, into one folder of the checkout.
+
+    python -m tests.reliability.install     # in the checkout; `./run reliability` calls it
+
+Packages are downloaded and unpacked but not installed: no service starts, no user is made, nothing outside changes.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.reliability.places import CHECKOUT, DEBIAN, PLACE
+
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "libfaketime")
+PYTHON = ("submitit>=1.5", "ray>=2.50")
+PROGRAMS = {"mkfs.ext4": "e2fsprogs", "mount": "mount", "losetup": "mount"}
+"""Of the system, and in every Debian."""
+
+
+def say(words: str) -> None:
+    sys.stderr.write(f"reliability: {words}\n")
+
+
+def call(*command: str | Path) -> None:
+    outcome = subprocess.run(command, capture_output=True, text=True)
+    if outcome.returncode:
+        sys.exit(f"reliability: this failed: {' '.join(map(str, command))}\n{outcome.stdout}{outcome.stderr}")
+
+
+def unpack() -> None:
+    """Every package that the system lacks, into `debian`."""
+    archives = PLACE / "archives"
+    shutil.rmtree(DEBIAN, ignore_errors=True)
+    (archives / "partial").mkdir(parents=True, exist_ok=True)
+    say(f"unpacking {', '.join(PACKAGES)} of Debian (once)")
+    call("apt-get", "-qq", "update")
+    where = ("-o", f"Dir::Cache::archives={archives}")
+    call("apt-get", "install", "-qq", "-y", "--download-only", "--no-install-recommends", *where, *PACKAGES)
+    for archive in sorted(archives.glob("*.deb")):
+        call("dpkg-deb", "-x", archive, DEBIAN)
+
+
+def add_python() -> None:
+    """An environment that sees what `.venv` has, and has Ray and submitit besides."""
+    folder = PLACE / "venv"
+    say(f"installing {', '.join(PYTHON)} from PyPI (once)")
+    call(sys.executable, "-m", "venv", "--clear", folder)
+    [packages] = folder.glob("lib/python3*/site-packages")
+    [others] = {path for path in map(Path, sys.path) if path.name == "site-packages" and path.is_dir()}
+    # Behind its own: what pip finds there it does not install again.
+    (packages / "headway-reliability.pth").write_text(f"{others.resolve()}\n{CHECKOUT / 'src'}\n")
+    call(folder / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *PYTHON)
+
+
+def main() -> None:
+    missing = {package for program, package in PROGRAMS.items() if not shutil.which(program)}
+    if missing:
+        sys.exit(f"reliability: install {', '.join(sorted(missing))} first, with apt-get.")
+    if not shutil.which("apt-get"):
+        sys.exit("reliability: Slurm is taken from Debian's packages, and here is no apt-get. Use a Debian or Ubuntu.")
+    done = PLACE / "stamp"
+    wanted = repr((PACKAGES, PYTHON, sys.version, sys.executable))
+    if done.is_file() and done.read_text() == wanted:
+        return
+    PLACE.mkdir(exist_ok=True)
+    done.unlink(missing_ok=True)
+    unpack()
+    add_python()
+    done.write_text(wanted)  # last, so that an interrupted installation is repeated
+
+
+if __name__ == "__main__":
+    main()

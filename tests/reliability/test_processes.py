@@ -1,0 +1,54 @@
+"""Whatever dies of a sweep in processes of its own, it ends, or goes on when it is given again, with the same bits."""
+
+import random
+import signal
+
+import pytest
+from tests.reliability.processes import kill, wait_until, workers
+from tests.reliability.sweeping import Sweep
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    made = Sweep(tmp_path / "runs", "processes:2")
+    yield made
+    made.close()
+    kill(workers(made.root))
+
+
+def test_workers_are_killed(sweep, swept, tell):
+    """First one, then, when there are two again, both."""
+    chance = random.Random(19)
+    sweep.wait_until_it_trains(chance)
+    kill(workers(sweep.root)[:1])
+    sweep.wait_until_it_trains(chance)
+    kill(workers(sweep.root))
+    assert sweep.end() == 0, sweep.log.read_text()
+    assert sweep.outcome() == swept
+    tell("processes", "kill -9 of a worker, then of all workers", 2, "the sweep went on by itself; bit-identical")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
+def test_the_command_is_ended_and_given_again(number, sweep, swept, tell):
+    sweep.wait_until_it_trains(random.Random(20))
+    kill([sweep.process.pid], number)
+    sweep.end()
+    wait_until(lambda: not workers(sweep.root), 60, "the workers have left")
+    sweep.start()
+    assert sweep.end() == 0, sweep.log.read_text()
+    assert sweep.outcome() == swept
+    how = "kill -9" if number == signal.SIGKILL else number.name
+    tell("processes", f"{how} of the command", 1, "the workers saved and left; given again, it ended bit-identical")
+
+
+def test_two_sweeps_over_the_same_cells_share_the_work(sweep, swept, tell):
+    """The second is killed in the midst of it."""
+    second = Sweep(sweep.root, "processes:2")
+    try:
+        sweep.wait_until_it_trains(random.Random(21))
+        second.close()
+        assert sweep.end() == 0, sweep.log.read_text()
+    finally:
+        second.close()
+    assert sweep.outcome() == swept
+    tell("processes", "two sweeps over the same cells, one of them killed", 1, "the other did the rest; bit-identical")

@@ -1,0 +1,102 @@
+"""Cells that share a program are handed out together, and arrive as they were sent."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from tests.training.tiny import TINY, changed
+
+from headway.laboratory.footprint import footprint
+from headway.records import Cell
+from headway.settings import ConstructionSettings, FlowSettings, RecallSettings, SingleLocationSettings
+from headway.store import Store
+from headway.sweep import plan
+from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
+
+SEEDS = (0, 1, 2)
+CELL = Cell(TINY, SEEDS)
+FAST = Cell(changed(TINY, training={"learning_rate": 0.2, "samples": 33}), (4,))
+LONGER = Cell(changed(TINY, training={"steps": 13}), SEEDS)
+COMPARED = Cell(replace(TINY, references=(1,)), SEEDS)
+RECALL = Cell(RecallSettings(), SEEDS)
+FLOW = Cell(FlowSettings(), SEEDS)
+
+
+def test_cells_that_differ_in_numbers_and_seeds_make_one_bundle_with_room_for_the_largest_set():
+    assert pack([CELL, LONGER, FAST, CELL]) == [Bundle((CELL, FAST), 33), Bundle((LONGER,), 20)]
+
+
+def test_what_is_computed_in_one_go_comes_alone_and_first():
+    other = Cell(FlowSettings(), (7,))
+    assert [bundle.cells for bundle in pack([CELL, RECALL, FLOW, other])] == [(FLOW,), (other,), (RECALL,), (CELL,)]
+
+
+def test_what_others_are_compared_with_is_in_the_first_wave_and_in_no_other():
+    first, second = waves([COMPARED, CELL, *COMPARED.references()])
+    assert {cell for bundle in first for cell in bundle.cells} == {CELL, *COMPARED.references()}
+    assert [bundle.cells for bundle in second] == [(COMPARED,)]
+
+
+@pytest.mark.parametrize("pieces", range(1, 7))
+def test_a_bundle_is_cut_into_even_pieces_that_keep_its_room(pieces):
+    bundle = Bundle(tuple(Cell(TINY, (seed,)) for seed in range(5)), 99)
+    parts = cut(bundle, pieces)
+    assert tuple(cell for part in parts for cell in part.cells) == bundle.cells
+    sizes = [len(part.cells) for part in parts]
+    assert len(sizes) == min(pieces, 5) and max(sizes) - min(sizes) <= 1
+    assert {part.capacity for part in parts} == {99}
+
+
+def test_bundles_of_every_trained_kind_arrive_as_they_were_sent():
+    cells = [CELL, FAST, COMPARED, RECALL, FLOW, Cell(SingleLocationSettings(), (1,))]
+    cells.append(Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), SEEDS))
+    bundles = pack(cells)
+    assert decode(encode(bundles)) == bundles
+    assert [cell.identity for bundle in decode(encode(bundles)) for cell in bundle.cells] == [
+        cell.identity for bundle in bundles for cell in bundle.cells
+    ]
+
+
+def test_json_that_is_no_order_is_refused():
+    with pytest.raises(ValueError, match="no order of cells"):
+        decode(json.dumps({"bundles": []}))
+
+
+def test_a_program_holds_as_many_cells_as_the_device_has_memory_for(monkeypatch):
+    """Members take the same room each, and what is active at a time comes once."""
+    bundle = Bundle(tuple(Cell(TINY, (seed, seed + 1)) for seed in range(0, 12, 2)), 20)
+    one = footprint(TINY, 20)
+    assert plan.memory_of(bundle) - one.of(1) == 11 * one.resident
+    for cells in (1, 2, 3, 6):
+        monkeypatch.setattr(plan, "room", lambda cells=cells: one.of(2 * cells))
+        assert {len(piece.cells) for piece in plan.pieces_of(bundle)} == {cells}
+    monkeypatch.setattr(plan, "room", lambda: 1)
+    assert len(plan.pieces_of(bundle)) == 6, "a cell that does not fit is tried all the same"
+    monkeypatch.setattr(plan, "room", lambda: None)
+    assert plan.pieces_of(bundle) == [bundle]
+
+
+def test_a_training_set_and_a_model_twice_as_large_take_their_bytes():
+    """A row is a sequence of six tokens; AdamW keeps two more of every weight, in single precision."""
+    length = TINY.task.horizon + TINY.task.start
+    assert footprint(TINY, 120).resident - footprint(TINY, 20).resident == 100 * length * 4
+    heads = changed(TINY, model={"heads": 4})
+    assert footprint(heads, 20).resident - footprint(TINY, 20).resident >= 3 * 4 * 2 * 2 * 10 * 10
+
+
+def test_a_plan_tells_the_time_from_records_of_the_same_program(tmp_path, undisturbed):
+    """Three members took so long; the same program with other numbers and four members takes four thirds of it."""
+    store = Store(undisturbed.path.parent)
+    wanted = [
+        Cell(changed(TINY, training={"learning_rate": 0.3}), (0, 1)),
+        Cell(TINY, (8, 9)),
+        LONGER,
+        undisturbed.cell,
+    ]
+    known, unknown = sorted(plan.plan(wanted, store), key=lambda part: part.seconds is None)
+    assert known.seconds == pytest.approx(undisturbed.provenance["seconds"] * 4 / 3)
+    assert (known.programs, len(known.bundle.cells), known.bundle.members) == (1, 2, 4)
+    assert unknown.bundle.cells == (LONGER,) and unknown.seconds is None
+    assert plan.total([known, unknown], workers=2) == (known.seconds / 2, 1)
+    assert plan.plan([undisturbed.cell], store) == []
+    assert [part.programs for part in plan.plan(wanted, Store(tmp_path), workers=2)] == [2, 1]
