@@ -101,7 +101,9 @@ class Opened:
         return (marker["x"] + marker["width"] / 2 - area["x"]) / area["width"]
 
     def chart_area(self) -> dict[str, float]:
-        area = self.page.locator("#charts .plot .nsewdrag").first.bounding_box()
+        charts = self.page.locator("#charts .plot .nsewdrag").first
+        charts.scroll_into_view_if_needed()  # a mouse reaches only what the window shows
+        area = charts.bounding_box()
         assert area is not None
         return dict(area)
 

@@ -108,6 +108,8 @@ def test_the_words_say_what_the_heads_hold(shown, made):
     words = shown.text("#narration")
     assert "stage 2" in words and "heads 1 and 3 share block 1" in words
     assert f"head 2 holds block 2 with {100 * share:.0f} %" in words
+    near, far = (float(value) for value in made.trajectory["kl_rungs"][0, at, 2:])
+    assert f"KL {near:.3g} from rung 2 and {far:.3g} from the truth." in words
     shown.move(0)
     assert "before the first stage: no head holds a block yet" in shown.text("#narration")
 
@@ -179,7 +181,7 @@ def test_the_speed_is_chosen_and_playing_goes_on_with_it(shown):
 
 
 @pytest.mark.parametrize("logarithmic", [True, False])
-def test_a_drag_enlarges_a_part_and_a_double_click_shows_all(shown, logarithmic):
+def test_a_drag_enlarges_a_part_and_a_double_click_shows_all(shown, made, logarithmic):
     if not logarithmic:
         shown.click("#log-time")
     area = shown.chart_area()
@@ -192,20 +194,45 @@ def test_a_drag_enlarges_a_part_and_a_double_click_shows_all(shown, logarithmic)
     shown.page.mouse.up()
     shown.page.wait_for_function(f"(whole) => {begins} > whole", arg=whole)
     assert shown.page.locator(".marker").is_hidden()  # the last step lies outside
+    # Lines are named where they leave the chart: at their height there.
+    heights = "document.querySelector('.plot').layout.annotations.filter((each) => each.yref === 'y2').map(({y}) => y)"
+    end = shown.page.evaluate("document.querySelector('.plot').layout.xaxis.range[1]")
+    steps, kl = made.trajectory.clocks["evaluation"], np.median(made.trajectory["kl_rungs"], axis=0)
+    place = np.log10(np.maximum(steps, 0.4)) if logarithmic else steps
+    wanted = [np.interp(end, place, kl[:, rung]) for rung in (1, 2, 3)]
+    shown.page.wait_for_function(
+        f"(wanted) => Math.abs({heights}.sort((a, b) => a - b)[0] - wanted) < 1e-4", arg=min(wanted)
+    )
+    np.testing.assert_allclose(sorted(shown.page.evaluate(heights)), sorted(wanted), rtol=1e-4)
     shown.page.mouse.dblclick(area["x"] + 0.5 * area["width"], y)
     shown.page.wait_for_function(f"(whole) => {begins} === whole", arg=whole)
 
 
+def click_in_the_middle(it, area):
+    middle = area["x"] + area["width"] / 2, area["y"] + 100
+    it.page.mouse.move(*middle)
+    it.page.wait_for_selector(".hoverlayer .legend")
+    it.page.mouse.click(*middle)
+    it.settle()
+
+
 def test_a_click_into_the_charts_goes_there(shown, made):
     shown.click("#log-time")
-    area = shown.chart_area()
-    middle = area["x"] + area["width"] / 2, area["y"] + 60
-    shown.page.mouse.move(*middle)
-    shown.page.wait_for_selector(".hoverlayer .legend")
-    shown.page.mouse.click(*middle)
-    shown.settle()
+    click_in_the_middle(shown, shown.chart_area())
     steps = made.trajectory.clocks["evaluation"]
     assert shown.step() == steps[np.abs(steps - STEPS / 2).argmin()]
+
+
+def test_whoever_clicks_into_the_charts_while_it_plays_wants_to_look_there(shown):
+    shown.choose("#speed", "0.25 ×")
+    shown.page.evaluate("document.activeElement.blur()")
+    shown.press(" ")
+    assert shown.page.get_attribute(".play", "aria-label") == "Pause"
+    click_in_the_middle(shown, shown.chart_area())
+    assert shown.page.get_attribute(".play", "aria-label") == "Play"
+    stopped = shown.step()
+    shown.page.wait_for_timeout(600)
+    assert shown.step() == stopped > 10
 
 
 def test_a_pointer_over_a_picture_shows_lag_block_and_value(shown):

@@ -185,7 +185,51 @@ def test_even_a_script_that_got_in_can_neither_run_nor_fetch(browser, tmp_path):
     page.wait_for_timeout(200)
     assert page.evaluate("window.broken") is None
     assert failures == ["csp"]  # refused by the page's own policy before anything was sent
+    told = """new Promise((done) => {
+        document.addEventListener("securitypolicyviolation", (event) => done(event.effectiveDirective));
+        const form = Object.assign(document.createElement("form"), { action: "http://127.0.0.1:9/", method: "post" });
+        document.body.append(form);
+        form.submit();
+    })"""
+    assert page.evaluate(told) == "form-action"
     context.close()
+
+
+def test_the_charts_have_only_the_buttons_that_are_named_here_and_nowhere_to_send_to(shown):
+    """A library may grow buttons, such as one that uploads the chart; no policy can forbid the window it opens."""
+    titles = [button.get_attribute("data-title") for button in shown.page.locator(".modebar-btn").all()]
+    assert titles == ["Zoom", "Pan", "Zoom in", "Zoom out", "Show everything again"]
+    assert shown.page.evaluate("document.querySelector('.plot')._context.plotlyServerURL") == ""
+
+
+def test_a_stage_is_named_by_its_rung_also_where_one_was_skipped(opened):
+    whole = made_view()
+    skipping = replace(whole.stages[0], rungs=(1, 3), boundaries=whole.stages[0].boundaries[:1], levels=())
+    it = opened(made_report(runs=(replace(whole, stages=(skipping, *whole.stages[1:])),), findings=()))
+    assert it.page.locator(".stage-buttons button").all_inner_texts() == ["‹", "1", "3", "›"]
+    assert it.page.locator(".chapter button").all_inner_texts() == ["The start", "Stage 1", "Stage 3"]
+    assert "rung 3 of 3" in it.text(".chapter:nth-child(3)") and "Rung 2 was skipped." in it.text(
+        ".chapter:nth-child(3)"
+    )
+    step = it.step()
+    it.press("2")
+    assert it.step() == step  # this seed has no such stage
+    it.press("3")
+    assert "stage 3 of 3" in it.text("#narration")
+    it.choose("#seed", "1")
+    it.page.evaluate("document.activeElement.blur()")
+    it.press("c")
+    it.choose("#other-seed", "0")
+    it.choose("#align", "stage")
+    it.page.evaluate("document.activeElement.blur()")
+    it.press("2")
+    assert "has no stage 2" in it.text("#second .view-name")
+    it.press("3")
+    assert "has no stage" not in it.text("#second .view-name") and "stage 3" in it.text("#second .narration")
+
+
+def test_claims_that_differ_from_grid_to_grid_are_said_to_be_counted_twice(shown):
+    assert "1 claim has other verdicts on other grids and is counted under each." in shown.text("#verdict-table")
 
 
 def test_dark_and_light_are_exchanged_while_the_page_is_open(shown):

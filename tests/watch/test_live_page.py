@@ -36,9 +36,15 @@ def test_a_page_fills_by_itself_and_keeps_what_the_reader_chose(window, serve, s
     server = serve()
     window.goto(server.url)
     words = window.locator(".sweep-words")
+    lead = window.locator(".introduction")
     expect(words).to_have_text("Nothing was run in this folder yet.")
+    expect(lead).to_contain_text("There is no folder")
     with store.open(CELL) as work:
         work.resume()
+        expect(lead).to_have_text(
+            "It updates by itself and only reads. Pictures appear with the first checkpoint of a run."
+        )
+        expect(window.locator("#summary")).to_be_empty()
         save(work, -1, 100, 30.0)
         window.wait_for_selector("#watch:not([hidden])")  # it has loaded itself anew
         expect(words).to_contain_text("1 cell is running.")
@@ -49,6 +55,8 @@ def test_a_page_fills_by_itself_and_keeps_what_the_reader_chose(window, serve, s
         save(work, 100, 400, 40.0)
         window.wait_for_function("before => headway.report.runs[0].times.length > before", arg=before)
         expect(words).to_have_text("1 cell is running. About 53 s left.")
+        filled = window.eval_on_selector(".sweep-bar .running", "each => each.style.getPropertyValue('--share')")
+        assert filled == "20.0%"  # 400 of 2000 steps
         assert window.locator(".step").inner_text() != shown, "who stood at the end goes with the run"
         window.locator("#time").press("Home")
         for _ in range(4):
@@ -58,6 +66,7 @@ def test_a_page_fills_by_itself_and_keeps_what_the_reader_chose(window, serve, s
         save(work, 400, 2000, 60.0)
         work.finish(WHOLE.facts, {"device": "none: made up"})
     expect(words).to_have_text("1 cell is done.")
+    expect(lead).to_contain_text("headway claims --from ")
     expect(window.locator(".step")).to_have_text("step 4")
     assert window.locator("#time").input_value() == "4"
     assert window.locator("#seed").input_value() == "2"

@@ -49,8 +49,10 @@ class Desk:
         with self._lock:
             sight = self._look()
             if identity is None:
-                return overview.state(sight, overview.shown(sight))
-            return overview.state(sight, [seen] if has_numbers(seen := self._seen(identity)) else [])
+                runs = overview.shown(sight)
+                return overview.state(sight, runs, self._folder_words(sight, len(runs)))
+            seen = self._seen(identity)
+            return overview.state(sight, [seen] if has_numbers(seen) else [], _run_words(seen))
 
     def numbers(self, path: str) -> str:
         """The numbers of one run, as a report of that run alone."""
@@ -71,16 +73,26 @@ class Desk:
                 runs.append(seen)
             except Refusal:
                 continue  # It is listed, and its own page says what is wrong with it.
-        state = overview.state(sight, runs)
-        left_out = state["showable"] - len(runs)
-        words = "It updates by itself and only reads."
-        if not self.root.is_dir():
-            words = f"There is no folder {self.root.absolute()} yet: this page fills as soon as a run begins there."
-        elif not sight.cells:
-            words = f"Nothing was run in {self.root.absolute()} yet: this page fills as soon as a run begins there."
-        elif left_out > 0:
-            words += f" {len(runs)} runs are loaded here, those going on and the latest; the others are listed below."
-        return live_page(f"Watching {self.root}", words, state, packed, "/state.json", self._command)
+        state = overview.state(sight, runs, self._folder_words(sight, len(runs)))
+        return live_page(f"Watching {self.root}", state, packed, "/state.json", self._command)
+
+    def _folder_words(self, sight: Sight, loaded: int) -> str:
+        """What this page is, and what to do for more, when so many runs are loaded."""
+        if not sight.cells:
+            missing = "Nothing was run in" if self.root.is_dir() else "There is no folder"
+            return f"{missing} {self.root.absolute()} yet: this page fills as soon as a run begins there."
+        words = ["It updates by itself and only reads."]
+        if not loaded:
+            words.append("Pictures appear with the first checkpoint of a run.")
+        elif loaded < sum(map(has_numbers, sight.cells.values())):
+            words.append(f"{loaded} runs are loaded here, those going on and the latest; the others are listed below.")
+        if any(seen.state == "done" for seen in sight.cells.values()):
+            folder = shlex.quote(str(self.root))
+            words.append(
+                f"Verdicts on the claims: headway claims --from {folder}; "
+                f"the page with verdicts and figures: headway report --from {folder}."
+            )
+        return " ".join(words)
 
     def _run(self, identity: str) -> str:
         seen = self._seen(identity)
@@ -93,13 +105,10 @@ class Desk:
             )
             raise Refusal(HTTPStatus.NOT_FOUND, "No pictures of this run", words)
         ready = has_numbers(seen)
-        words = "It updates by itself and only reads."
-        if not ready:
-            words = f"This cell is {seen.state}. Its numbers appear here with its first checkpoint."
         packed = [self._shelf.packed(seen, sight)] if ready else []
-        state = overview.state(sight, [seen] if ready else [])
+        state = overview.state(sight, [seen] if ready else [], _run_words(seen))
         title = label(seen.cell) if seen.cell is not None else identity
-        return live_page(title, words, state, packed, f"/state.json?run={identity}", self._command)
+        return live_page(title, state, packed, f"/state.json?run={identity}", self._command)
 
     @property
     def _command(self) -> str:
@@ -121,6 +130,12 @@ class Desk:
             words = f"There is no cell {shortened(identity)} in {self.root}."
             raise Refusal(HTTPStatus.NOT_FOUND, "No such run", words)
         return seen
+
+
+def _run_words(seen: Seen) -> str:
+    if has_numbers(seen):
+        return "It updates by itself and only reads."
+    return f"This cell is {seen.state}. Its numbers appear here with its first checkpoint."
 
 
 def _require_numbers(seen: Seen) -> None:

@@ -29,8 +29,8 @@ def shown(sight: Sight) -> list[Seen]:
     return sorted(filter(has_numbers, sight.cells.values()), key=rank)[:MOST_SHOWN]
 
 
-def state(sight: Sight, runs: Sequence[Seen]) -> dict[str, Any]:
-    """The news: plain words and numbers, with a revision that differs whenever they do."""
+def state(sight: Sight, runs: Sequence[Seen], lead: str = "") -> dict[str, Any]:
+    """The news: plain words and numbers, with a revision that differs whenever they do; `lead` opens the page."""
 
     def rank(seen: Seen) -> tuple[int, bool, float, str]:
         return STATES.index(seen.state), not has_numbers(seen), -seen.changed, seen.identity
@@ -38,6 +38,7 @@ def state(sight: Sight, runs: Sequence[Seen]) -> dict[str, Any]:
     cells = sorted(sight.cells.values(), key=rank)
     counts = Counter(seen.state for seen in cells)
     told = {
+        "lead": lead,
         "counts": {each: counts[each] for each in STATES},
         "left": dict(left(sight)),
         "cells": [_row(seen) for seen in cells[:MOST_ROWS]],

@@ -16,9 +16,9 @@ EVERY = 2000
 MOST_LETTERS = 120
 
 
-def live_page(title: str, words: str, state: Mapping[str, Any], packed: Sequence[str], news: str, command: str) -> str:
+def live_page(title: str, state: Mapping[str, Any], packed: Sequence[str], news: str, command: str) -> str:
     """The page that a report would be, with these runs; `news` is the address at which it asks for more."""
-    report = Report(title, words, commands=(command,))
+    report = Report(title, state["lead"], commands=(command,))
     live = {"news": news, "every": EVERY, "state": dict(state)}
     return page(report, {"runs": [json.loads(run) for run in packed], "live": live})
 

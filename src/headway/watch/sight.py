@@ -8,9 +8,10 @@ from typing import Literal
 from headway.records import Cell
 from headway.store.plan import Plan
 
-State = Literal["running", "waiting", "failed", "stopped", "damaged", "done"]
-STATES: tuple[State, ...] = ("running", "waiting", "failed", "stopped", "damaged", "done")
-"""Stopped is what was begun and nobody works on, interrupted or killed: the same command goes on with it."""
+State = Literal["running", "stale", "waiting", "failed", "stopped", "damaged", "done"]
+STATES: tuple[State, ...] = ("running", "stale", "waiting", "failed", "stopped", "damaged", "done")
+"""Stale is what somebody holds who gives no sign of life: it hangs, or its machine is gone. Stopped is what was begun
+and nobody works on, interrupted or killed: the same command goes on with it."""
 
 
 @dataclass(frozen=True)

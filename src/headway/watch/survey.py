@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from headway.store import StoreError, failure, plan, progress
+from headway.store import StoreError, failure, heartbeat, plan, progress
 from headway.store.kinds import IDENTITY, revive_cell, summary
-from headway.store.lock import is_locked
 from headway.store.record import RECORD, TRAJECTORY, read_named
 from headway.watch.sight import Seen, Sight
 from headway.watch.timing import seconds_spent
 
 MOST_ENTRIES = 20_000
 """So many names are looked at, for a folder could be any folder."""
+SILENT = f"its worker has not given a sign of life for {heartbeat.STALE:.0f} s: it hangs, or its machine is gone"
 MOST_JSON = 16_000_000
 """Bytes of the small files that say what lies beside them."""
 
@@ -26,6 +26,7 @@ class Survey:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._known: dict[str, Seen] = {}
+        self._pulse = heartbeat.Pulse()
 
     def look(self) -> Sight:
         """The cells by name: those on disk, and those that a sweep has announced."""
@@ -63,8 +64,10 @@ class Survey:
         if seen is None and os.path.lexists(folder):
             return self._whole(identity)
         note = failure.read(folder)
-        if is_locked(self.root / f"{identity}.lock"):
-            return replace(seen or Seen(identity, "running"), state="running", trouble="")
+        working = self._pulse.state(folder)
+        if working is not None:
+            trouble = "" if working == "running" else SILENT
+            return replace(seen or Seen(identity, working), state=working, trouble=trouble)
         if note is not None:
             return replace(seen or Seen(identity, "failed"), state="failed", trouble=note)
         return seen
@@ -122,7 +125,10 @@ class Survey:
 
 def _stems(names: Iterable[str]) -> set[str]:
     """The cells that some name in the folder is about."""
-    stems = {name.removesuffix(".partial").removesuffix(".lock").removesuffix(failure.SUFFIX) for name in names}
+    stems = {
+        name.removesuffix(".partial").removesuffix(".lock").removesuffix(failure.SUFFIX).removesuffix(heartbeat.SUFFIX)
+        for name in names
+    }
     return {stem for stem in stems if IDENTITY.fullmatch(stem)}
 
 

@@ -78,12 +78,27 @@ def test_by_stage_a_change_of_stage_falls_on_the_same_change_and_ends_on_ends(js
     assert back == 60
 
 
-def test_a_run_that_lacks_the_last_stages_has_only_its_end_for_them(js):
+LACKED = "m.lackedStage({run: first, seed: 0}, {run: second, seed: 0}, time)"
+
+
+def test_a_run_that_lacks_the_last_stages_has_only_its_end_for_them_and_says_so(js):
     first, second = made_js_run(list(range(101)), [10, 40, 80]), made_js_run(list(range(51)), [20])
-    places = [js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in (10, 55, 100)]
-    assert places == [20, 35, 50]
+    times = (5, 10, 25, 40, 55, 100)
+    places = [js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in times]
+    assert places == [10, 20, 35, 50, 50, 50]
+    assert [js("align", LACKED, first=first, second=second, time=time) for time in times] == [0, 0, 0, 2, 2, 3]
+    assert js("align", LACKED, first=second, second=first, time=50) == 0
     alone = made_js_run([5], [])
     assert js("align", ALIGNED, first=first, second=alone, time=70, rule="stage") == 0
+
+
+def test_stages_are_those_of_a_rung_so_that_a_skipped_one_has_no_counterpart(js):
+    first, second = made_js_run(list(range(101)), [10, 40, 80]), made_js_run(list(range(51)), [20, 30])
+    second["stages"][0]["rungs"] = [1, 3]
+    times = (10, 40, 60, 80, 90)
+    places = [js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in times]
+    assert places == [20, 30, 30, 30, 40]
+    assert [js("align", LACKED, first=first, second=second, time=time) for time in times] == [0, 2, 2, 0, 0]
 
 
 def test_a_stage_that_begins_with_the_run_is_still_the_first(js):
@@ -117,6 +132,24 @@ def test_the_same_name_on_another_grid_is_compared_first_then_the_next_run_then_
 
 def masses(*shares: tuple[float, ...]) -> list[dict]:
     return [{"blocks": list(blocks), "elsewhere": 1 - sum(blocks)} for blocks in shares]
+
+
+def test_heads_that_are_ahead_of_the_ladder_are_named(js):
+    ahead = "m.aheadWords({kind: 'markov'}, stage, masses)"
+    now = masses((0.9, 0.0, 0.0), (0.2, 0.7, 0.1), (0.1, 0.1, 0.8))
+    words = js("narration", ahead, stage={"number": 1, "rung": 1}, masses=now)
+    assert words == "By the ladder this is still stage 1, though heads 2 and 3 already hold blocks 2 and 3."
+    words = js("narration", ahead, stage={"number": 2, "rung": 2}, masses=now)
+    assert words == "By the ladder this is still stage 2, though head 3 already holds block 3."
+    assert js("narration", ahead, stage={"number": 3, "rung": 3}, masses=now) == ""
+
+
+def test_a_line_is_named_at_its_height_at_the_edge_of_what_is_seen(js):
+    height = "m.heightAt(m.timeAxis([0, 1, 10, 100], logarithmic), [1, 10, 100], y, x)"
+    told = [js("curves", height, logarithmic=True, y=[4.0, 2.0, 0.0], x=x) for x in (100, 10**1.5, 10)]
+    assert told == pytest.approx([0.0, 1.0, 2.0])
+    assert js("curves", height, logarithmic=False, y=[4.0, 2.0, 0.0], x=55) == pytest.approx(1.0)
+    assert js("curves", height, logarithmic=False, y=[4.0, 2.0, None], x=100) == 2.0  # it diverged
 
 
 def test_what_heads_did_is_said_from_their_shares_before_and_after(js):

@@ -77,6 +77,33 @@ def test_every_picture_is_saved_as_pixels_and_as_a_drawing(shown, what):
     assert int.from_bytes(pixels[16:20]) == pytest.approx(2 * float(root.attrib["width"]), abs=2)
 
 
+@pytest.mark.parametrize("ending", ["all heads", "head 2", "the curves", "the shares"])
+def test_a_saved_picture_says_what_it_shows(shown, ending):
+    shown.choose("#seed", "2")
+    shown.move(0)
+    root = ElementTree.fromstring(saved(shown, f"SVG of {ending}")[1])
+    words = [" ".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    lowest = max(float(text.attrib["y"]) for text in root.iter(f"{SVG}text"))
+    assert "made up; seed 2," in " ".join(words) and "step 0" in " ".join(words)
+    assert lowest < float(root.attrib["height"]) == float(root.attrib["viewBox"].split()[3])
+    keys = {"all heads": {"head 1", "head 2", "head 3"}, "head 2": {"head 2"}}
+    keys["the curves"] = {"KL from f 1:2", "median of 4 seeds", "seed 2", "the others", "level of a rung"}
+    assert keys.get(ending, set()) <= set(words)
+    assert ending != "head 2" or "head 1" not in words
+
+
+def test_numbers_of_blocks_stand_apart_in_a_small_picture(shown):
+    try:
+        shown.page.set_viewport_size({"width": 340, "height": 900})
+        shown.settle()
+        root = ElementTree.fromstring(saved(shown, "SVG of head 1")[1])
+    finally:
+        shown.page.set_viewport_size({"width": 1280, "height": 900})
+    bold = [text for text in root.iter(f"{SVG}text") if text.attrib.get("font-weight") == "600"]
+    assert [text.text for text in bold] == ["3", "2", "1"]
+    assert np.diff([float(text.attrib["x"]) for text in bold]).min() > 14
+
+
 def test_the_drawing_of_a_matrix_has_a_rectangle_in_the_heads_colour_where_it_looks(shown):
     colour = "(canvas) => { const {width, height} = canvas; const pen = canvas.getContext('2d');"
     colour += " return [...pen.getImageData(width - 11, height - 39, 1, 1).data].slice(0, 3); }"
@@ -93,6 +120,16 @@ def test_a_figure_is_saved_as_the_drawing_that_was_given(opened):
     it = opened(made_report(runs=(), findings=made_findings()[:1], figures=(with_drawing,)))
     assert saved(it, "SVG of overview") == ("stages-as-run-overview.svg", drawing)
     assert it.page.get_by_role("button", name="SVG of excess loss").count() == 0  # it has none
+
+
+def test_many_files_in_a_row_all_come(shown):
+    """A browser drops what goes beyond ten files a second, so that the page hands them out more slowly."""
+    names = []
+    shown.page.on("download", lambda started: names.append(started.suggested_filename))
+    press = "(button) => { for (let k = 0; k < 12; k++) button.click(); }"
+    with shown.page.expect_event("download", lambda _: len(names) == 12):
+        shown.page.get_by_role("button", name="CSV of the bars", exact=True).first.evaluate(press)
+    assert names == ["made-up-seed-0-shares.csv"] * 12
 
 
 def test_a_drawing_of_a_figure_that_is_not_there_is_refused():

@@ -29,12 +29,14 @@ MODULES = (
     "kinds.js",
     "colour.js",
     "saving.js",
+    "caption.js",
     "pen.js",
     "selection.js",
     "stages.js",
     "curves.js",
     "traces.js",
     "panels.js",
+    "linekeys.js",
     "figure.js",
     "matrix.js",
     "pictures.js",
@@ -152,10 +154,12 @@ def joined_modules() -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """Only these scripts run, nothing is fetched; pictures may come from the page itself (chart export)."""
+    """Only these scripts run, nothing is fetched or sent; pictures may come from the page itself (chart export)."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+    # The default does not cover forms and <base>, by which a page could still send or lead away.
+    own = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    return f"{own}; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 def _inside_script(text: str) -> str:

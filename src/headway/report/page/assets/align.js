@@ -1,7 +1,7 @@
 // Two runs on one slider: which position of the second belongs to a position of the first.
 import { nearestIndex } from "./data.js";
 import { isFlow } from "./kinds.js";
-import { stagesOf } from "./stages.js";
+import { stageAt, stagesOf } from "./stages.js";
 
 /** The rules by name; the clocks of a training and of a flow cannot be compared. */
 export function alignments(first, second) {
@@ -9,19 +9,44 @@ export function alignments(first, second) {
   return isFlow(first) === isFlow(second) ? { clock: isFlow(first) ? "time" : "step", ...share } : share;
 }
 
-/** Slider positions between which a run is stretched: its start, where each stage begins, its end. */
-export function anchors(run, seed) {
+/** Where each stage of a seed begins and ends on the slider: [{number, from, until}]. */
+function spans({ run, seed }) {
   const last = Math.max(0, run.times.length - 1);
-  const begins = stagesOf(run, seed).map((stage) => run.times.findIndex((time) => time >= stage.from));
-  // A stage that begins with the run keeps its place in the list, or the second would be taken for the first.
-  return [0, ...begins.map((place) => (place < 0 ? last : place)), last];
+  const stages = stagesOf(run, seed);
+  const begins = stages.map((stage) => {
+    const place = run.times.findIndex((time) => time >= stage.from);
+    return place < 0 ? last : place;
+  });
+  return stages.map(({ number }, k) => ({ number, from: begins[k], until: begins[k + 1] ?? last }));
 }
 
-/** The piecewise linear map that takes one list of growing numbers to the other. */
-export function stretched(value, from, to) {
-  const shared = Math.min(from.length, to.length);
-  // A run without the last stages has only its end to offer for them.
-  const [starts, ends] = [from, to].map((list) => [...list.slice(0, shared - 1), list.at(-1)]);
+/**
+ * Slider positions that belong together: starts, both ends of every stage that both have, ends. While the one is in a
+ * stage that the other lacks, the other stands still.
+ */
+export function anchors(from, to) {
+  const [starts, ends] = [[0], [0]];
+  const others = spans(to);
+  for (const own of spans(from)) {
+    const other = others.find(({ number, from: begin }) => number === own.number && begin >= ends.at(-1));
+    if (!other) continue;
+    starts.push(own.from, own.until);
+    ends.push(other.from, other.until);
+  }
+  return [
+    [...starts, Math.max(0, from.run.times.length - 1)],
+    [...ends, Math.max(0, to.run.times.length - 1)],
+  ];
+}
+
+/** The stage that `from` is in at a position and `to` never is in; 0 if there is none. */
+export function lackedStage(from, to, time) {
+  const stage = stageAt(from.run, from.seed, from.run.times[time] ?? 0);
+  return !stage || stagesOf(to.run, to.seed).some(({ number }) => number === stage.number) ? 0 : stage.number;
+}
+
+/** The piecewise linear map that takes one list of growing numbers to another as long. */
+export function stretched(value, starts, ends) {
   const piece = Math.max(0, starts.slice(0, -1).findLastIndex((start) => start <= value));
   const span = starts[piece + 1] - starts[piece];
   const along = span > 0 ? (value - starts[piece]) / span : 0;
@@ -32,8 +57,8 @@ export function stretched(value, from, to) {
 export function aligned(from, to, time, rule) {
   const last = Math.max(0, to.run.times.length - 1);
   if (rule === "clock") return nearestIndex(to.run.times, from.run.times[time] ?? 0);
-  const ends = rule === "stage" ? [anchors(from.run, from.seed), anchors(to.run, to.seed)] : null;
-  const [starts, goals] = ends ?? [[0, Math.max(0, from.run.times.length - 1)], [0, last]];
+  const whole = [[0, Math.max(0, from.run.times.length - 1)], [0, last]];
+  const [starts, goals] = rule === "stage" ? anchors(from, to) : whole;
   return Math.max(0, Math.min(last, Math.round(stretched(time, starts, goals))));
 }
 

@@ -1,13 +1,32 @@
 // The charts on the page, with a marker that follows the slider.
-import { readTheme } from "./colour.js";
+import { captioned } from "./caption.js";
+import { paletteOf, readTheme } from "./colour.js";
 import { nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
 import { isFlow, lossOf, lossUnit, lossWord, when } from "./kinds.js";
+import { lineKeys } from "./linekeys.js";
 import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { arrivals } from "./stages.js";
 import { median, number } from "./words.js";
+
+/**
+ * How plotly behaves. Its buttons are named one by one, so that none comes along with a newer version: some of them
+ * offer to upload the chart, and no policy of a page can forbid a window that does. Files are saved below the chart.
+ */
+function configuration(showAll) {
+  // Plotly's own would go back to the axis that it drew first, which may have been of another kind.
+  const whole = { name: "whole", title: "Show everything again", icon: window.Plotly.Icons.home, click: showAll };
+  return {
+    displaylogo: false,
+    doubleClick: false, // for the same reason
+    displayModeBar: "hover",
+    modeBarButtons: [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", whole]],
+    showSendToCloud: false,
+    plotlyServerURL: "", // nowhere to send to
+  };
+}
 
 /** Draw into the host, redraw on changes of what is shown, and only move a line when time changes. */
 export function mountCharts(host, report, selection) {
@@ -40,28 +59,32 @@ export function mountCharts(host, report, selection) {
     const { width, height } = layout;
     const figure = { data, layout: { ...layout, paper_bgcolor: paper, shapes: [...layout.shapes, now] } };
     const file = await window.Plotly.toImage(figure, { format: "svg", width, height });
-    return decodeURIComponent(file.slice(file.indexOf(",") + 1));
+    return captioned(decodeURIComponent(file.slice(file.indexOf(",") + 1)), chartCaption(run(), selection.state));
   };
 
-  const draw = () => {
-    if (!drawing.width) return;
+  const make = (until = null) => {
     const other = report.runs[selection.state.other];
     const beside = other && isFlow(other) === isFlow(run()) ? other : null; // others measure other things
-    const made = figure(run(), selection.state, readTheme(), drawing.width, beside);
+    return figure(run(), selection.state, readTheme(), drawing.width, beside, until);
+  };
+  const draw = () => {
+    if (!drawing.width) return;
+    const made = make();
     drawing.axis = made.axis;
-    const config = {
-      displaylogo: false,
-      doubleClick: false, // plotly would go back to the axis that it drew first, which may have been of another kind
-      displayModeBar: "hover",
-      // Files are saved below, with the marker in them.
-      modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "resetScale2d", "toImage"],
-    };
-    window.Plotly.react(plot, made.data, made.layout, config);
+    window.Plotly.react(plot, made.data, made.layout, configuration(draw));
     plot.setAttribute("aria-label", chartWords(run()));
     marker.style.top = `${MARGIN.t}px`;
     marker.style.height = `${made.layout.height - MARGIN.t - MARGIN.b}px`;
     host.style.minHeight = "0"; // the room that was kept free is taken
     moveMarker();
+  };
+
+  /** After a zoom: lines are named where they leave the chart. */
+  const moveLabels = (changes) => {
+    if (!Object.keys(changes).some((name) => name.startsWith("xaxis"))) return;
+    const [, end] = plot.layout.xaxis.range;
+    const { annotations } = make(drawing.axis.type === "log" ? 10 ** end : end).layout;
+    window.Plotly.relayout(plot, { annotations });
   };
 
   drawToWidth(host, (width) => {
@@ -70,10 +93,12 @@ export function mountCharts(host, report, selection) {
     if (drawing.listening) return;
     drawing.listening = true;
     plot.on("plotly_relayout", moveMarker);
+    plot.on("plotly_relayout", moveLabels);
     plot.on("plotly_doubleclick", draw);
     plot.on("plotly_click", (event) => {
       const x = event.xvals?.[0] ?? event.points?.[0]?.x;
-      if (Number.isFinite(x)) selection.set({ time: nearestIndex(run().times, x) });
+      // Whoever points at a moment wants to look at it.
+      if (Number.isFinite(x)) selection.set({ time: nearestIndex(run().times, x), playing: false });
     });
   });
   selection.watch((_, changed) => {
@@ -82,6 +107,14 @@ export function mountCharts(host, report, selection) {
     if (more) draw();
     else moveMarker();
   });
+}
+
+/** What a saved chart says of itself. */
+function chartCaption(run, state) {
+  const now = run.times[state.time];
+  const place = now === undefined ? "no steps" : `marker at ${when(run, now)}`;
+  const keys = lineKeys(run, state, paletteOf(run), readTheme());
+  return { title: `Curves. ${run.label}; seed ${run.seeds[state.seed]}, ${place}`, keys };
 }
 
 /** The chart for someone who cannot see it. */

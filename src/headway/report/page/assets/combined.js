@@ -1,9 +1,19 @@
 // All heads in one picture; the key takes a head out of it, or puts the heads side by side in each cell.
+import { captioned } from "./caption.js";
 import { css, paletteOf, readTheme } from "./colour.js";
 import { drawToWidth, element } from "./dom.js";
 import { makeMatrix } from "./matrix.js";
 import { matrixTable } from "./numbers.js";
-import { allHeads, blendedImage, chip, followPointer, pictureName, pictureStep, stripedImage } from "./pictures.js";
+import {
+  allHeads,
+  blendedImage,
+  chip,
+  followPointer,
+  pictureCaption,
+  pictureName,
+  pictureStep,
+  stripedImage,
+} from "./pictures.js";
 import { fileName, saving } from "./saving.js";
 import { number, whole } from "./words.js";
 
@@ -23,10 +33,13 @@ export function mountCombined(host, report, selection) {
   const key = element("div", { class: "legend" });
   const frame = element("div", { class: "frame" }, matrix.canvas);
   const scale = element("p", { class: "quiet scale" });
+  const mixing = "Where heads look at the same place their colours mix, and grow stronger.";
+  const mixture = element("p", { class: "quiet" }, mixing);
   const taken = element("span", { class: "quiet" });
   const name = () => fileName(pictureName(run(), state), "attention");
-  const files = saving("all heads", name, () => matrixTable(run(), state), matrix.file);
-  host.append(element("h3", {}, "All heads in one picture ", taken, files), key, frame, scale);
+  const drawing = () => captioned(matrix.file(), pictureCaption(run(), state, paletteOf(run()), shown()));
+  const files = saving("all heads", name, () => matrixTable(run(), state), drawing);
+  host.append(element("h3", {}, "All heads in one picture ", taken, files), key, frame, scale, mixture);
   followPointer(matrix, run, state, shown);
 
   const toggle = (head) => {
@@ -49,6 +62,7 @@ export function mountCombined(host, report, selection) {
     key.children[focused]?.focus(); // the pressed button was replaced by its new self
     const most = ` ${number(palette.full)} and more`;
     scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
+    mixture.hidden = state.stripes || run().heads < 2;
   };
   const draw = () => {
     if (host.hidden) return;

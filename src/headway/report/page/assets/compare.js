@@ -1,5 +1,5 @@
 // A second run beside the first, on the same slider: the choice of it, and a selection that follows the first one's.
-import { aligned, alignments, partner } from "./align.js";
+import { aligned, alignments, lackedStage, partner } from "./align.js";
 import { element } from "./dom.js";
 import { ladderFor } from "./kinds.js";
 import { makeSelection } from "./selection.js";
@@ -20,6 +20,7 @@ function shadowOf(report, state) {
     layer: Math.min(state.layer, Math.max(0, run.layers - 1)),
     ladder: ladderFor(run, state.ladder),
     time: aligned(...ends, state.time, state.align),
+    lacks: state.align === "stage" ? lackedStage(...ends, state.time) : 0,
   };
 }
 

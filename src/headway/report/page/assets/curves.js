@@ -65,6 +65,17 @@ export function valueAxis(values, logarithmic) {
   return { type: "linear", range: [low, high + 0.05 * (high - low || 1)], coordinate: (value) => value };
 }
 
+/** The height of a line at `x`, between its points by the axis's own scale; undefined where it has none. */
+export function heightAt(axis, xs, ys, x) {
+  const known = ys.flatMap((y, k) => (y === null ? [] : [k]));
+  const after = known.find((k) => xs[k] >= x) ?? known.at(-1);
+  const before = known.findLast((k) => xs[k] <= x) ?? known[0];
+  if (after === undefined) return undefined;
+  const [start, end, place] = [xs[before], xs[after], x].map(axis.coordinate);
+  const along = end > start ? (place - start) / (end - start) : 0;
+  return ys[before] + along * (ys[after] - ys[before]);
+}
+
 /**
  * Labels beside an axis of `height` pixels, moved apart where they would overlap:
  * each gets its coordinate and the shift in pixels that keeps `gap` between neighbours.

@@ -25,11 +25,15 @@ function arrange(run, narrow) {
   };
 }
 
-/** {data, layout} for plotly, and the axis that says where a step lies; `beside` is a run with which it shares axes. */
-export function figure(run, state, theme, width, beside = null) {
+/**
+ * {data, layout} for plotly, and the axis that says where a step lies; `beside` is a run with which it shares axes,
+ * `until` the right end of what is seen, where lines are named, if that is not the end of the run.
+ */
+export function figure(run, state, theme, width, beside = null, until = null) {
   const narrow = width < 520;
   const palette = paletteOf(run);
-  const axis = timeAxis([...run.evaluation, ...(beside?.evaluation ?? [])], state.logTime, width < 640);
+  const steps = [...run.evaluation, ...(beside?.evaluation ?? [])];
+  const axis = { ...timeAxis(steps, state.logTime, width < 640), until };
   const places = arrange(run, narrow);
   const loss = lossPanel(run, state, axis, palette, theme);
   const ladder = ladderPanel(run, state, axis, palette);

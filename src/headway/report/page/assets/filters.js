@@ -61,6 +61,10 @@ export function mountFilter(host, rows) {
     oninput: apply,
   });
   const status = element("output", { class: "quiet", for: "claim-words" });
-  host.append(element("div", { class: "filter" }, choice.host, field, status));
+  const mixed = claims.filter((claim) => claim.verdicts.size > 1).length;
+  const [have, are] = mixed === 1 ? ["has", "is"] : ["have", "are"];
+  const words = `${counted(mixed, "claim")} ${have} other verdicts on other grids and ${are} counted under each.`;
+  const note = mixed ? element("p", { class: "quiet" }, words) : "";
+  host.append(element("div", { class: "filter" }, choice.host, field, status), note);
   apply();
 }

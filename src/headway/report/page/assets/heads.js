@@ -1,9 +1,10 @@
 // One picture a head, with the block it looks at most.
+import { captioned } from "./caption.js";
 import { paletteOf, readTheme } from "./colour.js";
 import { blockMasses } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { makeMatrix } from "./matrix.js";
-import { allHeads, blendedImage, chip, followPointer, pictureName, pictureStep } from "./pictures.js";
+import { allHeads, blendedImage, chip, followPointer, pictureCaption, pictureName, pictureStep } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
 import { percent } from "./words.js";
 
@@ -41,7 +42,8 @@ export function mountHeads(host, report, selection) {
     const words = element("span", { class: "quiet" });
     const frame = element("div", { class: "frame" }, matrix.canvas);
     const name = () => fileName(pictureName(run(), state), "head", head + 1);
-    const files = saving(`head ${head + 1}`, name, null, matrix.file);
+    const drawing = () => captioned(matrix.file(), pictureCaption(run(), state, paletteOf(run()), [head]));
+    const files = saving(`head ${head + 1}`, name, null, drawing);
     const caption = element("figcaption", {}, chip(head, paletteOf(run())), `Head ${head + 1} `, words);
     followPointer(matrix, run, state, () => [head]);
     return { matrix, words, frame, figure: element("figure", { class: "head" }, caption, frame, files) };

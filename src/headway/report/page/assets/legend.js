@@ -3,10 +3,10 @@ import { paletteOf, readTheme } from "./colour.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { isFlow } from "./kinds.js";
-import { arrivals, countedSeeds, shownSeeds } from "./stages.js";
-import { DASHES } from "./panels.js";
+import { dashKeys, lookKeys } from "./linekeys.js";
 import { chip } from "./pictures.js";
-import { ladderOf, rungLevels } from "./traces.js";
+import { shownSeeds } from "./stages.js";
+import { ladderOf } from "./traces.js";
 import { counted } from "./words.js";
 
 function sample(className, colour) {
@@ -37,19 +37,10 @@ function entries(run, state) {
   }));
 }
 
-/** Which dashes stand for which position, or feature. */
-function dashes(run, state, theme) {
-  if (!isFlow(run)) return [];
-  const place = state.ladder === "values" ? "feature" : "position";
-  return run.task.blocks.map((_, k) => [dashed(DASHES[k % DASHES.length], theme.ink), `${place} ${k + 1}`]);
-}
-
-const PATTERNS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
-
-function dashed(dash, colour) {
+function dashed(pattern, colour) {
   const line = { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour, "stroke-width": 2 };
   const drawing = { width: 26, height: 8, "aria-hidden": "true" };
-  return drawn("svg", drawing, drawn("line", { ...line, "stroke-dasharray": PATTERNS[dash] }));
+  return drawn("svg", drawing, drawn("line", { ...line, "stroke-dasharray": pattern }));
 }
 
 /** Which seeds the charts and their median show; the one that the pictures show always is among them. */
@@ -80,8 +71,6 @@ export function mountLegend(host, report, selection) {
   const draw = () => {
     const run = report.runs[state.run];
     const theme = readTheme();
-    const seeds = countedSeeds(run, shownSeeds(run, state));
-    const several = seeds.length > 1;
     const unfolded = host.querySelector("details")?.open;
     const parts = () => [...host.querySelectorAll("button, summary")];
     const focused = parts().indexOf(document.activeElement);
@@ -100,20 +89,10 @@ export function mountLegend(host, report, selection) {
       );
     });
     const notes = [
-      ...dashes(run, state, theme),
-      several && [sample("thick", theme.ink), `median of ${counted(seeds.length, "seed")}`],
-      several && [sample("", theme.ink), `seed ${run.seeds[state.seed]}`],
-      several && [sample("faint", theme.ink), "the others"],
-      rungLevels(run).length && [
-        sample("dotted", theme.muted),
-        isFlow(run) ? "where the loss waits" : "level of a rung",
-      ],
-      arrivals(run).some((move) => Number.isFinite(move.step)) && [
-        sample("upright", theme.muted),
-        several ? "median change of stage" : "change of stage",
-      ],
-      run.seeds.some((_, seed) => diverged(run, seed)) && ["✕ ", "diverged"],
-    ].filter(Boolean);
+      ...dashKeys(run, state).map(({ pattern, words }) => [dashed(pattern, theme.ink), words]),
+      ...lookKeys(run, state).map(({ look, words, quiet }) => [sample(look, quiet ? theme.muted : theme.ink), words]),
+      ...(run.seeds.some((_, seed) => diverged(run, seed)) ? [["✕ ", "diverged"]] : []),
+    ];
     const choice = run.seeds.length > 1 ? seedChoice(run, selection, unfolded) : null;
     host.replaceChildren(...rungs, ...notes.map((note) => element("span", { class: "note" }, note)), choice ?? "");
     if (focused >= 0) parts()[focused]?.focus();

@@ -9,6 +9,7 @@ const PATIENCE = 10; // so many times longer between two questions while nobody 
 
 const STATES = {
   running: ["is running", "are running"],
+  stale: ["gives no sign of life", "give no sign of life"],
   waiting: ["waits", "wait"],
   failed: ["failed", "failed"],
   stopped: ["was stopped", "were stopped"],
@@ -49,7 +50,7 @@ export function samePlace(before, after, time) {
 
 /** How far a cell has come, as a bar and in words. */
 function howFar({ state, position, steps, left }) {
-  if (!steps || (state !== "running" && state !== "stopped")) return null;
+  if (!steps || (!["running", "stale", "stopped"].includes(state))) return null;
   const words = `step ${whole(position)} of ${whole(steps)}${left === null ? "" : `, about ${duration(left)} left`}`;
   return [element("progress", { value: position, max: steps, "aria-label": words }), ` ${words}`];
 }
@@ -96,8 +97,9 @@ function mountSweep(report, open) {
     show(state) {
       const told = sweepWords(state);
       if (words.textContent !== told) words.textContent = told; // or a screen reader would repeat it
-      const parts = Object.keys(STATES).filter((each) => state.counts[each]);
-      bar.replaceChildren(...parts.map((each) => element("i", { class: each, style: { "flex-grow": state.counts[each] } })));
+      bar.replaceChildren(...barOf(state));
+      const lead = document.querySelector(".introduction");
+      if (lead.textContent !== state.lead) lead.textContent = state.lead; // it was true when the page was loaded
       const focused = [...rows.querySelectorAll("button, a")].indexOf(document.activeElement);
       rows.replaceChildren(...state.cells.map(row));
       if (focused >= 0) rows.querySelectorAll("button, a")[focused]?.focus();
@@ -107,6 +109,17 @@ function mountSweep(report, open) {
       if (state.counts.failed && !list.dataset.told) list.open = list.dataset.told = true;
     },
   };
+}
+
+/** A part of the bar for every state, as wide as it has cells; what runs is filled as far as it has come. */
+function barOf({ counts, cells }) {
+  const states = Object.keys(STATES).filter((state) => counts[state]);
+  return states.map((state) => {
+    const own = cells.filter((cell) => cell.state === state && cell.steps);
+    const share = own.reduce((sum, { position, steps }) => sum + position / steps, 0) / counts[state];
+    const style = { "flex-grow": counts[state], "--share": `${(100 * share).toFixed(1)}%` };
+    return element("i", { class: state, style });
+  });
 }
 
 /** Mount what is said of all runs once more, and leave open what was open. */

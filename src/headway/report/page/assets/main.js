@@ -27,7 +27,7 @@ function writeSummary(host, report) {
   host.append(
     ...(told.length > 4 ? [folded] : told),
     ...(report.findings.length ? [element("p", {}, tally(report.findings))] : []),
-    ...(report.runs.length || report.findings.length
+    ...(report.runs.length || report.findings.length || report.live // there the list of cells tells
       ? []
       : [element("p", {}, "This report holds no run and no finding yet.")]),
   );

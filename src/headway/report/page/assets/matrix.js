@@ -1,4 +1,5 @@
 // One attention matrix on a canvas: a picture of queries x keys, axes, and the outlines of the blocks.
+import { apart } from "./curves.js";
 import { drawn } from "./dom.js";
 import { drawPixels, Pen } from "./pen.js";
 import { svgText } from "./saving.js";
@@ -142,27 +143,24 @@ function drawBlock(context, run, layout, lags, colour) {
 
 function drawBlockNumbers(context, run, layout, palette, theme) {
   const newest = run.keys - run.queries;
+  const places = run.task.blocks.map((lags, block) => {
+    const middle = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
+    return { block, value: layout.left + Math.max(0.5, newest + 1.5 - middle) * layout.cell };
+  });
+  // Closer together, 3 2 1 would be read as one number.
+  const axis = { range: [0, layout.width], coordinate: (x) => x };
+  const numbers = apart(places, axis, layout.width, 1.25 * TEXT);
   context.font = `600 ${TEXT}px ${theme.font}`;
   context.textBaseline = "alphabetic";
   context.textAlign = "center";
-  let leftmost = Infinity;
-  const taken = [];
-  run.task.blocks.forEach((lags, block) => {
-    const middle = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
-    const x = layout.left + Math.max(0.5, newest + 1.5 - middle) * layout.cell;
-    leftmost = Math.min(leftmost, x);
-    if (taken.some((other) => Math.abs(other - x) < 10)) return; // too small a picture for every number
-    taken.push(x);
+  for (const { block, at } of numbers) {
     context.fillStyle = palette.rungWords[block + 1];
-    context.fillText(String(block + 1), x, layout.top - 5);
-  });
+    context.fillText(String(block + 1), at, layout.top - 5);
+  }
   context.fillStyle = theme.muted;
   context.font = `${TEXT}px ${theme.font}`;
-  if (leftmost - 10 > 34) {
-    context.textAlign = "right";
-    context.fillText("block", leftmost - 9, layout.top - 5);
-  } else {
-    context.textAlign = "left";
-    context.fillText("block", layout.left + newest * layout.cell + 1.5 * layout.cell + 8, layout.top - 5);
-  }
+  const [leftmost, rightmost] = [numbers[0].at, numbers.at(-1).at];
+  const left = leftmost > 44; // there is room for the word on this side
+  context.textAlign = left ? "right" : "left";
+  context.fillText("block", left ? leftmost - 9 : rightmost + 9, layout.top - 5);
 }

@@ -38,12 +38,25 @@ export function headsNow(masses, place = "block") {
   return words.join("; ");
 }
 
-/** Number and name of the rung with the smallest KL, or null. */
-export function nearestRung(run, seed, time) {
-  const kl =
-    run.arrays.kl_rungs && run.times.length ? [...run.arrays.kl_rungs.row(seed, run.nearest[time])] : [];
-  const smallest = Math.min(...kl.filter(Number.isFinite));
-  return Number.isFinite(smallest) ? { rung: kl.indexOf(smallest), kl: smallest } : null;
+/** "KL 0.12 from rung 2 and 0.4 from the truth": how far the model is from where it stands, and from its goal. */
+function distances(run, seed, time, stage) {
+  const kl = (rung) => run.arrays.kl_rungs?.at(seed, run.nearest[time], rung);
+  const goal = kl(run.rungs);
+  if (!Number.isFinite(goal)) return "";
+  const last = `${number(goal)} from the truth`;
+  // Not from the nearest: a rung that leaves blocks out is too sure of itself, so that the next one is often nearer.
+  if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `KL ${last}`;
+  return `KL ${number(kl(stage.rung))} from rung ${stage.rung} and ${last}`;
+}
+
+/** Heads may look at a block before the predictions show it. */
+export function aheadWords(run, stage, masses) {
+  if (!stage || isFlow(run)) return "";
+  const ahead = masses.flatMap((each, head) => (heldBlock(each) + 1 > stage.rung ? [head] : []));
+  if (!ahead.length) return "";
+  const blocks = [...new Set(ahead.map((head) => heldBlock(masses[head]) + 1))].sort((a, b) => a - b);
+  const held = `${ahead.length > 1 ? "hold" : "holds"} ${blocks.length > 1 ? "blocks" : "block"} ${joined(blocks)}`;
+  return `By the ladder this is still stage ${stage.number}, though ${headWords(ahead)} already ${held}.`;
 }
 
 /** The line under the slider, as {lead, words, numbers}: when, what the heads do, how good the model is. */
@@ -52,7 +65,7 @@ export function narrate(run, seed, layer, time) {
   if (step === undefined) return { lead: "", words: "Nothing was measured along this run.", numbers: "" };
   const stage = stageAt(run, seed, step);
   const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
-  const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number}` : before}`;
+  const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
   const gone = diverged(run, seed) && step >= run.divergedAt[seed];
   const words = gone
@@ -61,15 +74,13 @@ export function narrate(run, seed, layer, time) {
       ? headsNow(masses, placeWord(run))
       : "";
   const loss = lossOf(run)?.at(seed, run.nearest[time]);
-  const near = nearestRung(run, seed, time);
   const parts = [
     Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",
-    near
-      ? `nearest rung ${near.rung === 0 ? "uniform" : `${near.rung} of ${run.rungs}`} (KL ${number(near.kl)})`
-      : "",
+    run.arrays.kl_rungs ? distances(run, seed, time, stage) : "",
     isFlow(run) && stage
       ? `which waits at ${number(run.task.plateaus[stage.rung])} with ${counted(stage.rung, "feature")} learned`
       : "",
   ].filter(Boolean);
-  return { lead, words, numbers: parts.length ? `${sentence(parts.join(", "))}.` : "" };
+  const told = [parts.length ? `${sentence(parts.join(", "))}.` : "", gone ? "" : aheadWords(run, stage, masses)];
+  return { lead, words, numbers: told.filter(Boolean).join(" ") };
 }

@@ -1,6 +1,6 @@
 // What each chart shows: its lines, the values that its axis must hold, and the labels beside it.
 import { css } from "./colour.js";
-import { seedCurve } from "./curves.js";
+import { heightAt, seedCurve } from "./curves.js";
 import { isFlow, ladderFor, levelName, lossOf, lossUnit, lossWord } from "./kinds.js";
 import { family, ladderOf, levelTrace, rungLevels } from "./traces.js";
 import { number, sentence } from "./words.js";
@@ -57,11 +57,12 @@ function headPanel(run, state, axis, palette) {
   for (let head = 0; head < run.heads; head++) {
     if (state.hidden.has(`heads ${head}`)) continue;
     for (let place = 0; place < run.rungs; place++) {
+      const x = run.evaluation.map(axis.place);
       const y = seedCurve(run, state.seed, (seed, time) => grid.at(seed, time, head, place));
       panel.traces.push({
         type: "scatter",
         mode: "lines",
-        x: run.evaluation.map(axis.place),
+        x,
         y,
         yaxis: "y2",
         name: `head ${head + 1}, ${name} ${place + 1}`,
@@ -71,7 +72,7 @@ function headPanel(run, state, axis, palette) {
       });
       panel.values.push(...y);
       // The number of the head at the end of its line, for those who do not see its colour; flat lines need none.
-      const last = y.findLast((value) => value !== null);
+      const last = heightAt(axis, x, y, axis.until ?? x.at(-1));
       const label = { value: last, text: `head ${head + 1}`, colour: palette.rungWords[0] };
       if (Math.abs(last) > TOLD) panel.labels.push(label);
     }

@@ -1,7 +1,9 @@
 // The attention of the heads as pixels, and the numbers behind a pixel.
+import { shownWords } from "./caption.js";
 import { blendInto, css } from "./colour.js";
 import { lagOf } from "./data.js";
 import { element, find } from "./dom.js";
+import { when } from "./kinds.js";
 import { number } from "./words.js";
 
 export const matrixOf = (run, state, head) =>
@@ -11,6 +13,15 @@ export const matrixOf = (run, state, head) =>
 export const pictureStep = (run, state) => run.snapshot[run.picture[state.time]];
 
 export const pictureName = (run, state) => `${run.label} seed ${run.seeds[state.seed]} step ${pictureStep(run, state)}`;
+
+/** What a saved picture of these heads says of itself. */
+export function pictureCaption(run, state, palette, shown) {
+  const place = shownWords(run, state, when(run, pictureStep(run, state)));
+  return {
+    title: `Attention of ${shown.length === 1 ? `head ${shown[0] + 1}` : "the heads"}. ${place}`,
+    keys: shown.map((head) => ({ words: `head ${head + 1}`, colour: palette.heads[head] })),
+  };
+}
 
 /** The heads of `shown` in one image, blended: one pixel for a query and a key. */
 export function blendedImage(run, state, palette, shown) {

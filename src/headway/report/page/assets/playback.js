@@ -1,5 +1,5 @@
 // Moving through time: by one picture, to a stage, by itself, and from the keyboard.
-import { nextStage, showcase } from "./stages.js";
+import { nextStage, showcase, stagesOf } from "./stages.js";
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 const WHOLE_RUN = 12_000; // milliseconds that playing takes from the first picture to the last, at speed 1
@@ -15,9 +15,10 @@ export function makePlayback(report, selection) {
     go(time) {
       selection.set({ time: Math.max(0, Math.min(last(), time)) });
     },
-    jump(stage) {
-      const time = showcase(run(), state.seed, stage);
-      if (time !== null && time >= 0) playback.go(time);
+    jump(number) {
+      const stage = stagesOf(run(), state.seed).find((each) => each.number === number);
+      const time = stage ? showcase(run(), state.seed, stage) : -1;
+      if (time >= 0) playback.go(time);
     },
     /** To the showcase of the next stage (1) or of the one before (-1). */
     toStage(direction) {
@@ -37,7 +38,10 @@ export function makePlayback(report, selection) {
       selection.set({ playing: wanted });
       if (!wanted) return;
       if (state.time >= last()) playback.go(0);
-      const next = () => (state.time < last() ? playback.go(state.time + 1) : playback.play(false));
+      const next = () => {
+        if (!state.playing) return clearInterval(timer); // somebody else paused it
+        return state.time < last() ? playback.go(state.time + 1) : playback.play(false);
+      };
       timer = setInterval(next, Math.min(SLOWEST, WHOLE_RUN / (last() + 1)) / state.speed);
     },
   };

@@ -26,7 +26,9 @@ function rungWords({ blocks }) {
     "With only the first block, the first two, and so on, the chain would predict ",
     names,
     ": the rungs of a ladder, the last of which is the truth. At every step we ask how far the model is ",
-    "from each rung (in KL). A stage is the time that it spends at one of them.",
+    "from each rung (in KL). A stage is the time that it spends at one of them. ",
+    "A rung that leaves blocks out is too sure of itself, so its own loss (dotted in the chart) lies above the shelf ",
+    "on which a model that knows the same blocks waits.",
   ];
 }
 

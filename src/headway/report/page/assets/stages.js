@@ -2,13 +2,13 @@
 import { diverged } from "./data.js";
 import { median } from "./words.js";
 
-/** Every stage of a seed, the last one ending with the run, or where the seed diverged. */
+/** Every stage of a seed, named by its rung, the last one ending with the run, or where the seed diverged. */
 export function stagesOf(run, seed) {
   const stages = run.stages[seed];
   if (!stages) return [];
   const end = diverged(run, seed) ? run.divergedAt[seed] : (run.evaluation.at(-1) ?? run.times.at(-1));
   return stages.rungs.map((rung, k) => ({
-    number: k + 1,
+    number: rung, // a seed may skip a rung, and stage 3 is the time at rung 3 then as well
     rung,
     from: (k ? stages.boundaries[k - 1] : stages.start) ?? 0,
     until: stages.boundaries[k] ?? end,
@@ -49,12 +49,10 @@ export function inOrder(run, seed) {
 }
 
 /**
- * The slider's position that shows stage `number` best: where the model is closest to that stage's rung.
+ * The slider's position that shows a stage best: where the model is closest to that stage's rung; -1 if there is none.
  * Its first step would show the heads on their way, not where they came to.
  */
-export function showcase(run, seed, number) {
-  const stage = stagesOf(run, seed)[number - 1];
-  if (!stage) return null;
+export function showcase(run, seed, stage) {
   const inside = run.times
     .map((_, time) => time)
     .filter((time) => {
@@ -73,8 +71,8 @@ export function showcase(run, seed, number) {
 
 /** The showcase after position `time` of the slider (direction 1) or before it (-1); null if there is none. */
 export function nextStage(run, seed, time, direction) {
-  const places = stagesOf(run, seed).map((stage) => showcase(run, seed, stage.number));
-  const beyond = places.filter((place) => place !== null && place >= 0 && direction * (place - time) > 0);
+  const places = stagesOf(run, seed).map((stage) => showcase(run, seed, stage));
+  const beyond = places.filter((place) => place >= 0 && direction * (place - time) > 0);
   return beyond.length ? (direction > 0 ? Math.min(...beyond) : Math.max(...beyond)) : null;
 }
 

@@ -49,30 +49,37 @@ function stillLoose(heads, before, now, place) {
   return `${still}, though ${who} now gives ${place} ${largest.block + 1} more (${grown})`;
 }
 
-/** "The excess loss fell from 1.1 to 0.38 nats". */
+/** "Since step 60 the excess loss fell from 1.1 to 0.38 nats". */
 function lossWords(run, seed, before, now) {
   const loss = lossOf(run);
   const [past, value] = [before, now].map((time) => loss?.at(seed, run.nearest[time]));
   if (!Number.isFinite(past) || !Number.isFinite(value)) return "";
   const verb = value < past ? "fell" : "rose";
-  return `The ${lossWord(run)} ${verb} from ${number(past)} to ${number(value)}${lossUnit(run)}.`;
+  const since = `Since ${when(run, run.times[before])}`;
+  return `${since} the ${lossWord(run)} ${verb} from ${number(past)} to ${number(value)}${lossUnit(run)}.`;
 }
 
-function closeness(run, seed, stage, time) {
-  if (isFlow(run)) {
-    const learned = counted(stage.rung, "feature");
-    return `It waits at ${number(run.task.plateaus[stage.rung])} with ${learned} learned.`;
-  }
+/** Which moment of the stage the card tells of: a stage is long, and its other moments have other numbers. */
+function momentWords(run, seed, stage, time) {
+  const here = `at ${when(run, run.times[time])}`;
+  if (isFlow(run)) return `${here}, nearest to the loss ${number(run.task.plateaus[stage.rung])} at which it waits`;
   const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
   const name = stage.rung === run.rungs ? "the truth" : `rung ${stage.rung}`;
-  return Number.isFinite(kl) ? `Its KL from ${name} is ${number(kl)} there.` : "";
+  return Number.isFinite(kl) ? `${here}, closest to ${name} (KL ${number(kl)})` : here;
+}
+
+/** "Rung 2 was skipped." */
+function skipWords(run, stage, before) {
+  const missed = Array.from({ length: Math.max(0, stage.rung - before - 1) }, (_, k) => before + 1 + k);
+  if (!missed.length || isFlow(run)) return "";
+  return `${missed.length > 1 ? "Rungs" : "Rung"} ${joined(missed)} ${missed.length > 1 ? "were" : "was"} skipped.`;
 }
 
 const goal = (run, { rung }) => (isFlow(run) ? counted(rung, "feature") : `rung ${rung} of ${run.rungs}`);
 
 /** The chapters of a seed: [{number, title, span, words, time, from}]; the first is before anything was learned. */
 export function storyOf(run, seed, layer) {
-  const stages = stagesOf(run, seed).filter((stage) => showcase(run, seed, stage.number) >= 0);
+  const stages = stagesOf(run, seed).filter((stage) => showcase(run, seed, stage) >= 0);
   if (!run.times.length || !stages.length) return [];
   const start = blockMasses(run, seed, layer, 0);
   const place = placeWord(run);
@@ -90,11 +97,13 @@ export function storyOf(run, seed, layer) {
     from: -Infinity,
   };
   let before = 0;
-  const chapters = stages.map((stage) => {
-    const time = showcase(run, seed, stage.number);
+  const chapters = stages.map((stage, k) => {
+    const time = showcase(run, seed, stage);
     const [past, now] = [before, time].map((each) => blockMasses(run, seed, layer, each));
-    const moved = now.length ? `${moveWords(past, now, place)}.` : "";
-    const words = [sentence(moved), lossWords(run, seed, before, time), closeness(run, seed, stage, time)];
+    const moved = now.length ? `: ${moveWords(past, now, place)}.` : ".";
+    const skipped = skipWords(run, stage, stages[k - 1]?.rung ?? 0);
+    const told = sentence(`${momentWords(run, seed, stage, time)}${moved}`);
+    const words = [skipped, told, lossWords(run, seed, before, time)];
     before = time;
     return {
       number: stage.number,

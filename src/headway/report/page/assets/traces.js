@@ -1,5 +1,5 @@
 // The lines of the charts: seeds thin, the chosen seed firmer, the median thick.
-import { medianCurve, seedCurve } from "./curves.js";
+import { heightAt, medianCurve, seedCurve } from "./curves.js";
 import { diverged } from "./data.js";
 import { countedSeeds, shownSeeds, stagesOf } from "./stages.js";
 import { median, number, rungName } from "./words.js";
@@ -66,7 +66,7 @@ export function family(run, state, axis, pick, { colour, name, yaxis }) {
     const mark = { symbol: "x", size: 8, color: colour };
     if (end >= 0) traces.push({ ...base, mode: "markers", x: [x[end]], y: [y[end]], marker: mark });
   }
-  return { traces, values: curves.flat(), last: (middle ?? chosen).findLast((value) => value !== null) };
+  return { traces, values: curves.flat(), last: heightAt(axis, x, middle ?? chosen, axis.until ?? x.at(-1)) };
 }
 
 /** The excess loss of each rung, the median over seeds: [{value, rung}]. */

@@ -1,4 +1,5 @@
 // The heads in the triangle of blocks: where each one stands at the slider's time, and the way that it took.
+import { captioned, shownWords } from "./caption.js";
 import { paletteOf } from "./colour.js";
 import { evaluationMasses } from "./data.js";
 import { drawn, drawToWidth, element } from "./dom.js";
@@ -23,7 +24,12 @@ export function mountTriangle(host, report, selection, beside) {
   const hint = element("p", { class: "quiet" });
   let drawing = null; // {svg, layout, parts, paths}
   const name = () => fileName(run().label, "seed", run().seeds[state.seed], "shares");
-  const files = saving("the shares", name, () => shareTable(run(), state), () => svgFile(drawing.svg));
+  const title = () => {
+    const place = shownWords(run(), state, when(run(), run().times[state.time]));
+    return { title: `Shares of attention on each ${placeWord(run())}, by head. ${place}` };
+  };
+  const picture = () => captioned(svgFile(drawing.svg), title());
+  const files = saving("the shares", name, () => shareTable(run(), state), picture);
   host.append(element("figcaption", {}, "Where the heads stand"), plot, hint, files);
 
   const sharesNow = () =>

@@ -29,12 +29,14 @@ function mountNarration(host, report, selection) {
 
 /** Which of the two runs this is; alone, the controls say it. */
 function mountName(host, report, selection) {
-  const write = ({ run, seed, time, other }) => {
+  const write = ({ run, seed, time, other, lacks }) => {
     host.hidden = other < 0;
     const shown = report.runs[run];
     const now = shown.times[time];
     const place = now === undefined ? "" : `, ${when(shown, now)}`;
-    host.replaceChildren(shown.label, element("span", { class: "quiet" }, ` seed ${shown.seeds[seed]}${place}`));
+    const words = ` seed ${shown.seeds[seed]}${place}`;
+    const missing = lacks ? element("span", { class: "badge partly" }, `has no stage ${lacks}`) : null;
+    host.replaceChildren(shown.label, element("span", { class: "quiet" }, words), ...(missing ? [" ", missing] : []));
   };
   write(selection.state);
   selection.watch(write);

@@ -30,7 +30,8 @@ export function mountWalk(host, report, selection) {
   const makeCard = (chapter) => {
     const hidden = { class: "chapter-picture triangle", "aria-hidden": "true" }; // the words say the same
     const picture = element("div", hidden, thumbnail(run(), state, chapter.time));
-    const go = { type: "button", class: "chapter-title", onclick: () => selection.set({ time: chapter.time }) };
+    const there = () => selection.set({ time: chapter.time, playing: false });
+    const go = { type: "button", class: "chapter-title", onclick: there };
     return element(
       "li",
       { class: "chapter" },

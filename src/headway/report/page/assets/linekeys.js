@@ -1,0 +1,66 @@
+// What the lines of the charts are: said by the key on the page, and under a chart that is saved.
+import { css } from "./colour.js";
+import { isFlow } from "./kinds.js";
+import { DASHES } from "./panels.js";
+import { arrivals, countedSeeds, shownSeeds } from "./stages.js";
+import { ladderOf, rungLevels } from "./traces.js";
+import { counted } from "./words.js";
+
+const PATTERNS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
+
+/** Which dashes stand for which position, or feature: [{pattern, words}]. */
+export function dashKeys(run, state) {
+  if (!isFlow(run)) return [];
+  const place = state.ladder === "values" ? "feature" : "position";
+  return run.task.blocks.map((_, k) => ({ pattern: PATTERNS[DASHES[k % DASHES.length]], words: `${place} ${k + 1}` }));
+}
+
+/** What differs in its looks and not in its colour: [{look, words, quiet}]. */
+export function lookKeys(run, state) {
+  const seeds = countedSeeds(run, shownSeeds(run, state));
+  const several = seeds.length > 1;
+  const changes = arrivals(run).some((move) => Number.isFinite(move.step));
+  return [
+    several && { look: "thick", words: `median of ${counted(seeds.length, "seed")}` },
+    several && { look: "", words: `seed ${run.seeds[state.seed]}` },
+    several && { look: "faint", words: "the others" },
+    rungLevels(run).length && {
+      look: "dotted",
+      words: isFlow(run) ? "where the loss waits" : "level of a rung",
+      quiet: true,
+    },
+    changes && { look: "upright", words: several ? "median change of stage" : "change of stage", quiet: true },
+  ].filter(Boolean);
+}
+
+const LINES = {
+  thick: { "stroke-width": 3 },
+  "": { "stroke-width": 1.6 },
+  faint: { "stroke-width": 1, "stroke-opacity": 0.38 },
+  dotted: { "stroke-width": 1.5, "stroke-dasharray": "2 3" },
+  upright: { "stroke-width": 1, "stroke-dasharray": "5 4" },
+};
+
+/** All of it for a file, as `caption` wants it; curves that are hidden are left out. */
+export function lineKeys(run, state, palette, theme) {
+  const shown = (key) => !state.hidden.has(key);
+  const solid = { "stroke-width": 3 };
+  const looks = lookKeys(run, state).map(({ look, words, quiet }) => {
+    return { words, colour: quiet ? theme.muted : theme.ink, line: LINES[look] };
+  });
+  if (isFlow(run)) {
+    const heads = palette.heads.flatMap((colour, head) =>
+      shown(`heads ${head}`) ? [{ words: `head ${head + 1}`, colour: css(colour), line: solid }] : [],
+    );
+    const dashes = dashKeys(run, state).map(({ pattern, words }) => {
+      return { words, colour: theme.ink, line: { "stroke-width": 2, "stroke-dasharray": pattern } };
+    });
+    return [...heads, ...dashes, ...looks];
+  }
+  const ladder = ladderOf(run, state, palette);
+  const rungs = ladder.names.flatMap((name, rung) => {
+    const words = `KL from ${name.replace(/<sub>(.*)<\/sub>/, " $1")}`;
+    return shown(`${state.ladder} ${rung}`) ? [{ words, colour: ladder.colours[rung], line: solid }] : [];
+  });
+  return [...rungs, ...looks];
+}
