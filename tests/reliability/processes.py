@@ -48,6 +48,13 @@ def kill(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
             os.kill(pid, number)
 
 
+def kill_workers(root: Path, most: int | None = None) -> None:
+    """Kill workers of a sweep, of which there must be some."""
+    found = workers(root)[:most]
+    assert found, "nobody works on the sweep"
+    kill(found)
+
+
 def end(processes: Iterable[subprocess.Popen]) -> None:
     """Kill each of them with everything below it, and wait until they are gone."""
     processes = [each for each in processes if each.poll() is None]

@@ -119,7 +119,7 @@ def test_true_kills_of_a_training(cache, expected, tmp_path, tell):
     while kills < PROCESS_KILLS:
         process = subprocess.Popen([*command, str(root)], stdout=subprocess.PIPE, env=environment(**kept))
         process.stdout.readline()
-        time.sleep(chance.uniform(0, 0.6))
+        time.sleep(chance.uniform(0, 0.4))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         kills += process.returncode == -signal.SIGKILL

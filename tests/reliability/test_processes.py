@@ -4,7 +4,7 @@ import random
 import signal
 
 import pytest
-from tests.reliability.processes import kill, wait_until, workers
+from tests.reliability.processes import kill, kill_workers, wait_until, workers
 from tests.reliability.sweeping import Sweep
 
 
@@ -17,12 +17,12 @@ def sweep(tmp_path):
 
 
 def test_workers_are_killed(sweep, swept, tell):
-    """First one, then, when there are two again, both."""
+    """First one, then all that are left."""
     chance = random.Random(19)
     sweep.wait_until_it_trains(chance)
-    kill(workers(sweep.root)[:1])
+    kill_workers(sweep.root, 1)
     sweep.wait_until_it_trains(chance)
-    kill(workers(sweep.root))
+    kill_workers(sweep.root)
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
     tell("processes", "kill -9 of a worker, then of all workers", 2, "the sweep went on by itself; bit-identical")
@@ -31,6 +31,7 @@ def test_workers_are_killed(sweep, swept, tell):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
 def test_the_command_is_ended_and_given_again(number, sweep, swept, tell):
     sweep.wait_until_it_trains(random.Random(20))
+    assert workers(sweep.root)
     kill([sweep.process.pid], number)
     sweep.end()
     wait_until(lambda: not workers(sweep.root), 60, "the workers have left")
@@ -38,7 +39,7 @@ def test_the_command_is_ended_and_given_again(number, sweep, swept, tell):
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
     how = "kill -9" if number == signal.SIGKILL else number.name
-    tell("processes", f"{how} of the command", 1, "the workers saved and left; given again, it ended bit-identical")
+    tell("processes", f"{how} of the command", 1, "the workers left; given again, it ended bit-identical")
 
 
 def test_two_sweeps_over_the_same_cells_share_the_work(sweep, swept, tell):

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.reliability.processes import kill, workers
+from tests.reliability.processes import kill, kill_workers, workers
 from tests.reliability.ray_cluster import Ray
 from tests.reliability.sweeping import Sweep
 
@@ -31,7 +31,7 @@ def sweep(ray, tmp_path):
 
 
 def kill_a_worker(ray, sweep):
-    kill(workers(sweep.root)[:1])
+    kill_workers(sweep.root, 1)
 
 
 def kill_the_daemon(ray, sweep):
@@ -66,13 +66,14 @@ def test_a_fault_in_ray_costs_nothing(fault, ray, sweep, swept, tell):
 
 def test_a_sweep_that_is_told_to_stop_saves_and_goes_on(ray, sweep, swept, tell):
     sweep.wait_until_it_trains(random.Random(17))
+    assert workers(sweep.root)
     kill([sweep.process.pid], signal.SIGINT)
     sweep.end()
     assert not workers(sweep.root), "Ray's workers end with their driver"
     sweep.start()
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Ray", "SIGINT (Ctrl-C) to the command", 1, "the workers saved and left; given again, it ended bit-identical")
+    tell("Ray", "SIGINT (Ctrl-C) to the command", 1, "the workers left; given again, it ended bit-identical")
 
 
 def test_the_head_dies_and_the_command_is_given_again(ray, sweep, swept, tell):

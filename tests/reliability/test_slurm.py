@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from tests.reliability.processes import kill, wait_until, workers
+from tests.reliability.processes import kill, kill_workers, wait_until, workers
 from tests.reliability.slurm import Slurm
 from tests.reliability.sweeping import Sweep
 
@@ -30,11 +30,11 @@ def sweep(slurm, cache, tmp_path):
 
 
 def kill_a_worker(slurm, sweep):
-    kill(workers(sweep.root)[:1])
+    kill_workers(sweep.root, 1)
 
 
 def kill_every_worker(slurm, sweep):
-    kill(workers(sweep.root))
+    kill_workers(sweep.root)
 
 
 def kill_a_daemon(slurm, sweep):
@@ -82,6 +82,7 @@ def test_a_job_that_is_told_to_stop_saves_goes_back_to_the_queue_and_goes_on(slu
     """What Slurm sends before a time limit or a preemption."""
     sweep.wait_until_it_saved()
     before = sweep.positions()
+    assert workers(sweep.root)
     for job in slurm.jobs():
         slurm.call("scancel", "--signal=USR2", "--batch", job)
         slurm.call("scancel", "--signal=USR2", job)
@@ -90,7 +91,9 @@ def test_a_job_that_is_told_to_stop_saves_goes_back_to_the_queue_and_goes_on(slu
     assert before and all(after.get(name, 0) >= position for name, position in before.items()), "it saved first"
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Slurm", "the signal before a time limit or a preemption", 1, "saved, requeued, went on, ended bit-identical")
+    said = "".join(path.read_text() for path in sweep.root.glob(".sweep/slurm/*.err"))
+    assert "told to stop; what was measured is saved" in said and "going on at step" in said
+    tell("Slurm", "the signal before a time limit or a preemption", 1, "saved, went on from there, ended bit-identical")
 
 
 def test_the_command_that_submitted_is_killed_and_given_again(slurm, sweep, swept, tell):
@@ -99,4 +102,4 @@ def test_the_command_that_submitted_is_killed_and_given_again(slurm, sweep, swep
     sweep.start()
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Slurm", "kill -9 of the command that submitted the jobs", 1, "given again, it shared the work; bit-identical")
+    tell("Slurm", "kill -9 of the command that submitted the jobs", 1, "given again, it ended bit-identical")
