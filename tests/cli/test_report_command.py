@@ -37,8 +37,9 @@ def test_a_report_tells_the_verdicts_and_writes_figures_and_one_page(headway, re
     written = contents(tmp_path / "shown")
     figures = {name for name in written if name != "report.html"}
     stems = ("overview", "figure-1", "excess-loss", "competition")
-    assert figures == {f"figures/stages-quick-{stem}.{kind}" for stem in stems for kind in ("png", "pdf")}
-    assert all(written[name].startswith(b"\x89PNG" if name.endswith("png") else b"%PDF") for name in figures)
+    assert figures == {f"figures/stages-quick-{stem}.{kind}" for stem in stems for kind in ("png", "pdf", "svg")}
+    starts = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+    assert all(written[name].startswith(starts[name[-3:]]) for name in figures)
     assert written["report.html"].startswith(b"<!doctype html>")
     assert "headway report stages --into shown" in written["report.html"].decode()
     assert str(tmp_path / "shown" / "report.html") in said.out

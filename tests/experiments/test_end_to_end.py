@@ -105,12 +105,11 @@ def test_runs_that_differ_in_numbers_alone_share_a_program(everything):
     assert sorted(began)[-3:] == [6, 8, 8]
 
 
-def test_every_figure_is_there_as_png_and_pdf(everything, store):
+def test_every_figure_is_there_as_png_pdf_and_svg(everything, store):
     figures = {path.name: path.read_bytes()[:4] for path in (store.root / "figures").iterdir()}
     stems = [f"{experiment}-quick-{name}" for experiment in NAMES for name in FIGURES[experiment]]
-    assert figures == {
-        f"{stem}.{kind}": start for stem in stems for kind, start in (("png", b"\x89PNG"), ("pdf", b"%PDF"))
-    }
+    kinds = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xm"}
+    assert figures == {f"{stem}.{kind}": start for stem in stems for kind, start in kinds.items()}
 
 
 def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_them(store, page):

@@ -21,7 +21,7 @@ from headway.sweep.here import run_cells
 from headway.sweep.worker import AGAIN, DONE, FAILED
 
 CELL = Cell(TINY, (0, 1, 2))
-LONG = Cell(changed(TINY, training={"steps": 60_000}, evaluation={"points": 400}), (0,))
+LONG = Cell(changed(TINY, training={"steps": 600_000}, evaluation={"points": 400}), (0,))
 HAND_MADE = Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), (0,))
 SICK = Cell(changed(TINY, task={"tokens": 4}, training={"steps": 3}), (0,))
 
@@ -90,7 +90,7 @@ def test_a_worker_that_is_told_to_stop_saves_says_so_and_holds_nothing(store, or
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == AGAIN
     assert "told to stop; what was measured is saved" in (tmp_path / "log").read_text()
-    assert 0 < position(store, LONG) < 60_000
+    assert 0 < position(store, LONG) < 600_000
     assert not list(store.root.glob("*.alive")) and not list(store.root.glob("*.lock"))
 
 
