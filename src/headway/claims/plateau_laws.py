@@ -45,6 +45,10 @@ class PublishedLaw:
         """The law of the same form, seed by seed."""
         return fit_power_laws(self.factors(runs), plateaus(runs))
 
+    def beside_fit(self, runs: Sequence[AnyRun]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What was measured and what the fitted laws say of it, (seed, run), and what this one says, (run,)."""
+        return plateaus(runs), self.fit(runs).predict(self.factors(runs)), self.predict(runs)
+
     def constants(self, runs: Sequence[AnyRun]) -> np.ndarray:
         """The best constant with the published exponents: (seed,), NaN for a seed of which no plateau ended."""
         lasted = plateaus(runs)
@@ -62,6 +66,11 @@ def plateau(run: AnyRun) -> np.ndarray:
     if "accuracy" in trajectory:
         return first_at_least(trajectory.times("accuracy"), trajectory["accuracy"], threshold)
     return first_at_most(trajectory.times("loss"), trajectory["loss"], threshold)
+
+
+def ending_at(runs: Sequence[AnyRun], level: float) -> list[AnyRun]:
+    """The same runs with plateaus that end at another loss or accuracy."""
+    return [(settings.changed(training={"threshold": level}), trajectory) for settings, trajectory in runs]
 
 
 def plateaus(runs: Sequence[AnyRun]) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from headway.analysis.crossings import at_end, first_at_least, for_good
@@ -14,6 +12,7 @@ from headway.claims.plateau_laws import (
     WITHIN,
     PublishedLaw,
     censored,
+    ending_at,
     judge_constant,
     judge_exponent,
     plateau,
@@ -114,7 +113,7 @@ def law_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
 @judged
 def matching_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """One power of B4 where a plateau ends only when pairs are matched, not when values are copied."""
-    return judge_exponent(claim, LAW, until_known(runs), factor)
+    return judge_exponent(claim, LAW, ending_at(runs, KNOWN), factor)
 
 
 @judged
@@ -162,7 +161,7 @@ def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def repetition_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: AnyRun) -> Finding:
     """With a little repetition of either kind the plateau is shorter; B before p."""
-    runs = until_known((none, copies, *shares))
+    runs = ending_at((none, copies, *shares), KNOWN)
     lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
     plain, copied, shared = lasted[:, 0], lasted[:, 1], lasted[:, 2:]
     parts = {
@@ -184,11 +183,6 @@ def too_much_overfits(claim: Claim, none: AnyRun, copies: AnyRun, share: AnyRun)
     larger = np.maximum(in_context, across)
     parts = {"largest B": in_context >= GAP, "largest p": across >= GAP, "none without": control < GAP}
     return claim.finding((none, copies, share), larger, (larger >= GAP) & (control < GAP), parts=parts)
-
-
-def until_known(runs: Sequence[AnyRun]) -> list[AnyRun]:
-    """The same runs with a plateau that lasts until half of the answers are right."""
-    return [(settings.changed(training={"threshold": KNOWN}), trajectory) for settings, trajectory in runs]
 
 
 def _half_way(times: np.ndarray, attention: np.ndarray) -> np.ndarray:

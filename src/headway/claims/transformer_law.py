@@ -16,6 +16,7 @@ from headway.claims.plateau_laws import (
     WITHIN,
     PublishedLaw,
     censored,
+    ending_at,
     judge_constant,
     judge_exponent,
     plateau,
@@ -200,8 +201,8 @@ def copies_by_level(runs: Sequence[AnyRun]) -> str:
     place = list(LAW.exponents).index("copies")
     said = []
     for level in LEVELS:
-        raised = [(settings.changed(training={"threshold": level}), trajectory) for settings, trajectory in runs]
-        said.append(f"{over_seeds(LAW.fit(raised).exponents[:, place]).median:.2f} to a loss of {level:g}")
+        powers = LAW.fit(ending_at(runs, level)).exponents[:, place]
+        said.append(f"{over_seeds(powers).median:.2f} to a loss of {level:g}")
     return f"The power of B is {', '.join(said)}."
 
 

@@ -6,12 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
+from headway.forecast.question import Asked
 
 if TYPE_CHECKING:
     from headway.forecast.answer import Forecast
@@ -32,29 +33,9 @@ examples:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Asked):
     """What is asked; the letters are the paper's."""
 
-    model: Literal["toy", "transformer", "recall"] = "toy"
-    """Paper B's toy, a transformer on single-location regression, or one on associative recall."""
-    dimension: int | None = None
-    """d: size of a token (toy, transformer)."""
-    length: int | None = None
-    """T: how many tokens there are (toy, transformer)."""
-    tokens: int | None = None
-    """N_tokens: symbols in the pool (recall)."""
-    pairs: int | None = None
-    """N_pairs: pairs in a sequence (recall)."""
-    copies: float = 1.0
-    """B: how often what matters stands in the context."""
-    repeated: float = 0.0
-    """p: how probably what matters is the same in all samples."""
-    learning_rate: float | None = None
-    """That of the records if not given; 1 for the toy."""
-    trained: Literal["logits", "gap"] = "logits"
-    """What is trained of the toy's attention: T logits, or the one gap between them."""
-    samples: int | None = None
-    """Size of the toy's training set; the expectation over all samples if not given."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results, where they are, if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 from rich.console import Console, Group
@@ -21,15 +22,14 @@ PLAIN_EVERY = 10.0
 """Seconds between lines where nobody sees a live table."""
 
 
-class Screen:
-    """A `Watch` that shows what it is told."""
+class LiveScreen:
+    """A part of the terminal that is drawn again and again, and leaves nothing behind; nothing without a terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
         self._live = Live(console=self.console, refresh_per_second=4, transient=True)
-        self._cells: Sequence[Cell] = ()
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> Self:
         if self.console.is_terminal:
             self._live.start()
         return self
@@ -38,6 +38,14 @@ class Screen:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.stop()
+
+
+class Screen(LiveScreen):
+    """A `Watch` that shows what it is told."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__(console)
+        self._cells: Sequence[Cell] = ()
 
     def note(self, text: str) -> None:
         self.console.print(text, markup=False, highlight=False)

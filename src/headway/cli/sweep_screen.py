@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
-from headway.cli.screen import clock
+from headway.cli.screen import LiveScreen, clock
 
 if TYPE_CHECKING:
     from headway.sweep.tally import Tally
@@ -19,26 +17,15 @@ PLAIN_EVERY = 30.0
 """Seconds between lines where nobody sees a live one and nothing has changed."""
 
 
-class SweepScreen:
+class SweepScreen(LiveScreen):
     """Shows a tally whenever it is told one."""
 
     def __init__(self, engine: str, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
-        self._live = Live(console=self.console, refresh_per_second=4, transient=True)
+        super().__init__(console)
         self._engine = engine
         self._began = time.monotonic()
         self._first: int | None = None
         self._last: tuple[Tally | None, float] = (None, 0.0)
-
-    def __enter__(self) -> SweepScreen:
-        if self.console.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._live.stop()
 
     def tell(self, tally: Tally) -> None:
         """Show it; without a terminal, when it has changed or after a while."""

@@ -59,12 +59,11 @@ def read(results: Results) -> list[Finding]:
 
 def draw(results: Results) -> dict[str, Figure]:
     """Accuracy of every run, both attentions at the transition of one, and laws over what was measured."""
-    from headway.claims.plateau_laws import plateaus
     from headway.claims.recall import LAW
     from headway.report.figures import figure_law, figure_recall, figure_two_attentions
 
     runs = list(results.values())
-    laws = {"recall": (plateaus(runs), LAW.fit(runs).predict(LAW.factors(runs)), LAW.predict(runs))}
+    laws = {"recall": LAW.beside_fit(runs)}
     return {
         "accuracy": figure_recall(results),
         "two-attentions": figure_two_attentions(runs[len(runs) // 2]),

@@ -85,17 +85,15 @@ def read(results: Results) -> list[Finding]:
 
 def draw(results: Results) -> dict[str, Figure]:
     """Plateaus against every size, one transition, and laws over what was measured, for both starts."""
-    from headway.claims.plateau_laws import PublishedLaw, plateaus
     from headway.claims.transformer_law import LAW, ONE_COPY, in_context, without_repetition
     from headway.report.figures import figure_emergence, figure_law, figure_plateau_sizes
-
-    def both(law: PublishedLaw, runs: list) -> tuple:
-        return plateaus(runs), law.fit(runs).predict(law.factors(runs)), law.predict(runs)
 
     xavier = [run for name, run in results.items() if name.startswith("Xavier")]
     usual = {name: run for name, run in results.items() if not name.startswith("Xavier")}
     counted = in_context(list(usual.values()))
-    laws = {"single location": both(LAW, counted)} | ({"Xavier's start": both(ONE_COPY, xavier)} if xavier else {})
+    laws = {"single location": LAW.beside_fit(counted)} | (
+        {"Xavier's start": ONE_COPY.beside_fit(xavier)} if xavier else {}
+    )
     longest = max(without_repetition(counted), key=lambda run: run[0].task.length * run[0].task.dimension)
     return {
         "plateaus": figure_plateau_sizes(usual, lambda run: float(LAW.predict([run])[0])),

@@ -25,8 +25,8 @@ _EXAMPLES = {"dimension": 64, "length": 256, "tokens": 64, "pairs": 16}
 
 
 @dataclass(frozen=True)
-class Question:
-    """How long is the plateau of such a model on such a task?"""
+class Asked:
+    """Whatever may be asked, complete or not."""
 
     model: Literal["toy", "transformer", "recall"] = "toy"
     """Paper B's toy, a transformer on single-location regression, or one on associative recall."""
@@ -48,6 +48,11 @@ class Question:
     """What is trained of the toy's attention: its T logits, or the one gap between them."""
     samples: int | None = None
     """Size of the toy's training set; all samples at once, in expectation, if not given."""
+
+
+@dataclass(frozen=True)
+class Question(Asked):
+    """How long is the plateau of such a model on such a task?"""
 
     def __post_init__(self) -> None:
         settle(self)
