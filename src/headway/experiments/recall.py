@@ -25,20 +25,19 @@ BASES = {
 }
 TOKENS = {"quick": (64, 128), "paper": (32, 64, 128, 256)}
 PAIRS = {"quick": (2, 4), "paper": (8, 16, 32)}
-LEFT_OUT = {"quick": (), "paper": ((128, 32), (256, 32))}
-"""Ours: by the published law they take longer than all others together; 64 pairs are left out for the same reason."""
-UNIT = {"quick": ((64, 2), (128, 2), (64, 4)), "paper": ((32, 8), (64, 8), (128, 8), (32, 16))}
-"""Symbols and pairs with an embedding of variance 1: of variance 1 / N_tokens it is shorter the more symbols there are.
-Ours.
-"""
+FAN_IN = {
+    "quick": ((64, 2), (128, 2), (64, 4)),
+    "paper": ((32, 8), (64, 8), (128, 8), (256, 8), (32, 16), (64, 16), (128, 16)),
+}
+"""Symbols and pairs with an embedding of variance 1 / N_tokens, shorter the more symbols there are. Ours."""
 
 
 def _runs(grid: str) -> dict[str, RecallSettings]:
     """From short plateaus to long ones: if time runs out, the least is lost."""
-    sizes = [(n, p) for p in PAIRS[grid] for n in TOKENS[grid] if (n, p) not in LEFT_OUT[grid]]
+    sizes = [(n, p) for p in PAIRS[grid] for n in TOKENS[grid]]
     runs = {_name(n, p): BASES[grid].changed(task={"tokens": n, "pairs": p}) for n, p in sizes}
-    unit = {"initialisation": "unit-embedding"}
-    return runs | {f"unit embedding, {_name(*size)}": runs[_name(*size)].changed(model=unit) for size in UNIT[grid]}
+    start = {"initialisation": "fan-in"}
+    return runs | {f"fan-in, {_name(*size)}": runs[_name(*size)].changed(model=start) for size in FAN_IN[grid]}
 
 
 def _name(tokens: int, pairs: int) -> str:
@@ -55,19 +54,18 @@ def read(results: Results) -> list[Finding]:
 
     # Which runs there should be is a matter of the grid, which those that there are belong to.
     grid = next((runs for runs in GRIDS.values() if results.keys() <= runs.keys()), GRIDS["quick"])
-    unit, runs = (
-        [results.get(name) for name in grid if name.startswith("unit") == is_unit] for is_unit in (True, False)
-    )
+    runs = [results.get(name) for name in grid if not name.startswith("fan-in")]
+    other = [results.get(name) for name in grid if name.startswith("fan-in")]
     return [
         recall.law_exponent(recall.B4, *runs, factor="pairs"),
         recall.law_exponent(recall.B4_TOKENS, *runs, factor="tokens"),
         recall.law_constant(recall.B4_CONSTANT, *runs),
         recall.matching_exponent(recall.B4_MATCHING, *runs, factor="pairs"),
         recall.matching_exponent(recall.B4_MATCHING_TOKENS, *runs, factor="tokens"),
-        recall.law_exponent(recall.B4_UNIT, *unit, factor="pairs"),
-        recall.law_exponent(recall.B4_UNIT_TOKENS, *unit, factor="tokens"),
-        recall.matching_exponent(recall.B4_UNIT_MATCHING, *unit, factor="pairs"),
-        recall.matching_exponent(recall.B4_UNIT_MATCHING_TOKENS, *unit, factor="tokens"),
+        recall.law_exponent(recall.B4_FAN_IN, *other, factor="pairs"),
+        recall.law_exponent(recall.B4_FAN_IN_TOKENS, *other, factor="tokens"),
+        recall.matching_exponent(recall.B4_FAN_IN_MATCHING, *other, factor="pairs"),
+        recall.matching_exponent(recall.B4_FAN_IN_MATCHING_TOKENS, *other, factor="tokens"),
         recall.grows_with_pairs_and_tokens(recall.B6_RECALL, *runs),
         recall.one_transition(recall.B9, *runs),
     ]
@@ -78,10 +76,10 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.claims.recall import LAW
     from headway.report.figures import figure_law, figure_recall, figure_two_attentions
 
-    unit = [run for name, run in results.items() if name.startswith("unit")]
-    usual = {name: run for name, run in results.items() if not name.startswith("unit")}
+    other = [run for name, run in results.items() if name.startswith("fan-in")]
+    usual = {name: run for name, run in results.items() if not name.startswith("fan-in")}
     runs = list(usual.values())
-    laws = {"recall": LAW.beside_fit(runs)} | ({"unit embedding": LAW.beside_fit(unit)} if unit else {})
+    laws = {"recall": LAW.beside_fit(runs)} | ({"fan-in": LAW.beside_fit(other)} if other else {})
     return {
         "accuracy": figure_recall(usual),
         "two-attentions": figure_two_attentions(runs[len(runs) // 2]),
