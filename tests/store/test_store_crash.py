@@ -78,6 +78,32 @@ def test_a_death_at_any_change_of_the_disk_leaves_a_cell_that_is_absent_and_goes
     assert saved_at_death == set(range(0, worker.STEPS + 1, worker.EVERY))
 
 
+def test_tidying_takes_away_what_a_death_left_beside_a_record_and_nothing_of_unfinished_work(
+    die_at, monkeypatch, tmp_path, worker, names
+):
+    """Nobody opens a cell again that is done: a sweep clears up behind all of them before it starts."""
+    cleared, kept = 0, 0
+    for k in range(1, 1000):
+        store = Store(tmp_path / str(k))
+        with monkeypatch.context() as patch:
+            die_at(patch, k, after=True)
+            try:
+                with store.open(worker.CELL) as work:
+                    worker.compute(work)
+                break
+            except Crash:
+                left = names(store.root)
+        store.tidy()
+        if store.has(worker.CELL):
+            cleared += left != [worker.CELL.identity]
+            assert names(store.root) == [worker.CELL.identity]
+        else:
+            kept += 1
+            assert names(store.root) == left
+    assert cleared > 1
+    assert kept > 15
+
+
 def test_kill_9_at_random_moments_changes_no_bit(launch, tmp_path, worker, expected, same, names):
     moments, positions = random.Random(0), []
     store = Store(tmp_path)

@@ -1,4 +1,7 @@
-"""What every record of settings is held against: whole numbers, numbers within limits, known words."""
+"""What every record of settings is held against: whole numbers, numbers within limits, known words.
+
+Listing a large store makes tens of thousands of settings: a message is put together only when it is needed.
+"""
 
 from __future__ import annotations
 
@@ -52,16 +55,14 @@ def settle(record: Any, group: str = "") -> None:
         settled = _settled(name, kind, value)
         if settled is not value:
             object.__setattr__(record, field_name, settled)
-        if get_origin(kind) is Literal:
-            words = get_args(kind)
-            fits = any(type(value) is type(word) and value == word for word in words)  # True is no 1
-            require(fits, f"{name} is {told(value)}, but it must be {' or '.join(map(_quoted, words))}.")
+        words = _words(kind)
+        if words and not any(type(value) is type(word) and value == word for word in words):  # True is no 1
+            require(False, f"{name} is {told(value)}, but it must be {' or '.join(map(_quoted, words))}.")
         if kind is bool:
             require(isinstance(value, bool), f"{name} is {told(value)}, but it must be True or False.")
-        if is_dataclass(kind):
-            # By name: a notebook that loads this again has two classes of each.
-            fits = type(value).__name__ == kind.__name__
-            require(fits, f"{name} is {told(value)}, but it must be {kind.__name__}(...).")
+        # By name: a notebook that loads this again has two classes of each.
+        if is_dataclass(kind) and type(value).__name__ != kind.__name__:
+            require(False, f"{name} is {told(value)}, but it must be {kind.__name__}(...).")
 
 
 def _quoted(word: Any) -> str:
@@ -71,18 +72,22 @@ def _quoted(word: Any) -> str:
 def _settled(name: str, kind: Any, value: Any) -> Any:
     inner = _inner(kind)
     if inner is not None:
-        require(
-            isinstance(value, (list, tuple, range)),
-            f"{name} has {told(value)} where a row such as (1, 2) is wanted. A row of one needs its comma: (1,).",
-        )
-        return tuple(_settled(name, inner, item) for item in value)
+        if not isinstance(value, (list, tuple, range)):
+            wanted = "where a row such as (1, 2) is wanted. A row of one needs its comma: (1,)."
+            require(False, f"{name} has {told(value)} {wanted}")
+        return tuple([_settled(name, inner, item) for item in value])
     if type(value) is int:
-        require(
-            -LARGEST <= value <= LARGEST,
-            f"{name} is {told(value)}, but no number may be larger than {LARGEST}. Use a smaller one.",
-        )
+        if not -LARGEST <= value <= LARGEST:
+            remedy = f"but no number may be larger than {LARGEST}. Use a smaller one."
+            require(False, f"{name} is {told(value)}, {remedy}")
         return float(value) if _is_real(kind) else value
     return value
+
+
+@functools.cache
+def _words(kind: Any) -> tuple[Any, ...]:
+    """What a switch may say; nothing for what is no switch."""
+    return get_args(kind) if get_origin(kind) is Literal else ()
 
 
 @functools.cache
@@ -98,10 +103,8 @@ def _is_real(kind: Any) -> bool:
 
 
 def require_whole(name: str, value: Any, least: int) -> None:
-    require(
-        isinstance(value, int) and not isinstance(value, bool) and value >= least,
-        f"{name} is {told(value)}, but it must be a whole number of at least {least}.",
-    )
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        require(False, f"{name} is {told(value)}, but it must be a whole number of at least {least}.")
 
 
 def require_number(

@@ -45,8 +45,9 @@ class TaskSettings:
             f"task.blocks is {self.blocks!r}, but every block needs a lag or more, as in ((1, 2), (3, 4)).",
         )
         for block in self.blocks:
+            name = f"a lag of task.blocks {block}"
             for lag in block:
-                require_whole(f"a lag of task.blocks {block}", lag, 1)
+                require_whole(name, lag, 1)
             require(
                 len(set(block)) == len(block),
                 f"the block {block} of task.blocks names a lag twice. Give that lag a larger weight instead.",

@@ -17,6 +17,7 @@ from typing import Any, TypedDict
 
 TEMPORARY = ".tmp"
 PIECE = 2**24
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class Stamp(TypedDict):
@@ -61,10 +62,11 @@ def read(path: Path) -> bytes:
             raise ValueError(f"{path.name} is not an ordinary file") from error
         raise
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise ValueError(f"{path.name} is not an ordinary file")
-        parts = []
-        while part := os.read(descriptor, PIECE):
+        parts, piece = [], min(found.st_size + 1, PIECE)
+        while part := os.read(descriptor, piece):
             parts.append(part)
         return b"".join(parts)
     finally:
@@ -83,7 +85,7 @@ def read_stamped(path: Path, stamp: Stamp) -> bytes:
 
 def seal(content: Mapping[str, Any]) -> bytes:
     """JSON for people that carries a checksum of its own content; refuses NaN."""
-    return (json.dumps({**content, "seal": _digest(content)}, indent=1, allow_nan=False) + "\n").encode()
+    return (json.dumps({**content, "seal": _digest(content, {})}, indent=1, allow_nan=False) + "\n").encode()
 
 
 def parse(data: bytes) -> dict[str, Any]:
@@ -97,17 +99,23 @@ def parse(data: bytes) -> dict[str, Any]:
     return content
 
 
-def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content without its seal, if the seal fits."""
+def unseal(content: Mapping[str, Any], known: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The content without its seal, if the seal fits; `known` are texts of parts that the caller has made already."""
     rest = {name: value for name, value in content.items() if name != "seal"}
-    if content.get("seal") != _digest(rest):
+    if content.get("seal") != _digest(rest, known or {}):
         raise ValueError("its content does not fit the checksum in it")
     return rest
 
 
-def _digest(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+def canonical(data: Any) -> str:
+    """JSON in which equal content is equal text."""
+    return _ENCODER.encode(data)
+
+
+def _digest(content: Mapping[str, Any], known: Mapping[str, str]) -> str:
+    # Part by part, with the letters of canonical(content): what is known is not put into words again.
+    parts = [f"{canonical(name)}:{known.get(name) or canonical(content[name])}" for name in sorted(content)]
+    return hashlib.sha256(f"{{{','.join(parts)}}}".encode()).hexdigest()
 
 
 def _refuse_constant(name: str) -> float:

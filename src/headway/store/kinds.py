@@ -25,7 +25,8 @@ from headway.settings import (
     StageTimesSettings,
     ToySettings,
 )
-from headway.store.revival import MANY, canonical, revived_quickly
+from headway.store.files import canonical
+from headway.store.revival import MANY, revived_quickly
 
 KINDS: dict[str, type] = {
     "markov": Settings,
@@ -73,9 +74,12 @@ def revive_cell(description: Mapping[str, Any]) -> Cell:
     return cell
 
 
-def named_by(description: Mapping[str, Any]) -> str:
-    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings."""
-    return f"{description['kind']}-{hashlib.sha256(canonical(description).encode()).hexdigest()[:16]}"
+def named_by(description: Mapping[str, Any], text: str = "") -> str:
+    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings.
+
+    `text` is canonical(description), where that is known.
+    """
+    return f"{description['kind']}-{hashlib.sha256((text or canonical(description)).encode()).hexdigest()[:16]}"
 
 
 def summary(cell: Cell) -> str:

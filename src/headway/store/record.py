@@ -102,11 +102,12 @@ def read_record(folder: Path) -> Record:
         raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
     _require_our_format(folder, content)
     try:
-        content = files.unseal(content)
+        known = {"cell": files.canonical(content["cell"])} if "cell" in content else {}
+        content = files.unseal(content, known)
         record = Record(
             path=folder,
             identity=content["identity"],
-            cell=_cell(folder, content),
+            cell=_cell(folder, content, known["cell"]),
             provenance=content["provenance"],
             clock_of=content["clock_of"],
             reduced=content["reduced"],
@@ -161,12 +162,12 @@ def _require_our_format(folder: Path, content: Mapping[str, Any]) -> None:
         raise StoreError(folder, problem, OTHER, "foreign")
 
 
-def _cell(folder: Path, content: Mapping[str, Any]) -> Cell:
+def _cell(folder: Path, content: Mapping[str, Any], text: str) -> Cell:
     try:
         cell = revive_cell(content["cell"])
     except ValueError as error:
         raise StoreError(folder, f"its settings cannot be read: {brief(error)}", OTHER, "foreign") from error
-    identity = named_by(content["cell"])
+    identity = named_by(content["cell"], text)
     if identity != content["identity"]:
         raise ValueError(f"its settings have the identity {identity}, but it says {content['identity']}")
     return cell

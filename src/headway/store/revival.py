@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import marshal
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -11,12 +10,6 @@ from typing import Any
 
 MANY = 4096
 """So many different groups are remembered."""
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def canonical(data: Any) -> str:
-    """JSON in which equal descriptions are equal texts; the identity of a cell is a hash of it."""
-    return _ENCODER.encode(data)
 
 
 def revived_quickly(kind: Any, data: Any) -> Any | None:
@@ -36,7 +29,8 @@ def _made(kind: Any, data: Mapping[str, Any], groups: Mapping[str, Any]) -> Any:
     if not every - optional <= data.keys() | groups.keys() <= every:
         raise ValueError(f"these are not the names of {kind.__name__}")
     made = kind(**{name: _row(value) if type(value) is list else value for name, value in data.items()}, **groups)
-    if not all(_same(getattr(made, name), value) for name, value in data.items()):
+    kept = ((getattr(made, name), value) for name, value in data.items())
+    if not all(value is told or _same(value, told) for value, told in kept):
         raise ValueError(f"{kind.__name__} is written in another way")
     return made
 
