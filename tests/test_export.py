@@ -125,7 +125,7 @@ def test_memory_is_bounded_by_the_number_of_rows_and_the_table_does_not_depend_o
 def test_an_existing_file_is_kept_unless_told_otherwise(record, tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("mine")
-    with pytest.raises(ExportError, match=r"run\.csv exists\. Choose another name, or ask to overwrite it"):
+    with pytest.raises(ExportError, match=r"run\.csv exists\. Choose another name, or overwrite it"):
         export(record, path)
     assert path.read_text() == "mine"
     export(record, path, overwrite=True)

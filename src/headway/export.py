@@ -76,7 +76,7 @@ def export(
     if path.suffix not in writers:
         raise ExportError(f"{path} ends in {path.suffix!r}, but a table ends in .csv or .parquet. Rename it.")
     if path.exists() and not overwrite:
-        raise ExportError(f"{path} exists. Choose another name, or ask to overwrite it.")
+        raise ExportError(f"{path} exists. Choose another name, or overwrite it (--overwrite, or overwrite=True).")
     if not path.parent.is_dir():
         raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
     chosen = _chosen(record, quantities)

@@ -86,8 +86,9 @@ def test_a_named_claim_shows_its_definition_and_every_seed(headway, made_records
     assert len(lines) == 8
 
 
-def test_a_number_stands_for_all_claims_of_that_number(headway, made_records):
-    said = headway("claims", "A1", "--grid", "quick", "--from", made_records)
+@pytest.mark.parametrize("name", ["A1", "a1"])
+def test_a_number_stands_for_all_claims_of_that_number(headway, made_records, name):
+    said = headway("claims", name, "--grid", "quick", "--from", made_records)
     named = re.findall(r"^(\S.*), quick: a seed counts if$", said.out, re.MULTILINE)
     assert named == ["A1", "A1 minimal", "A1 minimal, nearer", "A1 nearer"], "and not A10"
 
@@ -107,7 +108,7 @@ def test_several_claims_can_be_named(headway, made_records):
     assert said.out.count("\n  seed ") == 4, "A7 has no seeds: it was not run"
 
 
-@pytest.mark.parametrize("name, near", [("A77", "A7"), ("A1 minmal", "A1 minimal"), ("H33", "H3"), ("a5", "A5")])
+@pytest.mark.parametrize("name, near", [("A77", "A7"), ("A1 minmal", "A1 minimal"), ("H33", "H3")])
 def test_an_unknown_claim_suggests_the_nearest_and_names_all(headway, made_records, name, near):
     said = headway("claims", name, "--grid", "quick", "--from", made_records)
     assert said.code == 2

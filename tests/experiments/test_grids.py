@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from tests.experiments.made import made_run
 
-from headway.experiments import NAMES, find
+from headway.experiments import NAMES, find, grid_of
 from headway.experiments.init_scale import GRIDS as STARTS
 from headway.published import PLATEAUS, STAGE_ENDS
 
@@ -65,7 +65,9 @@ def test_a_small_training_set_has_the_ngram_models_among_which_one_may_choose():
             assert all(runs[other] == settings.ngram(runs[other].context) for other in beside)
 
 
-def test_no_grid_of_training_sets_is_a_part_of_another():
-    """Names tell which grid was run: a whole one is read as what it is, and of a part every reading lacks runs."""
-    names = [runs.keys() for runs in find("dataset-size").GRIDS.values()]
-    assert not any(one < other for one in names for other in names)
+@pytest.mark.parametrize("name", ["dataset-size", "transformer-law", "recall", "recall-repetition"])
+def test_no_grid_is_a_part_of_another_where_names_tell_which_was_run(name):
+    """A whole one is read as what it is, and of a part every reading lacks runs."""
+    grids = find(name).GRIDS
+    assert not any(one.keys() < other.keys() for one in grids.values() for other in grids.values())
+    assert all(grids[grid_of(grids, runs)].keys() == runs.keys() for runs in grids.values())

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
     known = list(dict.fromkeys(finding.claim for _, finding in findings))
     for name in options.claims:
         # A7 alone stands for "A7 minimal" and the like, too.
-        chosen = [each for each in findings if each[1].claim == name or each[1].claim.startswith(f"{name} ")]
+        chosen = [each for each in findings if f"{each[1].claim} ".lower().startswith(f"{name} ".lower())]
         if not chosen:
             raise UserError(f"there is no claim {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
         print_in_full(console, chosen)

@@ -71,6 +71,14 @@ class Experiment(Protocol):
         ...
 
 
+def grid_of(grids: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> str:
+    """The first grid with runs of all these names: of a whole grid its own, as none has all names of another and more.
+
+    Of a part it may be another; that lacks runs, too, so that nothing is judged by it.
+    """
+    return next((grid for grid, runs in grids.items() if results.keys() <= runs.keys()), next(iter(grids)))
+
+
 def find(name: str) -> Experiment:
     """The experiment of that name."""
     return importlib.import_module(f"headway.experiments.{name.replace('-', '_')}")  # ty: ignore[invalid-return-type]

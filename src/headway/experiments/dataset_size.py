@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.experiments import grid_of
 from headway.presets import FEW_SEEDS, MINIMALS, curves, pictures
 from headway.settings import Settings
 
@@ -53,7 +54,7 @@ def read(results: Results) -> list[Finding]:
         fewer_samples_fewer_stages,
     )
 
-    grid = _grid_of(results)
+    grid = grid_of(GRIDS, results)
     sizes = [results.get(name) for name in GRIDS[grid] if ", c =" not in name]
     everything = [results.get(name) for name in GRIDS[grid] if name != "fresh"]
     return [
@@ -69,14 +70,6 @@ def draw(results: Results) -> dict[str, Figure]:
 
     whole = {name: run for name, run in results.items() if ", c =" not in name}
     return {
-        "figure-5": figure_sizes(whole, shown=[name for name in SHOWN[_grid_of(results)] if name in whole]),
+        "figure-5": figure_sizes(whole, shown=[name for name in SHOWN[grid_of(GRIDS, results)] if name in whole]),
         "choice": figure_choice(results),
     }
-
-
-def _grid_of(results: Results) -> str:
-    """The first grid with runs of all these names: of a whole grid its own, as none has all names of another and more.
-
-    Of a part it may be another; that lacks runs, too, so that nothing is judged by it.
-    """
-    return next(grid for grid, runs in GRIDS.items() if results.keys() <= runs.keys())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.experiments import grid_of
 from headway.settings import RecallSettings
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def read(results: Results) -> list[Finding]:
     """B4, B6 and B9."""
     from headway.claims import recall
 
-    # Which runs there should be is a matter of the grid, which those that there are belong to.
-    grid = next((runs for runs in GRIDS.values() if results.keys() <= runs.keys()), GRIDS["quick"])
+    grid = GRIDS[grid_of(GRIDS, results)]
     runs = [results.get(name) for name in grid]
     return [
         recall.law_exponent(recall.B4, *runs, factor="pairs"),

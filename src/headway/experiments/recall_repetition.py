@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.experiments import grid_of
 from headway.experiments.recall import BASES
 from headway.settings import RecallSettings
 
@@ -36,8 +37,7 @@ def read(results: Results) -> list[Finding]:
     """B7 and B8."""
     from headway.claims import recall
 
-    # Which runs there should be is a matter of the grid, which those that there are belong to.
-    grid = next((runs for runs in GRIDS.values() if results.keys() <= runs.keys()), GRIDS["quick"])
+    grid = GRIDS[grid_of(GRIDS, results)]
     copies, shares = ([results.get(name) for name in grid if name.startswith(kind)] for kind in ("B", "p"))
     none = results.get("none")
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.experiments import grid_of
 from headway.settings import SingleLocationSettings
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ def read(results: Results) -> list[Finding]:
     """B3, and B5 to B7 as far as they concern transformers."""
     from headway.claims import transformer_law as law
 
-    # Which runs there should be is a matter of the grid, which those that there are belong to.
-    grid = next((runs for runs in GRIDS.values() if results.keys() <= runs.keys()), GRIDS["quick"])
+    grid = GRIDS[grid_of(GRIDS, results)]
     kinds = [[name for name in grid if name.startswith(kind)] for kind in ("T", "B", "p", "Xavier")]
     plain, copies, shares, xavier = ([results.get(name) for name in names] for names in kinds)
     return [
