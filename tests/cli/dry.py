@@ -30,7 +30,7 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
 
     def nothing(*arguments, **options): ...
 
-    monkeypatch.setattr("headway.cli.run_command._compute", stop)
+    monkeypatch.setattr("headway.cli.computing.compute", stop)
     monkeypatch.setattr("headway.cli.ending.show", nothing)
     monkeypatch.setattr("headway.cli.ending.write_markdown", nothing)
     monkeypatch.setattr("headway.export.export", lambda record, path, **options: path)

@@ -1,0 +1,77 @@
+"""Cells computed wherever the options say, and the records that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from headway.cli import UserError
+
+if TYPE_CHECKING:
+    from headway.cli.run_command import Options
+    from headway.records import Cell
+    from headway.store import Record, Store
+    from headway.sweep.engines import Engine
+
+
+def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) -> None:
+    """Train what no store has into the first one; the second, if there is one, keeps small copies."""
+    from headway.lookup import needed
+
+    engine = _engine(options)
+    missing = needed(cells, stores)
+    if options.dry_run:
+        from headway.cli.dry_run import show_plan
+
+        show_plan(missing, len(cells), stores[0], 1 if engine is None else engine.workers or 1)
+        raise SystemExit(0)
+    if missing and engine is None:
+        from headway.cli.screen import Screen
+        from headway.sweep.compiled import kept_compiled
+        from headway.sweep.here import run_cells
+
+        with kept_compiled(stores[0].root), Screen() as screen:
+            run_cells(missing, stores[0], screen)
+    elif missing and engine is not None:
+        _hand_out(missing, stores[0], engine, options.detach)
+    everything = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
+    for keep in stores[1:]:
+        for cell in everything:
+            if stores[0].has(cell):
+                stores[0].copy_small(cell, keep)
+
+
+def _engine(options: Options) -> Engine | None:
+    """The engine that was asked for; none for this process."""
+    if options.on == "here":
+        if options.engine or options.detach:
+            raise UserError("--engine and --detach say how other processes work. Name them too, as in --on slurm.")
+        return None
+    from headway.sweep.engines import NAMES, engine
+    from headway.sweep.engines.options import given
+
+    name = options.on.partition(":")[0]
+    chosen = engine(options.on, given(name, options.engine, options.cluster, NAMES[1:]))
+    if options.detach and not chosen.outlives:
+        raise UserError(f"--detach is for slurm, whose jobs outlive this command; with {name} they end with it.")
+    return chosen
+
+
+def _hand_out(cells: Sequence[Cell], store: Store, engine: Engine, detach: bool) -> None:
+    from headway.cli.sweep_screen import SweepScreen
+    from headway.sweep.handing_out import Detached, SweepError, hand_out
+
+    try:
+        with SweepScreen(engine.name) as screen:
+            hand_out(cells, store, engine, screen.tell, detach=detach)
+    except Detached as left:
+        print(f"{left}\nThey go on without this command; given again later, it goes on from what they have done.")
+        raise SystemExit(0) from None
+    except SweepError as error:
+        raise UserError(str(error)) from error
+
+
+def records_of(cells: Mapping[str, Cell], stores: Sequence[Store]) -> dict[str, Record]:
+    from headway.lookup import answer
+
+    return {run: record for run, cell in cells.items() if (record := answer(cell, stores)) is not None}
