@@ -160,3 +160,25 @@ def test_the_slider_moves_inside_a_notebook(record, chromium, tmp_path: Path):
 
 def test_a_loaded_record_says_where_it_comes_from(record):
     assert headway.load(record.path).provenance["device"] == "none: made up"
+
+
+def test_varied_runs_come_in_order_and_only_what_is_missing_is_trained(record, monkeypatch, tmp_path):
+    settings, trained = record.cell.settings, []
+
+    def place(cells, store, watch):
+        for cell in cells:
+            trained.append(cell.settings.task.ratio)
+            with store.open(cell) as work:
+                work.place(record.trajectory, {"device": "none: made up"})
+
+    monkeypatch.setattr("headway.sweep.here.run_cells", place)
+    first = headway.vary(settings, {"task.ratio": [1.4]}, seeds=4, into=tmp_path, quiet=True)
+    found = headway.vary(settings, {"task.ratio": [1.3, 1.4, 1.5]}, seeds=4, into=tmp_path, quiet=True)
+    assert [each.cell.settings.task.ratio for each in found] == [1.3, 1.4, 1.5]
+    assert trained == [1.4, 1.3, 1.5]
+    assert found[1] == first[0]
+
+
+def test_a_variation_of_what_is_no_setting_is_refused(record, no_training):
+    with pytest.raises(SettingsError, match=r"there is no setting 'task\.rato' to vary\. There are task\.tokens, "):
+        headway.vary(record.cell.settings, {"task.rato": [1.3]}, into=record.path.parent)

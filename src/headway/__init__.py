@@ -8,6 +8,7 @@ record.trajectory["excess_loss"]          # (seed, evaluation)
 headway.stages(record)[0].boundaries      # when seed 0 went from rung to rung
 headway.page(record, "learning.html")
 headway.show(record)                      # inside a notebook
+headway.vary(settings, {"task.ratio": [1.3, 1.7]})
 headway.predict("toy", dimension=64, length=1024).steps
 """
 
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway import presets
-    from headway.notebook import page, predict, run, show, stages
+    from headway.notebook import page, predict, run, show, stages, vary
     from headway.settings import (
         EvaluationSettings,
         ModelSettings,
@@ -43,11 +44,12 @@ __all__ = [
     "run",
     "show",
     "stages",
+    "vary",
 ]
 
 __version__ = "0.1.0"
 
-_HOME = {"load": "store"} | dict.fromkeys(("page", "predict", "run", "show", "stages"), "notebook")
+_HOME = {"load": "store"} | dict.fromkeys(("page", "predict", "run", "show", "stages", "vary"), "notebook")
 
 
 def __getattr__(name: str) -> Any:

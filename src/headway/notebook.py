@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.analysis import Stages
-from headway.lookup import answer
+from headway.lookup import answer, needed
 from headway.records import Cell
 from headway.settings import Settings, SettingsError
+from headway.settings.variation import changed, combinations
 from headway.store import Record, Store
 
 if TYPE_CHECKING:
@@ -20,23 +21,44 @@ if TYPE_CHECKING:
 
 def run(settings: Settings, seeds: int | Sequence[int] = 4, into: str | Path = "runs", quiet: bool = False) -> Record:
     """Train `settings` with these seeds, or find the record in the folder `into`; an interrupted run goes on."""
+    return vary(settings, {}, seeds, into, quiet)[0]
+
+
+def vary(
+    settings: Any,
+    values: Mapping[str, Sequence[Any]],
+    seeds: int | Sequence[int] = 4,
+    into: str | Path = "runs",
+    quiet: bool = False,
+) -> list[Record]:
+    """A run for every combination of values, those of one shape side by side in one program.
+
+        vary(settings, {"task.ratio": [1.3, 1.7], "training.learning_rate": [0.03, 0.08]})  # four records
+
+    The last setting varies fastest. What lies in the folder `into` is not trained again; an interrupted sweep goes on.
+    """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
     if not chosen or len(set(chosen)) != len(chosen) or min(chosen) < 0:
         raise SettingsError(f"seeds is {seeds!r}, but it must be a number of seeds or different numbers from 0 on.")
-    cell, store = Cell(settings, chosen), Store(into)
-    found = answer(cell, [store])
-    if found is None:
-        from headway.cli.screen import Screen
-        from headway.sweep.here import run_cells
-        from headway.sweep.watch import Silence
+    cells = [Cell(changed(settings, each), chosen) for each in combinations(values)]
+    store = Store(into)
+    # Usually all are there, or none; to look for runs that do as well, everything in the folder is read.
+    if not all(store.has(cell) for cell in cells) and (missing := needed(cells, [store])):
+        _train(missing, store, quiet)
+    found = [answer(cell, [store]) for cell in cells]
+    return [record for record in found if record is not None]
 
-        if quiet:
-            run_cells([cell], store, Silence())
-        else:
-            with Screen() as screen:
-                run_cells([cell], store, screen)
-        found = store.load(cell)
-    return found
+
+def _train(cells: Sequence[Cell], store: Store, quiet: bool) -> None:
+    from headway.cli.screen import Screen
+    from headway.sweep.here import run_cells
+    from headway.sweep.watch import Silence
+
+    if quiet:
+        run_cells(cells, store, Silence())
+        return
+    with Screen() as screen:
+        run_cells(cells, store, screen)
 
 
 def stages(record: Record) -> list[Stages]:

@@ -14,7 +14,19 @@ from tests.cli.dry import Parsed, dry_commands
 from tests.fuzz.fuzzing import fuzz, in_many_cases
 
 OWN = {
-    "run": ("--grid", "--seeds", "--into", "--keep", "--page", "--no-page", "--help", "--on", "--engine", "--cluster"),
+    "run": (
+        "--grid",
+        "--seeds",
+        "--into",
+        "--keep",
+        "--page",
+        "--no-page",
+        "--help",
+        "--on",
+        "--engine",
+        "--cluster",
+        "--vary",
+    ),
     "list": ("--from", "--all", "--help"),
     "claims": ("--grid", "--from"),
     "report": ("--grid", "--from", "--into", "--page", "--no-page", "--document"),

@@ -63,7 +63,7 @@ def write_report(
     runs, groups = {}, []
     # The page opens with its first run: what the authors' code did shows the whole story.
     for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "paper", "quick", "printed").index(outcome.grid)):
-        for name, record in _worth_watching(outcome, alone=len(outcomes) == 1).items():
+        for name, record in worth_watching(outcome, alone=len(outcomes) == 1).items():
             label = f"{name}, {outcome.grid}"
             told = (label, record.cell.settings, record.trajectory, dict(record.provenance))
             runs.setdefault(record.identity, any_view(*told, _portraits(outcome)))
@@ -94,7 +94,7 @@ def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str,
     return {path.stem.removeprefix(f"{outcome.name}-"): path.read_bytes() for path in paths if path.suffix == suffix}
 
 
-def _worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:
+def worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:
     """The runs that a slider has something to show of: trained, and with attention matrices where some have them.
 
     Or a gradient flow, which has attention of its own. Of one experiment among many, the first.

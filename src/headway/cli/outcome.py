@@ -63,9 +63,9 @@ def outcomes_from(
 def all_findings(outcomes: Sequence[Outcome]) -> list[tuple[str, Finding]]:
     """(grid, finding) of every experiment, in the order of the papers' claims: A2 before A10."""
     findings = [(outcome.grid, finding) for outcome in outcomes for finding in outcome.findings()]
-    return sorted(findings, key=lambda each: _place(each[1].claim))
+    return sorted(findings, key=lambda each: place_of(each[1].claim))
 
 
-def _place(claim: str) -> tuple[str, int, str]:
+def place_of(claim: str) -> tuple[str, int, str]:
     paper, number, rest = re.findall(r"(\D*)(\d*)(.*)", claim)[0]
     return paper, int(number or 0), rest

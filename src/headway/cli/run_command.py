@@ -28,6 +28,7 @@ examples:
   headway run stages                                  quick grid, a few minutes on a laptop
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
+  headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination: what holds where
   headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
   headway run all --dry-run                           what would be computed, in how many programs, how long
   headway run all --on processes:4                    by four processes of this machine
@@ -62,6 +63,8 @@ class Options(Generic[Chosen]):
     """An option of the engine, such as --engine partition=gpu --engine time=4:00:00; may be given several times."""
     cluster: Path | None = None
     """TOML file with a cluster's defaults for these options; headway-cluster.toml, if it is there."""
+    vary: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    """A setting and its values, as in --vary task.ratio 1.3 1.7 or 1.2:2.0:5; several make every combination."""
     detach: bool = False
     """With Slurm: submit the jobs and leave; the same command later shows what they found."""
 
@@ -93,10 +96,16 @@ def main(arguments: Sequence[str]) -> None:
         seeds = seeds_of(experiment, grid, options.seeds)
         cells[each] = {run: Cell(one.settings, seeds) for run, one in parsed[each].items()}
     stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
+    command = f"headway run {shlex.join([name, *rest])}"
+    if options.vary:
+        from headway.cli.vary import run_varied
+
+        run_varied(name, cells, stores, options, command)
+        return
     compute([cell for group in cells.values() for cell in group.values()], stores, options)
     outcomes = [Outcome(each, grid, records_of(group, stores)) for each, group in cells.items()]
     page = options.into / f"{name}-{grid}.html" if options.page else None
-    show(outcomes, options.into, page, [f"headway run {shlex.join([name, *rest])}"])
+    show(outcomes, options.into, page, [command])
 
 
 def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: str) -> tuple[Options, list[str]]:

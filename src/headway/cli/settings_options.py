@@ -40,7 +40,7 @@ def block_text(block: Sequence[int]) -> str:
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def _blocks(arguments: list[str]) -> Blocks:
+def read_blocks(arguments: list[str]) -> Blocks:
     try:
         return tuple(lags(text) for text in arguments)
     except ValueError:
@@ -50,7 +50,7 @@ def _blocks(arguments: list[str]) -> Blocks:
         ) from None
 
 
-def _weights(arguments: list[str]) -> Weights:
+def read_weights(arguments: list[str]) -> Weights:
     try:
         return tuple(tuple(float(number) for number in text.split(",")) for text in arguments)
     except ValueError:
@@ -70,9 +70,9 @@ def _block_lists(
 ) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
     """tyro has no notation of its own for lists of lists."""
     if info.type == Blocks:
-        word, read, write = "LAGS", _blocks, block_text
+        word, read, write = "LAGS", read_blocks, block_text
     elif info.type == Weights:
-        word, read, write = "NUMBERS", _weights, lambda row: ",".join(map(str, row))
+        word, read, write = "NUMBERS", read_weights, lambda row: ",".join(map(str, row))
     else:
         return None
     return tyro.constructors.PrimitiveConstructorSpec(

@@ -33,6 +33,22 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
         console.print(table)
 
 
+def print_variation(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
+    """Claim by claim, and below it a line for every combination of values: the verdict and the number."""
+    claims: dict[str, list[tuple[str, Finding]]] = {}
+    for label, finding in findings:
+        claims.setdefault(finding.claim, []).append((label, finding))
+    for claim, rows in claims.items():
+        said = rows[0][1]
+        console.print(Text.assemble("\n", (claim, "bold"), f"  {said.statement} ", (f"{said.quantity}:", "dim")))
+        table = Table(box=None, padding=(0, 1), show_header=False, pad_edge=False)
+        for label, finding in rows:
+            verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
+            number = Text(median_in_words(finding.values, finding.interval))
+            table.add_row("   ", Text(label), verdict, finding.held, number)
+        console.print(table)
+
+
 def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids: Sequence[str]) -> None:
     """One row a claim, one column a grid; a table for the claims of each paper, which have grids of their own."""
     by_claim: dict[str, dict[str, Finding]] = {}

@@ -27,6 +27,7 @@ from headway.report.figures.style import new_figure
 from headway.report.figures.toy import figure_repeated, figure_transition
 from headway.report.figures.toy_over import figure_late, figure_over
 from headway.report.figures.transformer_law import figure_emergence, figure_plateau_sizes
+from headway.report.figures.variation import figure_variation
 
 __all__ = [
     "Run",
@@ -57,6 +58,7 @@ __all__ = [
     "figure_stages",
     "figure_transition",
     "figure_two_attentions",
+    "figure_variation",
     "new_figure",
     "reference_names",
     "rung_names",

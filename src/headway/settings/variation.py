@@ -1,0 +1,76 @@
+"""Settings varied: every combination of the values of some of them, by names such as "task.ratio"."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, get_type_hints
+
+from headway.settings.checks import SettingsError, require
+
+MOST = 100_000
+"""Combinations of one sweep: a slip must not fill the memory."""
+
+
+def combinations(axes: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """{"task.ratio": [1.3, 1.7], "model.heads": [2]} -> a dictionary for each combination; the last varies fastest."""
+    for name, values in axes.items():
+        require(len(values) > 0, f"{name} has no values to vary over. Give one or more.")
+    count = math.prod(len(values) for values in axes.values())
+    require(count <= MOST, f"these are {count} combinations, and at most {MOST} make a sweep. Vary less at once.")
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def changed(settings: Any, values: Mapping[str, Any]) -> Any:
+    """The same settings but for these values; if they do not fit, the error names them all."""
+    groups: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        group, _, own = name.rpartition(".")
+        groups.setdefault(group, {})[own] = value
+    try:
+        own = groups.pop("", {})
+        return replace(
+            settings, **own, **{name: replace(getattr(settings, name), **each) for name, each in groups.items()}
+        )
+    except SettingsError as error:
+        raise SettingsError(f"with {in_words(values)}: {error}") from None
+    except (TypeError, AttributeError):
+        for name in values:
+            kind_of(settings, name)
+        raise
+
+
+def kind_of(settings: Any, name: str) -> Any:
+    """What a setting is declared to be; a SettingsError, with all names, if there is no such setting."""
+    known = names(settings)
+    require(name in known, f"there is no setting {name!r} to vary. There are {', '.join(known)}.")
+    group, _, own = name.rpartition(".")
+    return get_type_hints(type(getattr(settings, group) if group else settings))[own]
+
+
+def names(settings: Any) -> list[str]:
+    """Every setting by its full name."""
+    found: list[str] = []
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        found += [f"{each.name}.{name}" for name in names(value)] if is_dataclass(value) else [each.name]
+    return found
+
+
+def in_words(values: Mapping[str, Any]) -> str:
+    """A label: "ratio 1.3, heads 2"; by full names where short ones would be alike."""
+    short = [name.rpartition(".")[2] for name in values]
+    told = short if len(set(short)) == len(short) else values
+    return ", ".join(f"{name} {value_in_words(value)}" for name, value in zip(told, values.values(), strict=True))
+
+
+def value_in_words(value: Any) -> str:
+    """As it is typed: 1.3, none, 1,2 3,4."""
+    if isinstance(value, (tuple, list)):
+        nested = any(isinstance(item, (tuple, list)) for item in value)
+        return (" " if nested else ",").join(map(value_in_words, value)) or "none"
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return "none" if value is None else str(value)
