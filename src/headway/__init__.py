@@ -8,7 +8,7 @@ record.trajectory["excess_loss"]          # (seed, evaluation)
 headway.stages(record)[0].boundaries      # when seed 0 went from rung to rung
 headway.page(record, "learning.html")
 headway.show(record)                      # inside a notebook
-headway.vary(settings, {"task.ratio": [1.3, 1.7]})
+headway.vary(settings, {"task.ratio": [1.3, 2.0]})
 headway.predict("toy", dimension=64, length=1024).steps
 """
 
