@@ -98,6 +98,19 @@ def test_damaged_and_unfinished_work_is_listed_and_stops_nobody(headway, records
     assert states[Cell(settings, (0,)).identity][1].startswith("at 17;")
 
 
+def test_of_very_many_the_first_are_named_and_all_are_counted_for_their_experiments(headway, records, monkeypatch):
+    monkeypatch.setattr("headway.cli.list_command.MOST_DONE", 1)
+    names = sorted(path.name for path in records.iterdir())
+    (records / names[-1] / "trajectory.safetensors").unlink()
+    said = headway("list")
+    assert [(state, name) for state, name, _ in ENTRY.findall(said.out)] == [("done", names[0]), ("damaged", names[-1])]
+    assert f"  in all: {len(names) - 1} done, 1 damaged" in said.out
+    assert f"  {len(names) - 2} of them were only glanced at; `headway list --all` reads and names them." in said.out
+    everything = headway("list", "--all")
+    assert [name for _, name, _ in ENTRY.findall(everything.out)] == names
+    assert on_disk(said) == on_disk(everything) != {}
+
+
 def test_a_folder_that_does_not_exist_is_told(headway):
     said = headway("list", "--from", "nowhere")
     assert said.code == 2

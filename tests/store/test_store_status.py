@@ -1,14 +1,17 @@
 """What a listing says, and what it costs."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import headway
 from headway.settings import Settings, TaskSettings, TrainingSettings
-from headway.store import arrays
+from headway.store import arrays, status
+from headway.store.record import read_named
 
 
 def test_every_state_is_told_apart(record, store, worker):
@@ -28,6 +31,52 @@ def test_every_state_is_told_apart(record, store, worker):
         running.identity: ("running", "at 0; 3 seeds; default settings"),
         "figures": ("foreign", "not made by this store"),
     }
+
+
+def test_of_very_many_some_are_read_and_the_others_glanced_at(store, worker, monkeypatch):
+    cells = [replace(worker.CELL, settings=Settings(task=TaskSettings(ratio=1 + k))) for k in range(5)]
+    for cell in cells:
+        with store.open(cell) as work:
+            worker.compute(work)
+    read = []
+    monkeypatch.setattr(status, "read_named", lambda root, name: read.append(name) or read_named(root, name))
+    entries = store.status(closely=2)
+    assert read and sorted(read) == sorted(cell.identity for cell in cells)[:2]
+    assert [entry.state for entry in entries] == ["done"] * 5
+    wanted = {cell.identity: cell.describe() for cell in cells}
+    assert {entry.identity: entry.description for entry in entries} == wanted
+
+
+def _replace(copy, text, words, others):
+    (copy / "record.json").write_text(text.replace(words, others))
+
+
+def test_a_glance_notices_what_is_not_ours_not_whole_or_under_another_name(store, record, worker):
+    """And not what only its checksum tells, which whoever reads it will be told."""
+    whole = record.path
+
+    def glanced_at(spoil):
+        copy = store.root / f"markov-{'0' * 16}"
+        shutil.copytree(whole, copy)
+        text = (copy / "record.json").read_text().replace(record.identity, copy.name)
+        (copy / "record.json").write_text(text)
+        spoil(copy, text)
+        [entry] = [entry for entry in store.status(closely=0) if entry.identity == copy.name]
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.unlink(missing_ok=True)
+        return entry.state
+
+    assert glanced_at(lambda copy, text: None) == "done"
+    assert glanced_at(lambda copy, text: (copy / "trajectory.safetensors").write_bytes(b"half")) == "damaged"
+    assert glanced_at(lambda copy, text: (copy / "trajectory.safetensors").unlink()) == "damaged"
+    assert glanced_at(lambda copy, text: (copy / "record.json").write_text(text[:-20])) == "damaged"
+    assert glanced_at(lambda copy, text: (copy / "record.json").write_text("[]")) == "damaged"
+    assert glanced_at(lambda copy, text: (copy / "record.json").write_text("{}")) == "foreign"
+    assert glanced_at(lambda copy, text: (copy / "record.json").unlink()) == "foreign"
+    for words, others in (('"version": 1', '"version": 2'), (f"markov-{'0' * 16}", record.identity)):
+        spoil = partial(_replace, words=words, others=others)
+        assert glanced_at(spoil) == "foreign"
+    assert glanced_at(lambda copy, text: (shutil.rmtree(copy), copy.symlink_to(whole))) == "foreign"
 
 
 def test_listing_reads_no_array_before_it_is_wanted(record, store, monkeypatch):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
@@ -16,6 +16,7 @@ from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
+from headway.store.files import canonical
 
 USAGE = """\
 The experiments, their grids, and how much of each is on disk; then every record with the settings that set it apart.
@@ -28,7 +29,7 @@ examples:
 FIGURES = "figures"
 """Our own folder among the records."""
 MOST_DONE = 500
-"""So many of a folder are named before the rest is only counted."""
+"""So many of a folder are read and named; the rest is glanced at and counted."""
 
 
 @dataclass(frozen=True)
@@ -38,45 +39,46 @@ class Options:
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results, where they are, if not given."""
     all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Name every record, however many there are."""
+    """Read and name every record, however many there are."""
 
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway list", description=USAGE)
-    listings = {folder: Store(folder).status() for folder in folders_with_records(options.from_)}
+    closely = None if options.all else MOST_DONE
+    listings = {folder: Store(folder).status(closely=closely) for folder in folders_with_records(options.from_)}
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)
-    known = {_run(entry.record.cell) for entries in listings.values() for entry in entries if entry.record is not None}
+    known = {_run(entry.description) for entries in listings.values() for entry in entries if entry.description}
     for name in NAMES:
         experiment = find(name)
         for number, (grid, runs) in enumerate(experiment.GRIDS.items()):
             cells = [Cell(settings, seeds_of(experiment, grid)) for settings in runs.values()]
-            done = sum(_run(cell) in known for cell in cells)
+            done = sum(_run(cell.describe()) in known for cell in cells)
             first = number == 0
             table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else "")
     Console(highlight=False, markup=False).print(table)
     for folder, entries in listings.items():
         print(f"\n{printable(str(folder))}:")
-        for line in _lines([entry for entry in entries if entry.identity != FIGURES], options.all):
+        for line in _lines([entry for entry in entries if entry.identity != FIGURES]):
             print(line)
 
 
-def _run(cell: Cell) -> Hashable:
-    """What it computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
-    compared = getattr(cell.settings, "references", ())
-    return cell.kind, replace(cell.settings, references=()) if compared else cell.settings
+def _run(description: Mapping[str, Any]) -> str:
+    """What a cell computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
+    settings = description.get("settings")
+    alone = {**settings, "references": []} if isinstance(settings, dict) and "references" in settings else settings
+    return canonical([description.get("kind"), alone])
 
 
-def _lines(entries: Sequence[Entry], every: bool) -> Iterator[str]:
-    """A line for each, but of very many that are done only the first; whatever is not done is always named."""
-    shown = 0
+def _lines(entries: Sequence[Entry]) -> Iterator[str]:
+    """A line for each that was read; those that were glanced at are counted. Whatever is not done is always named."""
+    glanced = [entry for entry in entries if entry.glimpsed is not None]
     for entry in entries:
-        shown += entry.state == "done"
-        if every or entry.state != "done" or shown <= MOST_DONE:
+        if entry.glimpsed is None:
             yield f"  {entry.state:<10} {printable(entry.identity)}  {printable(entry.summary)}"
     if len(entries) > MOST_DONE:
         counts = Counter(entry.state for entry in entries)
         yield "  in all: " + ", ".join(f"{count} {state}" for state, count in counts.items())
-    if shown > MOST_DONE and not every:
-        yield f"  {shown - MOST_DONE} more that are done are not named here; `headway list --all` names them."
+    if glanced:
+        yield f"  {len(glanced)} of them were only glanced at; `headway list --all` reads and names them."

@@ -85,9 +85,12 @@ class Store:
             if where is None or where(record.cell):
                 yield record
 
-    def status(self, *, thorough: bool = False) -> list[Entry]:
-        """Every cell with its state; `thorough` compares every file with its checksum."""
-        return survey(self.root, thorough=thorough)
+    def status(self, *, thorough: bool = False, closely: int | None = None) -> list[Entry]:
+        """Every cell with its state; `thorough` compares every file with its checksum.
+
+        Of very many, `closely` so many are read, and the others only glanced at.
+        """
+        return survey(self.root, thorough=thorough, closely=closely)
 
     def copy_small(self, cell: Cell, destination: Store) -> Record:
         """Copy a record without its weights and with coarse attention; one that is there already stays."""

@@ -91,16 +91,7 @@ def load(path: str | os.PathLike[str]) -> Record:
 
 def read_record(folder: Path) -> Record:
     """Check a folder's `record.json` and that its files are there in full length; read no array yet."""
-    try:
-        content = files.parse(files.read(folder / RECORD))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if not folder.exists():
-            remedy = "Check the name, or run the cell first."
-            raise StoreError(folder, "there is no such folder", remedy, "missing") from error
-        raise StoreError(folder, f"not a Headway record: it has no {RECORD}", MOVE, "foreign") from error
-    except (OSError, ValueError) as error:
-        raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
-    _require_our_format(folder, content)
+    content = _content(folder)
     try:
         known = {"cell": files.canonical(content["cell"])} if "cell" in content else {}
         content = files.unseal(content, known)
@@ -114,10 +105,42 @@ def read_record(folder: Path) -> Record:
             files=content["files"],
         )
         _require_tables(record)
-        _require_files(record)
+        _require_files(folder, record.files)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
     return record
+
+
+def glance(root: Path, identity: str) -> Mapping[str, Any]:
+    """What `root/identity` says that its cell is; a third of the time of `read_named`.
+
+    It must be a record of our format under its own name, with all files in full length. Neither its checksum is
+    compared, nor is it found out whether its settings can be used.
+    """
+    folder = root / identity
+    content = _content(folder)
+    try:
+        if content["identity"] != identity:
+            raise StoreError(folder, f"this is the record of another cell, {content['identity']}", MOVE, "foreign")
+        _require_files(folder, content["files"])
+        return content["cell"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
+
+
+def _content(folder: Path) -> dict[str, Any]:
+    """What `record.json` says, if it is one of our format and version; its seal is not yet checked."""
+    try:
+        content = files.parse(files.read(folder / RECORD))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not folder.exists():
+            remedy = "Check the name, or run the cell first."
+            raise StoreError(folder, "there is no such folder", remedy, "missing") from error
+        raise StoreError(folder, f"not a Headway record: it has no {RECORD}", MOVE, "foreign") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
+    _require_our_format(folder, content)
+    return content
 
 
 def brief(words: object) -> str:
@@ -182,14 +205,14 @@ def _require_tables(record: Record) -> None:
         raise ValueError("its clock_of does not name clocks")
 
 
-def _require_files(record: Record) -> None:
-    if not {TRAJECTORY} <= record.files.keys() <= {TRAJECTORY, WEIGHTS}:
-        raise ValueError(f"it names the files {sorted(record.files)}")
-    for name, stamp in record.files.items():
+def _require_files(folder: Path, named: Mapping[str, Stamp]) -> None:
+    if not {TRAJECTORY} <= named.keys() <= {TRAJECTORY, WEIGHTS}:
+        raise ValueError(f"it names the files {sorted(named)}")
+    for name, stamp in named.items():
         if type(stamp["bytes"]) is not int or type(stamp["sha256"]) is not str:
             raise ValueError(f"what it says of {name} is no size and checksum")
         try:
-            size = os.lstat(os.path.join(record.path, name)).st_size  # noqa: PTH118 - many are listed; a Path takes longer
+            size = os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118 - many are listed; a Path takes longer
         except FileNotFoundError:
             raise ValueError(f"{name} is missing") from None
         if size != stamp["bytes"]:

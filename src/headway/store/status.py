@@ -5,18 +5,18 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from headway.store import progress
 from headway.store.errors import StoreError
 from headway.store.kinds import IDENTITY, revive_cell, summary
 from headway.store.lock import is_locked
-from headway.store.record import Record, brief, read_named
+from headway.store.record import Record, brief, glance, read_named
 
 State = Literal["done", "unfinished", "running", "damaged", "foreign"]
 ASIDE = re.compile(rf"(?P<identity>{IDENTITY.pattern})\.damaged-\d+")
@@ -33,17 +33,25 @@ class Entry:
     """How far it is, or what is wrong."""
     record: Record | None = field(default=None, repr=False, compare=False)
     """What was read, where it is done: whoever lists a folder need not read it twice."""
+    glimpsed: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """What it says that its cell is, where it was only glanced at."""
 
     @cached_property
     def summary(self) -> str:
         """The settings that differ from the default; or what is wrong."""
         return self.note if self.record is None else summary(self.record.cell)
 
+    @property
+    def description(self) -> Mapping[str, Any] | None:
+        """The cell of a record as `Cell.describe` tells it."""
+        return self.glimpsed if self.record is None else self.record.cell.describe()
 
-def survey(root: Path, *, thorough: bool = False) -> list[Entry]:
+
+def survey(root: Path, *, thorough: bool = False, closely: int | None = None) -> list[Entry]:
     """Every cell of the store and every folder that should not be there, by name.
 
-    `thorough` also compares every file with its checksum, which reads all arrays.
+    `thorough` also compares every file with its checksum, which reads all arrays. With `closely`, only so many records
+    are read, and the rest are glanced at: a checksum that does not fit, or settings of another version, go unnoticed.
     """
     try:
         entries = list(os.scandir(root))
@@ -51,8 +59,11 @@ def survey(root: Path, *, thorough: bool = False) -> list[Entry]:
         return []
     cells = {stem for entry in entries if IDENTITY.fullmatch(stem := entry.name.removesuffix(".partial"))}
     names = {entry.name for entry in entries if entry.name in cells or entry.is_dir()}
+    links = {entry.name for entry in entries if entry.is_symlink()}
+    whole = sorted(cells & names)
+    glanced = set() if closely is None else set(whole[closely:]) - links
     with _without_collecting():
-        listing = [_cell(root, identity, identity in names, thorough) for identity in cells]
+        listing = [_cell(root, identity, identity in names, thorough, identity in glanced) for identity in cells]
     for name in names:
         if ASIDE.fullmatch(name):
             listing.append(Entry(name, "damaged", "unfinished work set aside; it may be deleted"))
@@ -73,9 +84,11 @@ def _without_collecting() -> Generator[None]:
             gc.enable()
 
 
-def _cell(root: Path, identity: str, whole: bool, thorough: bool) -> Entry:
+def _cell(root: Path, identity: str, whole: bool, thorough: bool, glancing: bool) -> Entry:
     if whole:
         try:
+            if glancing:
+                return Entry(identity, "done", glimpsed=glance(root, identity))
             record = read_named(root, identity)
             if thorough:
                 record.verify()
