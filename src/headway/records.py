@@ -47,7 +47,7 @@ class Cell:
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "settings": plain(self.settings), "seeds": list(self.seeds)}
 
-    @property
+    @functools.cached_property
     def identity(self) -> str:
         """A name that two cells share exactly if they ask for the same computation."""
         text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), allow_nan=False)
