@@ -26,6 +26,18 @@ def test_the_table_stands_below_the_bar_with_its_headings_over_its_columns(width
     assert first.split() == ["minimal", "0", "1.000", "●○○"] and second.split()[-1] == "●●○"
 
 
+@pytest.mark.parametrize(
+    "count, told", [(3, "rungs 1 2 1, "), (1000, "667 at rung 1, 333 at rung 2, ")], ids=["few", "many"]
+)
+def test_where_nobody_sees_a_table_a_line_tells_the_rungs_one_by_one_or_how_many_are_at_each(count, told):
+    written = io.StringIO()
+    screen = Screen(Console(file=written, width=200))
+    screen.begin([Cell(minimal_quick(), tuple(range(count)))], 0, 100)
+    screen.advance(100, np.full(count, 1.5), 1 + np.arange(count) % 3 % 2)
+    *_, line = written.getvalue().splitlines()
+    assert line.startswith(f"step 100/100, median loss 1.500, {told}")
+
+
 def test_a_model_is_minimal_only_without_all_of_it():
     ablated = GRIDS["quick"]["without embedding"]
     settings = {"minimal": minimal_quick(), "full": full_quick(), "ablated": ablated}

@@ -42,11 +42,11 @@ def test_no_training_set_takes_room(group, whole):
 def test_training_on_fresh_data_goes_on_from_every_checkpoint_with_the_same_bits(group, whole):
     segments = list(group.segments(0, None))
     for number in range(1, len(segments) - 1):
-        later = list(group.segments(EVALUATIONS[number], [group.checkpoint(segments[number], 0)]))
+        later = list(group.segments(EVALUATIONS[number], [group.checkpoints(segments[number])[0]]))
         joined = group.part([*segments[: number + 1], *later], 0)
         for name, values in joined.arrays.items():
             assert values.tobytes() == whole.trajectory[name].tobytes()
-        for name, values in group.weights(later[-1], 0).items():
+        for name, values in group.weights(later[-1])[0].items():
             assert values.tobytes() == whole.weights[name].tobytes()
 
 

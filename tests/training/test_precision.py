@@ -36,16 +36,16 @@ def needs_double(values: np.ndarray) -> bool:
 
 
 def test_weights_moments_and_measurements_have_the_digits_of_float64(group, segments):
-    assert all(map(needs_double, group.weights(segments[-1], 0).values()))
+    assert all(map(needs_double, group.weights(segments[-1])[0].values()))
     moments = {
-        name: values for name, values in group.checkpoint(segments[-1], 0).items() if ".mu" in name or ".nu" in name
+        name: values for name, values in group.checkpoints(segments[-1])[0].items() if ".mu" in name or ".nu" in name
     }
     assert len(moments) == 4
     assert all(map(needs_double, moments.values()))
     measured = group.part(segments, 0)
     assert all(needs_double(measured[name]) for name in ("excess_loss", "kl_rungs", "attention_by_lag"))
     np.testing.assert_allclose(measured["attention_by_lag"].sum(axis=-1), 1, atol=1e-14)
-    facts = group.facts(segments[-1], 0)
+    facts = group.facts(segments[-1])[0]
     assert all(needs_double(facts[name]) for name in ("entropy", "rung_excess"))
 
 
@@ -67,7 +67,7 @@ def test_nothing_of_it_is_left_behind_even_by_a_run_that_nobody_finishes(group):
 
 
 def test_going_on_from_a_checkpoint_loses_no_digit(group, segments):
-    state = group.checkpoint(segments[2], 0)
+    state = group.checkpoints(segments[2])[0]
     *_, last = group.segments(segments[2].step, [state])
-    for name, values in group.weights(segments[-1], 0).items():
-        assert group.weights(last, 0)[name].tobytes() == values.tobytes()
+    for name, values in group.weights(segments[-1])[0].items():
+        assert group.weights(last)[0][name].tobytes() == values.tobytes()

@@ -51,12 +51,10 @@ class Outcome(NamedTuple):
 def outcomes(group: Group) -> list[Outcome]:
     """Train a group to its end."""
     segments = list(group.segments(0, None))
+    ends = zip(group.facts(segments[-1]), group.weights(segments[-1]), strict=True)
     return [
-        Outcome(
-            replace(group.part(segments, index), facts=group.facts(segments[-1], index)),
-            group.weights(segments[-1], index),
-        )
-        for index in range(len(group.cells))
+        Outcome(replace(group.part(segments, index), facts=facts), weights)
+        for index, (facts, weights) in enumerate(ends)
     ]
 
 

@@ -20,6 +20,8 @@ from headway.records import Cell
 
 PLAIN_EVERY = 10.0
 """Seconds between lines where nobody sees a live table."""
+MOST_SHOWN = 24
+"""Runs that are told one by one; of more, numbers."""
 
 
 class LiveScreen:
@@ -70,8 +72,7 @@ class Screen(LiveScreen):
             self._live.update(self._table())
         elif time.monotonic() - self._printed > PLAIN_EVERY or step == self._steps:
             self._printed = time.monotonic()
-            rung = "" if self._rungs is None else f", rungs {' '.join(map(str, self._rungs))}"
-            self.note(f"step {step}/{self._steps}, median loss {np.median(losses):.3f}{rung}, {self._left()}")
+            self.note(f"step {step}/{self._steps}, median loss {np.median(losses):.3f}{self._told()}, {self._left()}")
 
     def end(self, cells: Sequence[Cell]) -> None:
         self._live.update(Text(""))
@@ -83,11 +84,20 @@ class Screen(LiveScreen):
             return "estimating the time left"
         return f"{clock((time.monotonic() - self._since) * (self._steps - self._step) / done)} left"
 
+    def _told(self) -> str:
+        """At which rung each is; of more than a line can hold, how many are at each."""
+        if self._rungs is None:
+            return ""
+        if len(self._rungs) <= MOST_SHOWN:
+            return f", rungs {' '.join(map(str, self._rungs))}"
+        rungs, counts = np.unique(self._rungs, return_counts=True)
+        return f", {', '.join(f'{count} at rung {rung}' for rung, count in zip(rungs, counts, strict=True))}"
+
     def _table(self) -> Group:
         table = Table(box=None, padding=(0, 2))
         for heading in ("run", "seed", "loss", "rung"):
             table.add_column(heading, justify="left" if heading in ("run", "rung") else "right")
-        shown = self._members[:24]
+        shown = self._members[:MOST_SHOWN]
         for row, (cell, seed) in enumerate(shown):
             top = len(getattr(cell.settings.task, "blocks", ()))
             rung = "" if self._rungs is None else "●" * int(self._rungs[row]) + "○" * (top - int(self._rungs[row]))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Integer, PyTree
+from jaxtyping import Array, Float, Int, Integer
 
 from headway.kernels import Form, form_of
 from headway.laboratory.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
@@ -115,10 +115,10 @@ class Group:
         """The members that belong to a cell."""
         return slice(int(self._ends[index]) - len(self.cells[index].seeds), int(self._ends[index]))
 
-    def _own(self, tree: PyTree, index: int) -> dict[str, np.ndarray]:
-        """A cell's rows of every leaf."""
-        with precision(self.settings):
-            return flatten(jax.tree.map(lambda leaf: leaf[self._rows(index)], tree))
+    def _shared_out(self, arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+        """Every cell's own rows."""
+        each = [self._rows(index) for index in range(len(self.cells))]
+        return [{name: values[rows] for name, values in arrays.items()} for rows in each]
 
     def part(self, segments: Sequence[Stretch], index: int) -> Trajectory:
         """What consecutive segments add to a cell's trajectory; at least one of them has a probe."""
@@ -142,20 +142,21 @@ class Group:
         clocks = {name: np.asarray(steps, np.int64) for name, steps in ticks.items()}
         return Trajectory(self.cells[index].seeds, clocks, arrays, clock_of)
 
-    def checkpoint(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
-        """All that is needed to go on from a segment, for one cell."""
-        return self._own(segment.state, index)
+    def checkpoints(self, segment: Segment) -> list[dict[str, np.ndarray]]:
+        """All that is needed to go on from a segment, cell by cell."""
+        with precision(self.settings):
+            return self._shared_out(flatten(segment.state))
 
-    def weights(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
-        """A cell's models after a segment."""
-        return self._own(segment.state.model, index)
+    def weights(self, segment: Segment) -> list[dict[str, np.ndarray]]:
+        """The models after a segment, cell by cell."""
+        with precision(self.settings):
+            return self._shared_out(flatten(segment.state.model))
 
-    def facts(self, segment: Segment, index: int) -> dict[str, np.ndarray]:
-        """What does not change along the run, and which seeds diverged when."""
+    def facts(self, segment: Segment) -> list[dict[str, np.ndarray]]:
+        """What does not change along the run, and which seeds diverged when, cell by cell."""
         with precision(self.settings):
             facts = {name: np.asarray(value) for name, value in self.program.facts(self.data).items()}
-        facts["diverged_at"] = np.asarray(segment.state.diverged_at)
-        return {name: value[self._rows(index)] for name, value in facts.items()}
+        return self._shared_out(facts | {"diverged_at": np.asarray(segment.state.diverged_at)})
 
 
 @contextlib.contextmanager

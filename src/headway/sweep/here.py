@@ -184,8 +184,7 @@ def _train(
         last, measured = measured, None
         kept = [stretch for stretch in pending if stretch.step <= last.step]
         pending[:] = pending[len(kept) :]
-        for index, work in enumerate(works):
-            state = group.checkpoint(last, index)
+        for index, (work, state) in enumerate(zip(works, group.checkpoints(last), strict=True)):
             state[SECONDS] = np.asarray([before + time.monotonic() - began])
             work.save(group.part(kept, index), state, last.step)
         share()
@@ -203,8 +202,9 @@ def _train(
         save()
         raise
     seconds = before + time.monotonic() - began
-    for index, work in enumerate(works):
-        work.finish(group.facts(segment, index), provenance(device(), seconds), group.weights(segment, index))
+    origin = provenance(device(), seconds)
+    for work, facts, weights in zip(works, group.facts(segment), group.weights(segment), strict=True):
+        work.finish(facts, origin, weights)
     watch.end(cells)
 
 
