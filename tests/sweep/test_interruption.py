@@ -52,6 +52,16 @@ def test_an_interrupt_keeps_everything_up_to_the_last_evaluation(store, dying_at
     assert bits(store.load(CELL)) == bits(undisturbed)
 
 
+@pytest.mark.parametrize("may_take, saved", [(1e9, EVALUATIONS[1:]), (1e-15, [1, 12])], ids=["short", "long"])
+def test_checkpoints_that_take_long_are_made_more_seldom(store, monkeypatch, may_take, saved):
+    steps, save = [], Work.save
+    monkeypatch.setattr(here, "SAVE_EVERY", 1e-9)
+    monkeypatch.setattr(here, "SAVING", may_take)
+    monkeypatch.setattr(Work, "save", lambda work, *told: steps.append(told[-1]) or save(work, *told))
+    run_cells([CELL], store)
+    assert steps == saved
+
+
 @pytest.mark.usefixtures("save_never")
 def test_an_interrupt_between_two_evaluations_goes_back_to_the_first(store, monkeypatch, undisturbed, bits):
     class Interrupted(here.Group):

@@ -28,6 +28,8 @@ from headway.training.train import Segment, Stretch
 
 SAVE_EVERY = 10.0
 """Seconds between checkpoints: what a kill -9 can cost."""
+SAVING = 1.0
+"""Seconds that a checkpoint may take: one of thousands of cells, which takes longer, is made as much more seldom."""
 AT_ONCE = {
     "construction": hand_made,
     "flow": flow,
@@ -168,6 +170,7 @@ def _train(
     if position:
         watch.note(f"going on at step {position} of {steps}")
     began = saved = time.monotonic()
+    pause = SAVE_EVERY
     group = Group(cells, references, capacity)
     if group.form.shortfall is not None and group.form.shortfall not in _said:
         _said.add(group.form.shortfall)
@@ -178,10 +181,10 @@ def _train(
 
     def save() -> None:
         """Keep everything up to the last evaluation; step 0 alone is a function of the seeds and not worth it."""
-        nonlocal saved, measured
+        nonlocal saved, measured, pause
         if measured is None or measured.step == 0:
             return
-        last, measured = measured, None
+        last, measured, start = measured, None, time.monotonic()
         kept = [stretch for stretch in pending if stretch.step <= last.step]
         pending[:] = pending[len(kept) :]
         for index, (work, state) in enumerate(zip(works, group.checkpoints(last), strict=True)):
@@ -189,6 +192,7 @@ def _train(
             work.save(group.part(kept, index), state, last.step)
         share()
         saved = time.monotonic()
+        pause = SAVE_EVERY * max(1.0, (saved - start) / SAVING)
 
     try:
         for segment in group.segments(position, None if fresh else checkpoints):
@@ -196,7 +200,7 @@ def _train(
             if segment.probe is not None:
                 measured = segment
             _tell(segment, rungs, watch)
-            if segment.probe is not None and (time.monotonic() - saved > SAVE_EVERY or segment.step == steps):
+            if segment.probe is not None and (time.monotonic() - saved > pause or segment.step == steps):
                 save()
     except KeyboardInterrupt:
         save()
