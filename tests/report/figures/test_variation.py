@@ -59,3 +59,9 @@ def test_words_stand_side_by_side_and_numbers_of_many_sizes_on_a_logarithmic_axi
     sizes = figure_variation([({"training.batch": size}, [found("A1", [1.0])]) for size in (1, 10, 100)]).axes[0]
     assert (sizes.get_xscale(), words.get_xscale()) == ("log", "linear")
     assert [label.get_text() for label in sizes.get_xticklabels()] == ["1", "10", "100"]
+
+
+def test_very_many_values_have_round_ticks_and_a_dot_each():
+    axes = figure_variation([({"task.ratio": 1 + k / 500}, [found("A1", [float(k)])]) for k in range(500)]).axes[0]
+    assert len(axes.get_xticks()) < 12
+    assert len([line for line in axes.get_lines() if line.get_marker() == "o"]) == 500

@@ -21,6 +21,10 @@ Varied = Sequence[tuple[Mapping[str, Any], Sequence[Finding]]]
 """Values of the settings that were varied, and what was found with them."""
 PANEL = (PAGE_WIDTH / 2, 1.75)
 """Inches of one panel; two stand side by side."""
+MANY = 24
+"""Values of a setting that are marked one by one."""
+LETTER = 0.028
+"""Width of a letter, relative to that of a panel."""
 LOG = 8.0
 """Positive numbers that span more than this factor lie on a logarithmic axis."""
 
@@ -79,9 +83,10 @@ def _line(axes: Axes, points: Sequence[tuple[float, Finding]], colour: str, labe
     places = [place for place, _ in points]
     medians = [float(np.nanmedian([v if np.isfinite(v) else np.nan for v in each.values])) for _, each in points]
     axes.plot(places, medians, color=colour, linewidth=1.1, label=label, zorder=3)
+    look: dict[str, Any] = {"markersize": 4.0} if len(points) <= MANY else {"markersize": 2.0, "markeredgewidth": 0.4}
     for place, median, (_, finding) in zip(places, medians, points, strict=True):
         fill = colour if finding.verdict == "holds" else "white"
-        axes.plot([place], [median], "o", color=colour, markerfacecolor=fill, markersize=4.0, zorder=4)
+        axes.plot([place], [median], "o", color=colour, markerfacecolor=fill, zorder=4, **look)
 
 
 def _places(values: Sequence[Any]) -> dict[str, float]:
@@ -93,14 +98,16 @@ def _places(values: Sequence[Any]) -> dict[str, float]:
 
 
 def _axis(axes: Axes, places: Mapping[str, float]) -> None:
-    """A tick at each value, as many named as there is room for."""
+    """A tick at each value, as many named as there is room for; of very many, round numbers."""
     where = np.array(list(places.values()))
     if where.min() > 0 and where.max() / where.min() > LOG:
         axes.set_xscale("log")
+    if len(where) > MANY:
+        return
     scale = np.log(where) if axes.get_xscale() == "log" else where
-    order, named = np.argsort(where), {}
-    for index in order:
-        apart = 0.14 * np.ptp(scale)
+    apart = LETTER * (2 + max(map(len, places))) * np.ptp(scale)
+    named: dict[int, float] = {}
+    for index in np.argsort(where):
         if not named or scale[index] - max(named.values()) >= apart:
             named[index] = scale[index]
     axes.set_xticks([where[index] for index in named], [list(places)[index] for index in named])
