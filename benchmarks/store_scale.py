@@ -24,8 +24,10 @@ from headway import presets
 from headway.lookup import needed
 from headway.records import Cell, Trajectory
 from headway.store import Store, provenance
+from headway.watch.survey import Survey
 
-COMMANDS = ("list", "claims", "report --no-page --grid quick")
+READING = ("list", "list --all", "claims", "report --no-page --grid quick")
+PLANNING = "run stages --vary task.ratio 1.2:2.0:{count} --seeds 1 --dry-run"
 
 
 def cells(count: int) -> list[Cell]:
@@ -74,9 +76,9 @@ def size(folder: Path) -> tuple[int, int, int]:
     return len(found), sum(each.st_size for each in found), sum(512 * each.st_blocks for each in found)
 
 
-def command(words: str, folder: Path) -> str:
+def command(words: str) -> str:
     """From the command to its end, in a process of its own."""
-    process = [sys.executable, "-m", "headway", *words.split(), "--from", str(folder)]
+    process = [sys.executable, "-m", "headway", *words.split()]
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return seconds(lambda: subprocess.run(process, check=False, **silent), 1)
 
@@ -92,8 +94,12 @@ def measure(count: int, folder: Path) -> None:
     print(f"  a record             {files / count:8.1f} files, {held / count:.0f} bytes, {taken / count:.0f} on disk")
     print(f"  plan, all done       {seconds(lambda: needed(wanted, [store]), 1)}")
     print(f"  Store.status         {seconds(store.status)}")
-    for words in COMMANDS:
-        print(f"  headway {words.split()[0]:<13}{command(words, folder)}")
+    look = Survey(folder).look
+    print(f"  watch, first look    {seconds(look, 1)}")
+    print(f"  watch, next look     {seconds(look, 1)}")
+    for words in READING:
+        print(f"  headway {words[:12]:<13}{command(f'{words} --from {folder}')}")
+    print(f"  headway run --vary   {command(f'{PLANNING.format(count=count)} --into {empty.root}')}")
 
 
 if __name__ == "__main__":
