@@ -1,10 +1,19 @@
 """Every combination of the values of some settings."""
 
+import numpy as np
 import pytest
 
 from headway.experiments import find
 from headway.settings import FlowSettings, Settings, SettingsError
-from headway.settings.variation import MOST, changed, combinations, in_words, kind_of, names, value_in_words
+from headway.settings.variation import (
+    MOST_COMBINATIONS,
+    changed,
+    combinations,
+    in_words,
+    kind_of,
+    names,
+    value_in_words,
+)
 
 
 def test_combinations_are_all_pairs_with_the_last_varying_fastest():
@@ -20,8 +29,20 @@ def test_combinations_are_all_pairs_with_the_last_varying_fastest():
 def test_nothing_to_vary_over_and_far_too_much_are_refused():
     with pytest.raises(SettingsError, match=r"task\.ratio has no values"):
         combinations({"task.ratio": []})
-    with pytest.raises(SettingsError, match=f"{10 * MOST} combinations, and at most {MOST}"):
-        combinations({"task.ratio": range(1000), "model.heads": range(MOST // 100)})
+    most = MOST_COMBINATIONS
+    with pytest.raises(SettingsError, match=f"{10 * most} combinations, and at most {most}"):
+        combinations({"task.ratio": range(1000), "model.heads": range(most // 100)})
+
+
+@pytest.mark.parametrize("values", [1.3, "pre", {"a": 1}, None])
+def test_what_is_no_row_of_values_is_refused(values):
+    with pytest.raises(SettingsError, match=r"task\.ratio is to be varied over .*, but a row of values is wanted"):
+        combinations({"task.ratio": values})
+
+
+def test_arrays_become_plain_numbers():
+    [values] = combinations({"model.heads": np.arange(2, 3)})
+    assert type(values["model.heads"]) is int
 
 
 def test_settings_of_groups_and_of_the_whole_are_changed_and_the_rest_is_not():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.analysis import Stages
-from headway.lookup import answer, needed
+from headway.lookup import answer, needed, readable
 from headway.records import Cell
 from headway.settings import Settings, SettingsError
 from headway.settings.variation import changed, combinations
@@ -26,7 +26,7 @@ def run(settings: Settings, seeds: int | Sequence[int] = 4, into: str | Path = "
 
 def vary(
     settings: Any,
-    values: Mapping[str, Sequence[Any]],
+    values: Mapping[str, Any],
     seeds: int | Sequence[int] = 4,
     into: str | Path = "runs",
     quiet: bool = False,
@@ -45,8 +45,8 @@ def vary(
     # Usually all are there, or none; to look for runs that do as well, everything in the folder is read.
     if not all(store.has(cell) for cell in cells) and (missing := needed(cells, [store])):
         _train(missing, store, quiet)
-    found = [answer(cell, [store]) for cell in cells]
-    return [record for record in found if record is not None]
+    among = readable([store]) if len(cells) > 1 else None
+    return [answer(cell, [store], among=among) or store.load(cell) for cell in cells]
 
 
 def _train(cells: Sequence[Cell], store: Store, quiet: bool) -> None:

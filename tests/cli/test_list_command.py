@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from headway import lookup
 from headway.cli.arguments import title
+from headway.cli.list_command import _run
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Store
@@ -66,6 +68,15 @@ def test_before_the_first_run_every_experiment_is_listed_and_nothing_is_there(he
 
 def test_a_run_serves_every_experiment_that_needs_it(headway, records):
     assert on_disk(headway("list")) == {(name, "quick"): count for name, count in MADE.items()}
+
+
+def test_the_same_run_is_the_same_to_a_listing_and_to_whoever_looks_for_an_answer():
+    """A listing knows only what records say of themselves."""
+    every = [settings for name in NAMES for runs in find(name).GRIDS.values() for settings in runs.values()]
+    cells = [Cell(settings, (seed,)) for seed, settings in enumerate(every)]
+    told, asked = ([identify(cell) for cell in cells] for identify in (lambda cell: _run(cell.describe()), lookup._run))
+    assert [told.index(each) for each in told] == [asked.index(each) for each in asked]
+    assert len(set(told)) < len(told), "some serve several experiments"
 
 
 def test_every_record_is_listed_by_the_name_that_export_takes(headway, records):

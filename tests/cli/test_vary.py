@@ -35,6 +35,7 @@ def read(*typed: str) -> list[object]:
         (("task.blocks", "1-2 3-4", "3,4 1,2"), [((1, 2), (3, 4)), ((3, 4), (1, 2))]),
         (("evaluation.also", "none", "3,5"), [(), (3, 5)]),
         (("task.ratio", "1.5", "1:2:3", "1.5"), [1.5, 1.0, 2.0]),
+        (("task.ratio", "0.1234567890123:1:2"), [0.1234567890123, 1.0]),
     ],
 )
 def test_values_are_what_was_typed(typed, values):
@@ -57,6 +58,10 @@ def test_evenly_spaced_values_are_those_that_would_be_typed_by_hand():
         (("model.heads", "1.5"), r"--vary model\.heads 1\.5: it must be a whole number\."),
         (("task.ratio", "1:2:1"), r"it needs 2 to 100000 values\."),
         (("task.ratio", "0:2:3:log"), r"with :log both ends above 0\."),
+        ((), r"--vary needs a setting and its values: values as in 1\.3 1\.7"),
+        (("", "1"), r"--vary  names no setting that all runs"),
+        (("model.heads", "-1e308:1e308:3"), r"its ends are too far apart\."),
+        (("model.heads", "1e-300:1e300:3:log"), r"its ends are too far apart\."),
         (("task.ratio", "1:x:3"), r"--vary task\.ratio x: it must be a number\."),
         (("model.positions", "rotry"), r"it must be .*Did you mean 'rotary'\?"),
         (("task.orthogonal", "1"), r"it must be True or False\."),
@@ -97,6 +102,12 @@ def test_a_change_of_all_runs_and_a_variation_go_together(dry):
         (("all", "--vary", "task.ratio", "1.3"), "--vary takes one experiment at a time"),
         (("stages", "--vary", "task.tokens", "1"), "with tokens 1: task.tokens is 1, but it must be a whole number"),
         (("stages", "--vary", "task.ratio", "1:2:99999999"), "it needs 2 to 100000 values"),
+        (("stages", "--vary"), "--vary needs a setting and its values"),
+        (("stages", "--task.ratio", "1.3", "--vary", "task.ratio", "2"), "--task.ratio is given, and it is varied."),
+        (("weight-decay", "--vary", "training.weight_decay", "0.1"), "the runs of this grid differ in it"),
+        (("positions", "--vary", "model.positions", "rotary"), "the runs of this grid differ in it"),
+        (("depth", "--vary", "model.blocks", "2"), "the runs of this grid differ in it"),
+        (("overlay", "--vary", "task.ratio", "1.3"), "They are of different kinds and share none."),
         (("stages", "--vary", "task.ratio", "1:2:50000", "--vary", "model.scale", "1:2:9"), "450000 combinations"),
     ],
 )
@@ -124,7 +135,8 @@ def test_claims_are_told_for_every_combination_with_numbers_figure_and_page(head
     assert told.code == 0
     for ratio in ("1.3", "1.5", "1.9"):
         assert len(re.findall(rf"^ +ratio {ratio} +(?:holds|partly|fails) +\d/4 ", told.out, re.MULTILINE)) == 3
-    key = "stages-quick-by-task.ratio"
+    key = min(path.stem for path in varied.glob("*.csv"))
+    assert re.fullmatch(r"stages-quick-by-task\.ratio-[0-9a-f]{6}", key)
     assert {path.name for path in varied.iterdir() if not path.is_dir()} == {f"{key}.csv", f"{key}.html"}
     assert {path.name for path in (varied / "figures").iterdir()} == {f"{key}.{kind}" for kind in ("png", "pdf", "svg")}
     rows = list(csv.DictReader((varied / f"{key}.csv").read_text().splitlines()))
@@ -145,7 +157,7 @@ def test_very_many_combinations_are_counted_not_told_one_by_one(headway, varied,
     monkeypatch.setattr("headway.cli.vary_ending.MOST_TOLD", 2)
     words = ("run", "stages", "--vary", "task.ratio", "1.3", "1.5", "1.9", "--seeds", "4", "--no-page")
     told = headway(*words, "--into", varied)
-    assert re.search(r"^A4 minimal: holds in every seed of \d of 3 combinations\. ", told.out, re.MULTILINE)
+    assert re.search(r"^A4 minimal  holds in every seed of \d of 3 combinations\. ", told.out, re.MULTILINE)
     assert "ratio 1.5" not in told.out
     assert not (varied / "figures").exists()
 
@@ -160,4 +172,23 @@ def test_lines_that_would_cover_each_other_are_not_drawn(headway, varied, monkey
     words = ("--vary", "task.ratio", "1.3", "1.5", "--vary", "model.scale", "0.5", "1", "--seeds", "4")
     told = headway("run", "stages", *words, "--into", varied)
     assert "no figure: 2 lines would cover each other" in told.out
-    assert (varied / "stages-quick-by-task.ratio-model.scale.html").exists()
+    assert len(list(varied.glob("stages-quick-by-task.ratio-model.scale-*.html"))) == 1
+
+
+def test_another_sweep_over_the_same_settings_has_files_of_its_own(headway, varied):
+    for values in (("1.3", "1.5"), ("1.5", "1.9"), ("1.3", "1.5")):
+        headway("run", "stages", "--vary", "task.ratio", *values, "--seeds", "4", "--into", varied, "--no-page")
+    assert len(list(varied.glob("stages-quick-by-task.ratio-*.csv"))) == 2
+
+
+def test_what_was_not_run_is_not_told_as_what_does_not_hold(headway, tmp_path, monkeypatch):
+    store = Store(tmp_path / "runs")
+    settings, trajectory = made_results("stages", heads=1, seeds=FOUR)["minimal"]
+    for ratio in (1.3, 1.5):
+        with store.open(Cell(settings.changed(task={"ratio": ratio}), FOUR)) as work:
+            work.place(trajectory, {"device": "none: made up"})
+    words = ("--model.heads", "1", "--vary", "task.ratio", "1.3", "1.5", "--seeds", "4", "--no-page")
+    told = headway("run", "stages", *words, "--into", store.root)
+    assert len(re.findall(r"^ +ratio 1\.[35] +not run +One head has nobody to compete with", told.out, re.MULTILINE)) == 2, "and why"
+    monkeypatch.setattr("headway.cli.vary_ending.MOST_TOLD", 1)
+    assert "A4 minimal  not run. " in headway("run", "stages", *words, "--into", store.root).out

@@ -1,5 +1,6 @@
 """What a listing says, and what it costs."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import headway
 from headway.settings import Settings, TaskSettings, TrainingSettings
-from headway.store import arrays, status
+from headway.store import Store, arrays, status
 from headway.store.record import read_named
 
 
@@ -51,19 +52,20 @@ def _replace(copy, text, words, others):
     (copy / "record.json").write_text(text.replace(words, others))
 
 
-def test_a_glance_notices_what_is_not_ours_not_whole_or_under_another_name(store, record, worker):
+def _put(copy, text, cell):
+    (copy / "record.json").write_text(json.dumps({**json.loads(text), "cell": cell}))
+
+
+def test_a_glance_notices_what_is_not_ours_not_whole_or_under_another_name(record, tmp_path):
     """And not what only its checksum tells, which whoever reads it will be told."""
     whole = record.path
 
     def glanced_at(spoil):
-        copy = store.root / f"markov-{'0' * 16}"
-        shutil.copytree(whole, copy)
-        text = (copy / "record.json").read_text().replace(record.identity, copy.name)
-        (copy / "record.json").write_text(text)
-        spoil(copy, text)
-        [entry] = [entry for entry in store.status(closely=0) if entry.identity == copy.name]
-        shutil.rmtree(copy, ignore_errors=True)
-        copy.unlink(missing_ok=True)
+        elsewhere = tmp_path / "elsewhere" / whole.name
+        shutil.copytree(whole, elsewhere)
+        spoil(elsewhere, (elsewhere / "record.json").read_text())
+        [entry] = Store(elsewhere.parent).status(closely=0)
+        shutil.rmtree(elsewhere.parent)
         return entry.state
 
     assert glanced_at(lambda copy, text: None) == "done"
@@ -73,9 +75,13 @@ def test_a_glance_notices_what_is_not_ours_not_whole_or_under_another_name(store
     assert glanced_at(lambda copy, text: (copy / "record.json").write_text("[]")) == "damaged"
     assert glanced_at(lambda copy, text: (copy / "record.json").write_text("{}")) == "foreign"
     assert glanced_at(lambda copy, text: (copy / "record.json").unlink()) == "foreign"
-    for words, others in (('"version": 1', '"version": 2'), (f"markov-{'0' * 16}", record.identity)):
-        spoil = partial(_replace, words=words, others=others)
-        assert glanced_at(spoil) == "foreign"
+    other = f"markov-{'0' * 16}"
+    for words, others in (('"version": 1', '"version": 2'), (record.identity, other)):
+        assert glanced_at(partial(_replace, words=words, others=others)) == "foreign"
+    for words, others in (('"ratio": 1.7', '"ratio": 1.8'), ('"ratio": 1.7', '"ratio": 1e999'), ('"cell"', '"sell"')):
+        assert glanced_at(partial(_replace, words=words, others=others)) == "damaged"
+    for cell in (5, None, ["x"], {}, {"kind": "markov"}, {"kind": "markov", "settings": 3}):
+        assert glanced_at(partial(_put, cell=cell)) == "damaged"
     assert glanced_at(lambda copy, text: (shutil.rmtree(copy), copy.symlink_to(whole))) == "foreign"
 
 

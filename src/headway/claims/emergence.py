@@ -145,6 +145,8 @@ def repetition_shortens(claim: Claim, copies: AnyRun, repeated: AnyRun) -> Findi
     shares = np.array(_settings(repeated).repeated)
     if len(numbers) < 2 or np.sum(shares > 0) < 2:
         return claim.not_run("It needs two numbers of copies and two shares above 0.")
+    if (by_copies.shape[-1], by_share.shape[-1]) != (len(numbers), len(shares)):
+        return claim.not_run("It needs a run in which only copies differ, and one in which only shares do.")
     fewer, rarer = _rises(by_copies[..., ::-1], axis=2), _rises(by_share[..., ::-1], axis=2)
     some = shares > 0
     per_copies = np.log(by_copies[..., 0] / by_copies[..., -1]) / np.log2(numbers[-1] / numbers[0])

@@ -71,7 +71,11 @@ def _hand_out(cells: Sequence[Cell], store: Store, engine: Engine, detach: bool)
         raise UserError(str(error)) from error
 
 
-def records_of(cells: Mapping[str, Cell], stores: Sequence[Store]) -> dict[str, Record]:
+def records_of(
+    cells: Mapping[str, Cell], stores: Sequence[Store], among: Sequence[Record] | None = None
+) -> dict[str, Record]:
+    """The record of each run; whoever asks for many passes `among`, all that can be read."""
     from headway.lookup import answer
 
-    return {run: record for run, cell in cells.items() if (record := answer(cell, stores)) is not None}
+    found = {run: answer(cell, stores, among=among) for run, cell in cells.items()}
+    return {run: record for run, record in found.items() if record is not None}

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)
-    known = {_run(entry.description) for entries in listings.values() for entry in entries if entry.description}
+    known = {_run(told) for entries in listings.values() for entry in entries if (told := entry.description)}
     for name in NAMES:
         experiment = find(name)
         for number, (grid, runs) in enumerate(experiment.GRIDS.items()):
@@ -66,9 +66,9 @@ def main(arguments: Sequence[str]) -> None:
 
 def _run(description: Mapping[str, Any]) -> str:
     """What a cell computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
-    settings = description.get("settings")
-    alone = {**settings, "references": []} if isinstance(settings, dict) and "references" in settings else settings
-    return canonical([description.get("kind"), alone])
+    settings = description["settings"]
+    alone = {**settings, "references": []} if "references" in settings else settings
+    return canonical([description["kind"], alone])
 
 
 def _lines(entries: Sequence[Entry]) -> Iterator[str]:

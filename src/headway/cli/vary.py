@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from headway.cli import UserError, computing
+from headway.cli.arguments import experiment_from
 from headway.cli.outcome import Outcome
 from headway.cli.vary_ending import Sweep, show_varied
 from headway.cli.vary_options import axes_from
+from headway.lookup import readable
 from headway.records import Cell
-from headway.settings.variation import changed, combinations
+from headway.settings.variation import changed, combinations, value_of
 
 if TYPE_CHECKING:
     from headway.cli.run_command import Options
@@ -24,15 +28,47 @@ def run_varied(
     if name == "all":
         raise UserError("--vary takes one experiment at a time, as in `headway run stages --vary task.ratio 1.3 1.7`.")
     cells = runs[name]
-    every = combinations(axes_from(options.vary, [cell.settings for cell in cells.values()]))
+    axes = axes_from(options.vary, [cell.settings for cell in cells.values()])
+    _require_given_once(name, options.grid, cells, axes)
+    every = combinations(axes)
     groups = [
         {run: Cell(changed(cell.settings, values), cell.seeds) for run, cell in cells.items()} for values in every
     ]
-    computing.compute([cell for group in groups for cell in group.values()], stores, options)
+    _require_still_different(cells, groups, axes)
+    wanted = [cell for group in groups for cell in group.values()]
+    # Through its module: tests put something else in its place.
+    computing.compute(wanted, stores, options)
+    among = readable(stores)
 
     def outcomes() -> Iterator[tuple[Mapping[str, Any], Outcome]]:
         for values, group in zip(every, groups, strict=True):
-            yield values, Outcome(name, options.grid, computing.records_of(group, stores))
+            yield values, Outcome(name, options.grid, computing.records_of(group, stores, among))
 
-    sweep = Sweep(name, options.grid, tuple(every[0]), options.into, command)
+    digest = hashlib.sha256(" ".join(cell.identity for cell in wanted).encode()).hexdigest()[:6]
+    sweep = Sweep(name, options.grid, tuple(axes), digest, options.into, command)
     show_varied(sweep, outcomes(), len(every), page=options.page)
+
+
+def _require_given_once(name: str, grid: str, cells: Mapping[str, Cell], axes: Mapping[str, Any]) -> None:
+    usual = experiment_from(name).GRIDS[grid]
+    for setting in axes:
+        if any(value_of(cell.settings, setting) != value_of(usual[run], setting) for run, cell in cells.items()):
+            raise UserError(f"--{setting} is given, and it is varied. Give its values with --vary alone.")
+
+
+def _require_still_different(
+    cells: Mapping[str, Cell], groups: Sequence[Mapping[str, Cell]], axes: Mapping[str, Any]
+) -> None:
+    """Claims compare the runs of a grid: with the setting in which they differ varied, they would compare equals."""
+    before = len(set(map(_trained, cells.values())))
+    if any(len(set(map(_trained, group.values()))) < before for group in groups):
+        raise UserError(
+            f"--vary {' '.join(axes)} is not possible: the runs of this grid differ in it, and would become the same. "
+            "Vary something else, or another experiment."
+        )
+
+
+def _trained(cell: Cell) -> Any:
+    """What a run is but for how it is looked at."""
+    names = [each.name for each in fields(cell.settings) if each.name not in ("evaluation", "references")]
+    return cell.kind, tuple((name, getattr(cell.settings, name)) for name in names)

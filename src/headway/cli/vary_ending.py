@@ -16,7 +16,7 @@ from rich.console import Console
 from headway.cli.arguments import experiment_from, title
 from headway.cli.ending import has_desktop, worth_watching
 from headway.cli.outcome import Outcome, place_of
-from headway.cli.verdict_tables import print_variation
+from headway.cli.verdict_tables import print_counts, print_variation
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
 from headway.store import files
@@ -44,13 +44,15 @@ class Sweep:
     experiment: str
     grid: str
     settings: tuple[str, ...]
+    digest: str
+    """Differs for other values, seeds or other settings: no sweep writes over another."""
     into: Path
     command: str
 
     @property
     def key(self) -> str:
         """Name of its files."""
-        return f"{self.experiment}-{self.grid}-by-{'-'.join(self.settings)}"
+        return f"{self.experiment}-{self.grid}-by-{'-'.join(self.settings)}-{self.digest}"
 
     @property
     def title(self) -> str:
@@ -73,11 +75,11 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
             views += _views(outcome, in_words(values))
     told = [(in_words(values), finding) for values, findings in found for finding in findings]
     told.sort(key=lambda each: place_of(each[1].claim))
-    (print_variation if count <= MOST_TOLD else _print_counts)(console, told)
+    (print_variation if count <= MOST_TOLD else print_counts)(console, told)
     sweep.into.mkdir(parents=True, exist_ok=True)
     numbers = sweep.into / f"{sweep.key}.csv"
     files.write(numbers, _table(sweep.settings, found).encode())
-    console.print(f"\nnumbers  {numbers}", soft_wrap=True)
+    console.print(f"\nnumbers  {numbers}", soft_wrap=True, markup=False)
     if page:
         figures = _draw(console, sweep, found)
         _write_page(console, sweep, views, told if count <= MOST_COLUMNS else (), figures)
@@ -93,20 +95,10 @@ def _views(outcome: Outcome, label: str) -> list[RunView]:
     """The first run of a combination that a slider has something to show of."""
     from headway.report.build import any_view
 
-    shown = list(worth_watching(outcome, alone=False).items())
     return [
         any_view(f"{name}, {label}", record.cell.settings, record.trajectory, dict(record.provenance))
-        for name, record in shown
+        for name, record in worth_watching(outcome, alone=False).items()
     ]
-
-
-def _print_counts(console: Console, told: Sequence[tuple[str, Finding]]) -> None:
-    claims: dict[str, list[Finding]] = {}
-    for _, finding in told:
-        claims.setdefault(finding.claim, []).append(finding)
-    for claim, found in claims.items():
-        holds = sum(finding.verdict == "holds" for finding in found)
-        console.print(f"{claim}: holds in every seed of {holds} of {len(found)} combinations. {found[0].statement}")
 
 
 def _table(settings: Sequence[str], found: Found) -> str:
@@ -135,7 +127,7 @@ def _draw(console: Console, sweep: Sweep, found: Found) -> tuple[FigureGroup, ..
         console.print(f"no figure: {why}")
         return ()
     png, _, svg = save(figure_variation(found), sweep.into / "figures" / sweep.key)
-    console.print(f"figure   {png}", soft_wrap=True)
+    console.print(f"figure   {png}", soft_wrap=True, markup=False)
     name = "variation"
     return (FigureGroup(sweep.key, sweep.title, sweep.grid, ((name, png.read_bytes()),), {name: svg.read_bytes()}),)
 
@@ -153,6 +145,6 @@ def _write_page(
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
     path = write_page(sweep.into / f"{sweep.key}.html", report).resolve()
-    console.print(f"page     {path}", soft_wrap=True)
+    console.print(f"page     {path}", soft_wrap=True, markup=False)
     if has_desktop():
         webbrowser.open(path.as_uri())

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from headway.cli import UserError, suggestion
 from headway.cli.settings_options import read_blocks, read_weights
 from headway.settings import Blocks, SettingsError, Weights
-from headway.settings.variation import MOST, kind_of, names
+from headway.settings.variation import MOST_COMBINATIONS, kind_of, names
 
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+):(?P<count>\d{1,9})(?P<log>:log)?")
 FORMS = "values as in 1.3 1.7, evenly spaced ones as in 1.2:2.0:5, or 0.001:0.1:5:log"
@@ -22,9 +22,12 @@ FIXED = ("context", "references")
 def axes_from(typed: Sequence[Sequence[str]], runs: Sequence[Any]) -> dict[str, list[Any]]:
     """Values by the names of settings that every one of these runs has."""
     axes: dict[str, list[Any]] = {}
-    for name, *texts in typed:
+    for words in typed:
+        if not words:
+            raise UserError(f"--vary needs a setting and its values: {FORMS}.")
+        name, *texts = words
         if name in FIXED:
-            raise UserError(f"--vary {name} is not possible: the grid says which models read whole sequences.")
+            raise UserError(f"--vary {name} is not possible: the grid says what its runs read and are compared with.")
         if name in axes:
             raise UserError(f"--vary {name} is given twice. Give all of its values at once.")
         kind = _kind(name, runs)
@@ -40,9 +43,9 @@ def _kind(name: str, runs: Sequence[Any]) -> Any:
         kinds = [kind_of(settings, name) for settings in runs]
     except SettingsError:
         known = [each for each in names(runs[0]) if all(each in names(other) for other in runs) and each not in FIXED]
-        near = suggestion(name, known)
+        there = f"There are {', '.join(known)}." if known else "They are of different kinds and share none."
         raise UserError(
-            f"--vary {name} names no setting that all runs of this grid have.{near} There are {', '.join(known)}."
+            f"--vary {name} names no setting that all runs of this grid have.{suggestion(name, known)} {there}"
         ) from None
     return kinds[0]
 
@@ -62,13 +65,15 @@ def _values(name: str, kind: Any, text: str) -> list[Any]:
 def _spaced(name: str, kind: Any, text: str, first: str, last: str, count: str, log: str | None) -> list[Any]:
     """Evenly spaced, or so that each is the same multiple of the one before; whole numbers are rounded."""
     low, high, number = _number(name, float, first), _number(name, float, last), int(count)
-    if not 2 <= number <= MOST or (log and (low <= 0 or high <= 0)):
-        wanted = f"2 to {MOST} values" + (", and with :log both ends above 0" if log else "")
+    if not 2 <= number <= MOST_COMBINATIONS or (log and (low <= 0 or high <= 0)):
+        wanted = f"2 to {MOST_COMBINATIONS} values" + (", and with :log both ends above 0" if log else "")
         raise UserError(f"--vary {name} {text} is not possible: it needs {wanted}.")
-    shares = [step / (number - 1) for step in range(number)]
+    if not math.isfinite(high / low if log else high - low):
+        raise UserError(f"--vary {name} {text} is not possible: its ends are too far apart.")
+    shares = [step / (number - 1) for step in range(1, number - 1)]
     # Twelve digits: 1.2:2.0:5 gives 1.4, not 1.4000000000000001, and what is typed by hand has the same name on disk.
-    places = [low * (high / low) ** share if log else low + (high - low) * share for share in shares]
-    exact = [float(f"{place:.12g}") for place in places]
+    between = [low * (high / low) ** share if log else low + (high - low) * share for share in shares]
+    exact = [low, *(float(f"{place:.12g}") for place in between), high]
     return exact if float in _members(kind) else [round(place) for place in exact]
 
 

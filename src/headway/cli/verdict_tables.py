@@ -18,10 +18,7 @@ VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "not run
 
 def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
     """Claim by claim what the paper says, and below it grid by grid what was measured and the verdict."""
-    claims: dict[str, list[tuple[str, Finding]]] = {}
-    for grid, finding in findings:
-        claims.setdefault(finding.claim, []).append((grid, finding))
-    for claim, rows in claims.items():
+    for claim, rows in _by_claim(findings).items():
         console.print(Text.assemble("\n", (claim, "bold"), "  ", rows[0][1].statement))
         table = Table(box=None, padding=(0, 1), show_header=False)
         for width in (4, 8, 8, 5, None):
@@ -35,18 +32,32 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
 
 def print_variation(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
     """Claim by claim, and below it a line for every combination of values: the verdict and the number."""
-    claims: dict[str, list[tuple[str, Finding]]] = {}
-    for label, finding in findings:
-        claims.setdefault(finding.claim, []).append((label, finding))
-    for claim, rows in claims.items():
+    for claim, rows in _by_claim(findings).items():
         said = rows[0][1]
         console.print(Text.assemble("\n", (claim, "bold"), f"  {said.statement} ", (f"{said.quantity}:", "dim")))
         table = Table(box=None, padding=(0, 1), show_header=False, pad_edge=False)
         for label, finding in rows:
             verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
-            number = Text(median_in_words(finding.values, finding.interval))
-            table.add_row("   ", Text(label), verdict, finding.held, number)
+            number = median_in_words(finding.values, finding.interval) if finding.holds else finding.detail
+            table.add_row("   ", Text(label), verdict, finding.held, Text(number))
         console.print(table)
+
+
+def print_counts(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
+    """Claim by claim in how many of very many combinations it holds."""
+    for claim, rows in _by_claim(findings).items():
+        run = [finding for _, finding in rows if finding.holds]
+        holds = sum(finding.verdict == "holds" for finding in run)
+        rest = f"; {len(rows) - len(run)} were not run" if len(run) < len(rows) else ""
+        count = f"holds in every seed of {holds} of {len(run)} combinations{rest}." if run else "not run."
+        console.print(Text.assemble((claim, "bold"), f"  {count} {rows[0][1].statement}"))
+
+
+def _by_claim(findings: Sequence[tuple[str, Finding]]) -> dict[str, list[tuple[str, Finding]]]:
+    claims: dict[str, list[tuple[str, Finding]]] = {}
+    for label, finding in findings:
+        claims.setdefault(finding.claim, []).append((label, finding))
+    return claims
 
 
 def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 LARGEST = 2**63 - 1
 """No whole number may be larger, or a file, an array or a seed could not hold it."""
@@ -22,10 +22,14 @@ class SettingsError(ValueError):
 
 def require(condition: bool, message: str) -> None:
     if not condition:
-        # The name comes first and the remedy last; between them may stand a row of thousands.
-        long = len(message) > MOST_LETTERS
-        half = MOST_LETTERS // 2
-        raise SettingsError(f"{message[:half]} ... {message[-half:]}" if long else message)
+        refuse(message)
+
+
+def refuse(message: str) -> NoReturn:
+    # The name comes first and the remedy last; between them may stand a row of thousands.
+    long = len(message) > MOST_LETTERS
+    half = MOST_LETTERS // 2
+    raise SettingsError(f"{message[:half]} ... {message[-half:]}" if long else message)
 
 
 def told(value: Any) -> str:
@@ -57,12 +61,12 @@ def settle(record: Any, group: str = "") -> None:
             object.__setattr__(record, field_name, settled)
         words = _words(kind)
         if words and not any(type(value) is type(word) and value == word for word in words):  # True is no 1
-            require(False, f"{name} is {told(value)}, but it must be {' or '.join(map(_quoted, words))}.")
+            refuse(f"{name} is {told(value)}, but it must be {' or '.join(map(_quoted, words))}.")
         if kind is bool:
             require(isinstance(value, bool), f"{name} is {told(value)}, but it must be True or False.")
         # By name: a notebook that loads this again has two classes of each.
         if is_dataclass(kind) and type(value).__name__ != kind.__name__:
-            require(False, f"{name} is {told(value)}, but it must be {kind.__name__}(...).")
+            refuse(f"{name} is {told(value)}, but it must be {kind.__name__}(...).")
 
 
 def _quoted(word: Any) -> str:
@@ -74,12 +78,12 @@ def _settled(name: str, kind: Any, value: Any) -> Any:
     if inner is not None:
         if not isinstance(value, (list, tuple, range)):
             wanted = "where a row such as (1, 2) is wanted. A row of one needs its comma: (1,)."
-            require(False, f"{name} has {told(value)} {wanted}")
+            refuse(f"{name} has {told(value)} {wanted}")
         return tuple([_settled(name, inner, item) for item in value])
     if type(value) is int:
         if not -LARGEST <= value <= LARGEST:
             remedy = f"but no number may be larger than {LARGEST}. Use a smaller one."
-            require(False, f"{name} is {told(value)}, {remedy}")
+            refuse(f"{name} is {told(value)}, {remedy}")
         return float(value) if _is_real(kind) else value
     return value
 
@@ -104,7 +108,7 @@ def _is_real(kind: Any) -> bool:
 
 def require_whole(name: str, value: Any, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        require(False, f"{name} is {told(value)}, but it must be a whole number of at least {least}.")
+        refuse(f"{name} is {told(value)}, but it must be a whole number of at least {least}.")
 
 
 def require_number(
@@ -119,4 +123,4 @@ def require_number(
         f" below {below:g}": below,
     }
     wanted = " and".join(text for text, limit in limits.items() if math.isfinite(limit))
-    require(False, f"{name} is {told(value)}, but it must be a finite number{wanted}.")
+    refuse(f"{name} is {told(value)}, but it must be a finite number{wanted}.")

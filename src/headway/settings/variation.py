@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_type_hints
 
-from headway.settings.checks import SettingsError, require
+from headway.settings.checks import SettingsError, refuse, require, told
 
-MOST = 100_000
+MOST_COMBINATIONS = 100_000
 """Combinations of one sweep: a slip must not fill the memory."""
 
 
-def combinations(axes: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def combinations(axes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """{"task.ratio": [1.3, 1.7], "model.heads": [2]} -> a dictionary for each combination; the last varies fastest."""
-    for name, values in axes.items():
-        require(len(values) > 0, f"{name} has no values to vary over. Give one or more.")
-    count = math.prod(len(values) for values in axes.values())
-    require(count <= MOST, f"these are {count} combinations, and at most {MOST} make a sweep. Vary less at once.")
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    rows = [_row(name, values) for name, values in axes.items()]
+    count, most = math.prod(map(len, rows)), MOST_COMBINATIONS
+    require(count <= most, f"these are {count} combinations, and at most {most} make a sweep. Vary less at once.")
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*rows)]
+
+
+def _row(name: str, values: Any) -> list[Any]:
+    """The values of a setting; NumPy's numbers become Python's, as records hold them."""
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(listed, (list, tuple, range)):
+        refuse(f"{name} is to be varied over {told(values)}, but a row of values is wanted, such as [1.3, 1.7].")
+    require(len(listed) > 0, f"{name} has no values to vary over. Give one or more.")
+    return list(listed)
 
 
 def changed(settings: Any, values: Mapping[str, Any]) -> Any:
@@ -50,6 +59,11 @@ def kind_of(settings: Any, name: str) -> Any:
     return get_type_hints(type(getattr(settings, group) if group else settings))[own]
 
 
+def value_of(settings: Any, name: str) -> Any:
+    """value_of(settings, "task.ratio") == settings.task.ratio."""
+    return functools.reduce(getattr, name.split("."), settings)
+
+
 def names(settings: Any) -> list[str]:
     """Every setting by its full name."""
     found: list[str] = []
@@ -62,8 +76,8 @@ def names(settings: Any) -> list[str]:
 def in_words(values: Mapping[str, Any]) -> str:
     """A label: "ratio 1.3, heads 2"; by full names where short ones would be alike."""
     short = [name.rpartition(".")[2] for name in values]
-    told = short if len(set(short)) == len(short) else values
-    return ", ".join(f"{name} {value_in_words(value)}" for name, value in zip(told, values.values(), strict=True))
+    names = short if len(set(short)) == len(short) else values
+    return ", ".join(f"{name} {value_in_words(value)}" for name, value in zip(names, values.values(), strict=True))
 
 
 def value_in_words(value: Any) -> str:

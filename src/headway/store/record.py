@@ -112,19 +112,23 @@ def read_record(folder: Path) -> Record:
 
 
 def glance(root: Path, identity: str) -> Mapping[str, Any]:
-    """What `root/identity` says that its cell is; a third of the time of `read_named`.
+    """What `root/identity` says that its cell is; in half of the time of `read_named`.
 
-    It must be a record of our format under its own name, with all files in full length. Neither its checksum is
-    compared, nor is it found out whether its settings can be used.
+    It must be a record of our format under the name of its settings, with all files in full length. Whether its other
+    content fits its checksum, and whether its settings can be used, is not looked at.
     """
     folder = root / identity
     content = _content(folder)
     try:
         if content["identity"] != identity:
             raise StoreError(folder, f"this is the record of another cell, {content['identity']}", MOVE, "foreign")
+        cell = content["cell"]
+        _require_named(cell, files.canonical(cell), identity)
+        if not isinstance(cell["settings"], dict):
+            raise ValueError("its settings are not a set of named values")
         _require_files(folder, content["files"])
-        return content["cell"]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return cell
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreError(folder, f"{RECORD} is damaged: {brief(error)}", MOVE, "damaged") from error
 
 
@@ -190,10 +194,14 @@ def _cell(folder: Path, content: Mapping[str, Any], text: str) -> Cell:
         cell = revive_cell(content["cell"])
     except ValueError as error:
         raise StoreError(folder, f"its settings cannot be read: {brief(error)}", OTHER, "foreign") from error
-    identity = named_by(content["cell"], text)
-    if identity != content["identity"]:
-        raise ValueError(f"its settings have the identity {identity}, but it says {content['identity']}")
+    _require_named(content["cell"], text, content["identity"])
     return cell
+
+
+def _require_named(description: Mapping[str, Any], text: str, identity: str) -> None:
+    named = named_by(description, text)
+    if named != identity:
+        raise ValueError(f"its settings have the identity {named}, but it says {identity}")
 
 
 def _require_tables(record: Record) -> None:

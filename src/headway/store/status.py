@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from headway.store import progress
 from headway.store.errors import StoreError
-from headway.store.kinds import IDENTITY, revive_cell, summary
+from headway.store.kinds import IDENTITY, revive_cell
+from headway.store.kinds import summary as summary_of
 from headway.store.lock import is_locked
 from headway.store.record import Record, brief, glance, read_named
 
@@ -39,7 +40,7 @@ class Entry:
     @cached_property
     def summary(self) -> str:
         """The settings that differ from the default; or what is wrong."""
-        return self.note if self.record is None else summary(self.record.cell)
+        return self.note if self.record is None else summary_of(self.record.cell)
 
     @property
     def description(self) -> Mapping[str, Any] | None:
@@ -51,8 +52,10 @@ def survey(root: Path, *, thorough: bool = False, closely: int | None = None) ->
     """Every cell of the store and every folder that should not be there, by name.
 
     `thorough` also compares every file with its checksum, which reads all arrays. With `closely`, only so many records
-    are read, and the rest are glanced at: a checksum that does not fit, or settings of another version, go unnoticed.
+    are read, and the rest are glanced at (`record.glance`).
     """
+    if thorough and closely is not None:
+        raise ValueError("a thorough look reads every record; it cannot be asked to read only some closely.")
     try:
         entries = list(os.scandir(root))
     except FileNotFoundError:
@@ -103,4 +106,4 @@ def _cell(root: Path, identity: str, whole: bool, thorough: bool, glancing: bool
         position = progress.read_checkpoint(folder).position if checkpoint.exists() else 0
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return Entry(identity, "running" if state == "running" else "damaged", f"cannot be read: {brief(error)}")
-    return Entry(identity, state, f"at {position}; {summary(cell)}")
+    return Entry(identity, state, f"at {position}; {summary_of(cell)}")

@@ -27,9 +27,11 @@ from headway.sweep.watch import Silence, Watch
 from headway.training.train import Segment, Stretch
 
 SAVE_EVERY = 10.0
-"""Seconds between checkpoints: what a kill -9 can cost."""
+"""Seconds between checkpoints, as long as they are quickly made: what a kill -9 can cost."""
 SAVING = 1.0
 """Seconds that a checkpoint may take: one of thousands of cells, which takes longer, is made as much more seldom."""
+MOST_SELDOM = 30.0
+"""But not more: five minutes apart, whatever a disk is doing."""
 AT_ONCE = {
     "construction": hand_made,
     "flow": flow,
@@ -192,7 +194,7 @@ def _train(
             work.save(group.part(kept, index), state, last.step)
         share()
         saved = time.monotonic()
-        pause = SAVE_EVERY * max(1.0, (saved - start) / SAVING)
+        pause = SAVE_EVERY * min(max(1.0, (saved - start) / SAVING), MOST_SELDOM)
 
     try:
         for segment in group.segments(position, None if fresh else checkpoints):

@@ -14,8 +14,11 @@ def found(claim: str, values: list[float], holds: bool = True) -> Finding:
 
 def dots(axes) -> dict[float, list[float]]:
     """Place -> the seeds that are drawn there."""
-    drawn = [line for line in axes.get_lines() if line.get_marker() == "."]
-    return {float(line.get_xdata()[0]): list(line.get_ydata()) for line in drawn}
+    (drawn,) = [line for line in axes.get_lines() if line.get_marker() == "."]
+    found: dict[float, list[float]] = {}
+    for place, value in zip(*drawn.get_data(), strict=True):
+        found.setdefault(float(place), []).append(float(value))
+    return found
 
 
 def test_a_line_through_the_medians_for_every_combination_of_the_other_settings():
@@ -43,8 +46,14 @@ def test_seeds_are_dots_and_those_without_a_number_are_left_out():
 def test_a_median_is_filled_where_the_claim_holds():
     varied = [({"task.ratio": ratio}, [found("A1", [1.0], holds)]) for ratio, holds in ((1.0, True), (2.0, False))]
     axes = figure_variation(varied).axes[0]
-    marks = [line for line in axes.get_lines() if line.get_marker() == "o"]
-    assert [line.get_markerfacecolor() == line.get_color() for line in marks] == [True, False]
+    filled, hollow = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    assert (filled.get_markerfacecolor(), list(filled.get_xdata())) == (filled.get_color(), [1.0])
+    assert (hollow.get_markerfacecolor(), list(hollow.get_xdata())) == ("white", [2.0])
+
+
+def test_a_line_goes_from_left_to_right_however_the_values_were_given():
+    axes = figure_variation([({"task.ratio": ratio}, [found("A1", [ratio])]) for ratio in (2.0, 1.0, 1.5)]).axes[0]
+    assert [list(line) for line in labelled(axes).values()] == [[1.0, 1.5, 2.0]]
 
 
 def test_every_claim_with_a_number_has_a_panel():
@@ -64,4 +73,4 @@ def test_words_stand_side_by_side_and_numbers_of_many_sizes_on_a_logarithmic_axi
 def test_very_many_values_have_round_ticks_and_a_dot_each():
     axes = figure_variation([({"task.ratio": 1 + k / 500}, [found("A1", [float(k)])]) for k in range(500)]).axes[0]
     assert len(axes.get_xticks()) < 12
-    assert len([line for line in axes.get_lines() if line.get_marker() == "o"]) == 500
+    assert len(dots(axes)) == 500

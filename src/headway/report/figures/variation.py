@@ -77,16 +77,17 @@ def _panel(axes: Axes, claim: str, varied: Varied) -> None:
 
 
 def _line(axes: Axes, points: Sequence[tuple[float, Finding]], colour: str, label: str) -> None:
-    for place, finding in points:
-        known = np.array([value for value in finding.values if np.isfinite(value)])
-        axes.plot(np.full(len(known), place), known, ".", color=colour, markersize=2.5, alpha=0.45, zorder=2)
-    places = [place for place, _ in points]
-    medians = [float(np.nanmedian([v if np.isfinite(v) else np.nan for v in each.values])) for _, each in points]
+    """From left to right, however the values were given."""
+    points = sorted(points, key=lambda point: point[0])
+    seeds = [(place, value) for place, each in points for value in each.values if np.isfinite(value)]
+    axes.plot(*zip(*seeds, strict=True), ".", color=colour, markersize=2.5, alpha=0.45, zorder=2)
+    medians = np.array([np.median([v for v in each.values if np.isfinite(v)]) for _, each in points])
+    places = np.array([place for place, _ in points])
     axes.plot(places, medians, color=colour, linewidth=1.1, label=label, zorder=3)
     look: dict[str, Any] = {"markersize": 4.0} if len(points) <= MANY else {"markersize": 2.0, "markeredgewidth": 0.4}
-    for place, median, (_, finding) in zip(places, medians, points, strict=True):
-        fill = colour if finding.verdict == "holds" else "white"
-        axes.plot([place], [median], "o", color=colour, markerfacecolor=fill, zorder=4, **look)
+    holds = np.array([each.verdict == "holds" for _, each in points])
+    for which, fill in ((holds, colour), (~holds, "white")):
+        axes.plot(places[which], medians[which], "o", color=colour, markerfacecolor=fill, zorder=4, **look)
 
 
 def _places(values: Sequence[Any]) -> dict[str, float]:
