@@ -189,6 +189,8 @@ def test_what_was_not_run_is_not_told_as_what_does_not_hold(headway, tmp_path, m
             work.place(trajectory, {"device": "none: made up"})
     words = ("--model.heads", "1", "--vary", "task.ratio", "1.3", "1.5", "--seeds", "4", "--no-page")
     told = headway("run", "stages", *words, "--into", store.root)
-    assert len(re.findall(r"^ +ratio 1\.[35] +not run +One head has nobody to compete with", told.out, re.MULTILINE)) == 2, "and why"
+    assert (
+        len(re.findall(r"^ +ratio 1\.[35] +not run +One head has nobody to compete with", told.out, re.MULTILINE)) == 2
+    ), "and why"
     monkeypatch.setattr("headway.cli.vary_ending.MOST_TOLD", 1)
     assert "A4 minimal  not run. " in headway("run", "stages", *words, "--into", store.root).out

@@ -43,8 +43,7 @@ def figure_variation(varied: Varied) -> Figure:
         _panel(axes, claim, varied)
     for empty in grid[len(claims) :]:
         empty.set_axis_off()
-    handles, labels = grid[0].get_legend_handles_labels()
-    lines = [handle for handle, label in zip(handles, labels, strict=True) if label]
+    lines, _ = grid[0].get_legend_handles_labels()
     figure.legend(handles=[*lines, *_meanings()], loc="outside lower center", ncols=4)
     return figure
 
@@ -83,7 +82,7 @@ def _line(axes: Axes, points: Sequence[tuple[float, Finding]], colour: str, labe
     axes.plot(*zip(*seeds, strict=True), ".", color=colour, markersize=2.5, alpha=0.45, zorder=2)
     medians = np.array([np.median([v for v in each.values if np.isfinite(v)]) for _, each in points])
     places = np.array([place for place, _ in points])
-    axes.plot(places, medians, color=colour, linewidth=1.1, label=label, zorder=3)
+    axes.plot(places, medians, color=colour, linewidth=1.1, label=label or "_alone", zorder=3)
     look: dict[str, Any] = {"markersize": 4.0} if len(points) <= MANY else {"markersize": 2.0, "markeredgewidth": 0.4}
     holds = np.array([each.verdict == "holds" for _, each in points])
     for which, fill in ((holds, colour), (~holds, "white")):
