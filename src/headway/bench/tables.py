@@ -100,7 +100,8 @@ def _scaling(record: BenchRecord) -> list[tuple[str, ...]]:
         found = axis_exponent(times)
         error = "" if found.standard_error is None else f" ± {found.standard_error:.2f}"
         costs = ", ".join(f"{value}: {duration(cost)}" for value, cost in medians(times).items())
-        rows.append((CASES[record.case], AXES[axis], costs, f"{found.value:.2f}{error}"))
+        # "z": what is nothing may be a little less than nothing, depending on the machine, and is told as 0.00.
+        rows.append((CASES[record.case], AXES[axis], costs, f"{found.value:z.2f}{error}"))
     return rows
 
 
