@@ -97,7 +97,10 @@ def below(folder: Path) -> set[str]:
 
 def is_named(arguments: list[str], words: str) -> bool:
     """Whether the words name something that was typed, or the setting it was for."""
-    spelt = {part for each in arguments for part in (each[:40], each.lstrip("-").split("=")[0].replace("-", "_"))}
+    spelt = {each[:40] for each in arguments}
+    for each in arguments:
+        option, _, value = each.lstrip("-").partition("=")
+        spelt |= {option.replace("-", "_"), value[:40]}
     return any(repr(each) in words or (each and each in words) for each in spelt) or "usage" in words.lower()
 
 
