@@ -4,6 +4,7 @@ import random
 import shutil
 import time
 
+import pytest
 from tests.reliability.cells import leftovers, outcome
 from tests.reliability.faults import Clock
 from tests.reliability.freezer import warmed
@@ -46,14 +47,17 @@ def test_a_machine_that_dies_where_locks_do_not_reach_others(resident, expected,
         if root.exists():
             shutil.copytree(root, left)
 
-    for number in range(100):
+    for number in range(1000):
         root = tmp_path / str(number)
         runner.begin(root)
         runner.frozen_at(chance.uniform(0, runner.seconds), leave)
         assert runner.end() == "done"
+        shutil.rmtree(root)
         beats = list(left.glob(f"*{heartbeat.SUFFIX}"))
         if beats and list(left.glob("*.partial/checkpoint.json")):
             break
+    else:
+        pytest.fail("no moment was met at which a heartbeat and a checkpoint lay there")
     for beat in beats:
         told = files.unseal(files.parse(beat.read_bytes()))
         beat.write_bytes(files.seal({**told, "host": "elsewhere", "machine": "another"}))

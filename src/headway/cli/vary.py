@@ -34,7 +34,7 @@ def run_varied(
     groups = [
         {run: Cell(changed(cell.settings, values), cell.seeds) for run, cell in cells.items()} for values in every
     ]
-    _require_still_different(cells, groups, axes)
+    _require_still_different(cells, groups[0], axes)
     wanted = [cell for group in groups for cell in group.values()]
     # Through its module: tests put something else in its place.
     computing.compute(wanted, stores, options)
@@ -56,12 +56,12 @@ def _require_given_once(name: str, grid: str, cells: Mapping[str, Cell], axes: M
             raise UserError(f"--{setting} is given, and it is varied. Give its values with --vary alone.")
 
 
-def _require_still_different(
-    cells: Mapping[str, Cell], groups: Sequence[Mapping[str, Cell]], axes: Mapping[str, Any]
-) -> None:
-    """Claims compare the runs of a grid: with the setting in which they differ varied, they would compare equals."""
-    before = len(set(map(_trained, cells.values())))
-    if any(len(set(map(_trained, group.values()))) < before for group in groups):
+def _require_still_different(cells: Mapping[str, Cell], varied: Mapping[str, Cell], axes: Mapping[str, Any]) -> None:
+    """Claims compare the runs of a grid: with the setting in which they differ varied, they would compare equals.
+
+    One combination tells: in all of them the setting has one value for all runs.
+    """
+    if len(set(map(_trained, varied.values()))) < len(set(map(_trained, cells.values()))):
         raise UserError(
             f"--vary {' '.join(axes)} is not possible: the runs of this grid differ in it, and would become the same. "
             "Vary something else, or another experiment."

@@ -65,7 +65,7 @@ def survey(root: Path, *, thorough: bool = False, closely: int | None = None) ->
     links = {entry.name for entry in entries if entry.is_symlink()}
     whole = sorted(cells & names)
     glanced = set() if closely is None else set(whole[closely:]) - links
-    with _without_collecting():
+    with without_collecting():
         listing = [_cell(root, identity, identity in names, thorough, identity in glanced) for identity in cells]
     for name in names:
         if ASIDE.fullmatch(name):
@@ -76,7 +76,7 @@ def survey(root: Path, *, thorough: bool = False, closely: int | None = None) ->
 
 
 @contextmanager
-def _without_collecting() -> Generator[None]:
+def without_collecting() -> Generator[None]:
     """Ten thousand records are nothing but new objects: to search them for garbage takes a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
