@@ -34,10 +34,15 @@ def show(
     console.print()
     if written:
         console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
-    console.print(f"page     {page.resolve()}", soft_wrap=True)
+    offer(console, page)
+    return findings
+
+
+def offer(console: Console, page: Path) -> None:
+    """Say where the page is, and open it where there is a desktop."""
+    console.print(f"page     {page.resolve()}", soft_wrap=True, markup=False)
     if has_desktop():
         webbrowser.open(page.resolve().as_uri())
-    return findings
 
 
 def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import webbrowser
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from rich.console import Console
 
 from headway.cli.arguments import experiment_from, title
-from headway.cli.ending import has_desktop, worth_watching
+from headway.cli.ending import offer, worth_watching
 from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
 from headway.records import Finding
@@ -144,7 +143,4 @@ def _write_page(
     about = title(experiment_from(sweep.experiment))
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
-    path = write_page(sweep.into / f"{sweep.key}.html", report).resolve()
-    console.print(f"page     {path}", soft_wrap=True, markup=False)
-    if has_desktop():
-        webbrowser.open(path.as_uri())
+    offer(console, write_page(sweep.into / f"{sweep.key}.html", report))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from headway.settings.variation import in_words, value_in_words
 
 Varied = Sequence[tuple[Mapping[str, Any], Sequence[Finding]]]
 """Values of the settings that were varied, and what was found with them."""
-PANEL = (PAGE_WIDTH / 2, 1.75)
-"""Inches of one panel; two stand side by side."""
+PANEL_HEIGHT = 1.75
+"""Inches; two panels stand side by side."""
 MANY = 24
 """Values of a setting that are marked one by one."""
 LETTER = 0.028
@@ -37,7 +38,7 @@ def figure_variation(varied: Varied) -> Figure:
     """
     claims = list(dict.fromkeys(each.claim for _, found in varied for each in found if np.isfinite(each.values).any()))
     rows = max(1, -(-len(claims) // 2))
-    figure = new_figure(PAGE_WIDTH, PANEL[1] * rows + 0.35)
+    figure = new_figure(PAGE_WIDTH, PANEL_HEIGHT * rows + 0.35)
     grid = figure.subplots(rows, 2, squeeze=False).ravel()
     for axes, claim in zip(grid, claims, strict=False):
         _panel(axes, claim, varied)
@@ -71,7 +72,7 @@ def _panel(axes: Axes, claim: str, varied: Varied) -> None:
     _, finding = next(point for points in lines.values() for point in points)
     axes.set_title(claim, loc="left")
     axes.set_xlabel(first)
-    axes.set_ylabel(_wrapped(finding.quantity), fontsize=6.5)
+    axes.set_ylabel("\n".join(wrap(finding.quantity, 30, max_lines=3, placeholder=" ...")), fontsize=6.5)
     axes.margins(x=0.06)
 
 
@@ -114,13 +115,3 @@ def _axis(axes: Axes, places: Mapping[str, float]) -> None:
     axes.xaxis.set_minor_locator(FixedLocator(list(where)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="x", color=MUTED)
-
-
-def _wrapped(words: str, letters: int = 30, lines: int = 3) -> str:
-    """A long name of a quantity in lines of the height of a panel; what is too long ends in dots."""
-    rows = [""]
-    for word in words.split():
-        if len(rows[-1]) + len(word) >= letters and rows[-1]:
-            rows.append("")
-        rows[-1] = f"{rows[-1]} {word}".strip()
-    return "\n".join(rows if len(rows) <= lines else [*rows[: lines - 1], f"{rows[lines - 1]} ..."])
