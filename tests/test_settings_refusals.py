@@ -124,7 +124,7 @@ def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, settin
             '"learned" or "one-hot" or "sinusoidal" or "none" or "rotary" or "relative" or "alibi"',
         ),
         ("ModelSettings", "norm", '"none" or "pre" or "post"'),
-        ("ModelSettings", "initialisation", '"xavier" or "uniform" or "fan-in"'),
+        ("ModelSettings", "initialisation", '"xavier" or "uniform" or "fan-in" or "unit-embedding"'),
         ("TrainingSettings", "optimiser", '"adamw" or "sgd"'),
         ("TrainingSettings", "schedule", '"constant" or "plateau" or "plateau-step" or "cosine"'),
         ("TrainingSettings", "data", '"finite" or "fresh"'),

@@ -8,7 +8,7 @@ from headway.claims import recall
 from headway.experiments.recall import GRIDS
 from headway.experiments.recall_repetition import GRIDS as REPETITION
 
-SIZES = list(GRIDS["paper"].values())
+SIZES = [settings for name, settings in GRIDS["paper"].items() if not name.startswith("fan-in")]
 RUNS = REPETITION["paper"]
 
 

@@ -197,3 +197,12 @@ def test_rotations_and_slopes_have_no_numbers_of_their_own_and_still_tell_positi
 def test_switches_that_do_not_fit_are_refused_before_anything_is_made():
     with pytest.raises(SettingsError, match=r"5 heads do not divide the width 24\. Use model.width 20 or 25"):
         transformer(replace(FULL, heads=5), TOKENS, LENGTH, jax.random.key(0))
+
+
+@pytest.mark.parametrize(("start", "variance"), [("fan-in", 1 / 40), ("unit-embedding", 1.0)])
+def test_only_the_embedding_tells_a_table_of_symbols_from_a_linear_map(start, variance):
+    settings = ModelSettings(initialisation=start, width=128, heads=4)
+    model = transformer(settings, 40, 5, jax.random.key(0))
+    assert np.var(model.embedding) == pytest.approx(variance, rel=0.05)
+    assert np.var(model.readout) == pytest.approx(1 / 128, rel=0.05)
+    assert np.var(model.blocks[0].attention.query) == pytest.approx(1 / 128, rel=0.05)

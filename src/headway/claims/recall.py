@@ -72,6 +72,31 @@ B4_MATCHING_TOKENS = Claim(
     f"As B4 tokens, with the time to an accuracy of {KNOWN:.0%}.",
     "exponent of N_tokens",
 )
+_FAN_IN = "an embedding of variance 1 / N_tokens at the start instead of 1"
+B4_FAN_IN = Claim(
+    "B4 fan-in",
+    f"The law of recall with {_FAN_IN}: the power of N_pairs. (Not in the slides.)",
+    "As B4, from the runs that start so.",
+    "exponent of N_pairs",
+)
+B4_FAN_IN_TOKENS = Claim(
+    "B4 fan-in tokens",
+    f"The law of recall with {_FAN_IN}: the power of N_tokens. (Not in the slides.)",
+    "As B4 tokens, from the runs that start so.",
+    "exponent of N_tokens",
+)
+B4_FAN_IN_MATCHING = Claim(
+    "B4 fan-in matching",
+    f"{_MATCHING}, with {_FAN_IN}: the power of N_pairs. (Not in the slides.)",
+    "As B4 matching, from the runs that start so.",
+    "exponent of N_pairs",
+)
+B4_FAN_IN_MATCHING_TOKENS = Claim(
+    "B4 fan-in matching tokens",
+    f"{_MATCHING}, with {_FAN_IN}: the power of N_tokens. (Not in the slides.)",
+    "As B4 matching tokens, from the runs that start so.",
+    "exponent of N_tokens",
+)
 B6_RECALL = Claim(
     "B6 recall",
     "The plateau of recall grows with the number of pairs and of symbols.",

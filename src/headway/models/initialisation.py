@@ -17,6 +17,8 @@ from headway.settings import ModelSettings
 Scale = Float[Array, ""] | float
 Draw = Callable[[PRNGKeyArray, tuple[int, ...], int, int], Float[Array, "..."]]
 """(key, shape, fan in, fan out) -> a fresh matrix."""
+BY_FAN_IN = ("fan-in", "unit-embedding")
+"""Starts of variance 1 / fan-in; the embedding of the second looks symbols up in a table, a map from one number."""
 
 
 def transformer(
@@ -40,8 +42,9 @@ def transformer(
     embedding = positions = readout = None
     if settings.embedding == "learned":
         shape = (tokens, width - one_hot_positions)
-        if settings.initialisation == "fan-in":
-            embedding = draw(next(keys), shape, *shape)
+        if settings.initialisation in BY_FAN_IN:
+            fan_in = 1 if settings.initialisation == "unit-embedding" else tokens
+            embedding = draw(next(keys), shape, fan_in, shape[1])
         else:
             embedding = factor * jax.nn.initializers.orthogonal()(next(keys), shape)
     if settings.positions == "learned":
@@ -74,7 +77,7 @@ def _draw(settings: ModelSettings, scale: Scale) -> Draw:
     factor = _factor(settings, scale)
 
     def draw(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
-        limit = math.sqrt(3 / fan_in if settings.initialisation == "fan-in" else 6 / (fan_in + fan_out))
+        limit = math.sqrt(3 / fan_in if settings.initialisation in BY_FAN_IN else 6 / (fan_in + fan_out))
         return factor * limit * jax.random.uniform(key, shape, minval=-1, maxval=1)
 
     return draw

@@ -77,7 +77,8 @@ EMERGENCE_MODEL = ModelSettings(
     heads=4, blocks=2, positions="sinusoidal", width=256, norm="none", mlp=1024, dropout=0.0, initialisation="fan-in"
 )
 """Two layers of four heads of 64, no norm. The start is ours, the usual one of libraries: the slides are silent."""
-_RECALL_MODEL = replace(EMERGENCE_MODEL, blocks=4)
+_RECALL_MODEL = replace(EMERGENCE_MODEL, blocks=4, initialisation="unit-embedding")
+"""Symbols are looked up in a table, which libraries start with variance 1 whatever the number of symbols is."""
 _RECALL_TRAINING = AdaptiveTrainingSettings(threshold=0.05, until=0.9, test_samples=2048)
 """Ours: goes on until most answers are right; with few pairs, naming any value gets 5 % right."""
 

@@ -36,9 +36,10 @@ class ModelSettings:
     """A learned readout; else the first coordinates are the logits."""
     dropout: float = 0.1
     """Share dropped from the embedding and from each branch while training."""
-    initialisation: Literal["xavier", "uniform", "fan-in"] = "xavier"
+    initialisation: Literal["xavier", "uniform", "fan-in", "unit-embedding"] = "xavier"
     """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale],
     values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
+    unit-embedding: the same but for an embedding of variance 1, as libraries start tables of symbols.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""
