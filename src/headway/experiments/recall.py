@@ -30,7 +30,7 @@ LEFT_OUT = {"quick": (), "paper": ((128, 64), (256, 64))}
 """Ours: these two would take as long as all others together."""
 FAN_IN = {
     "quick": ((64, 2), (128, 2), (64, 4)),
-    "paper": ((32, 8), (64, 8), (128, 8), (256, 8), (32, 16), (64, 16), (128, 16)),
+    "paper": ((32, 8), (64, 8), (128, 8), (32, 16), (64, 16), (128, 16)),
 }
 """Symbols and pairs with an embedding of variance 1 / N_tokens, shorter the more symbols there are. Ours."""
 
