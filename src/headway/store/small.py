@@ -12,7 +12,7 @@ from headway.store.coarse import narrow
 from headway.store.record import Record
 
 # Shares between 0 and 1 of which nobody reads more than three digits.
-COARSE = ("attention", "attention_by_lag")
+COARSE = ("attention", "attention_by_lag", "attention_previous", "attention_relevant")
 DRAWN = "snapshot"
 """Clock of what is only drawn, as pictures that show fewer shades than a byte has."""
 THINNED = {"step": 10}
