@@ -28,6 +28,7 @@ examples:
   headway predict --dimension 16 --length 64 --samples 256                the toy, with a training set
   headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
   headway predict --model recall --tokens 64 --pairs 16 --from results    associative recall
+  headway predict --model recall --tokens 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
   headway predict --held-out                                              how well it foretells what it has not seen
 """
 
@@ -106,9 +107,10 @@ def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
     if options.json:
         print(json.dumps([vars(row) for row in rows], indent=1))
         return
+    wide = max(20, *(len(row.held) for row in rows))
     print(
-        f"{'':<24} {'held back':<20} {'inside 95 % interval':<22} {'typical miss':<13} interval: times, or divided by"
+        f"{'':<24} {'held back':<{wide}} {'inside 95 % interval':<22} {'typical miss':<13} interval: times, or divided by"
     )
     for row in rows:
         share = f"{row.inside}/{row.of}, {row.inside / row.of:.0%}"
-        print(f"{row.what:<24} {row.held:<20} {share:<22} {row.miss - 1:<13.2%} {row.width**0.5:.4f}")
+        print(f"{row.what:<24} {row.held:<{wide}} {share:<22} {row.miss - 1:<13.2%} {row.width**0.5:.4f}")

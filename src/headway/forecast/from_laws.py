@@ -17,6 +17,7 @@ from headway.claims import recall, transformer_law
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.measured import Measured
 from headway.forecast.question import SIZES, SYMBOLS, Question
+from headway.settings import RecallSettings
 
 PUBLISHED = {
     "transformer": (transformer_law.LAW, "0.76 d^1.29 T^0.80 B^-0.80"),
@@ -88,10 +89,15 @@ def from_laws(question: Question, measured: Measured, folders: tuple[str, ...] =
 
 
 def published_steps(question: Question) -> tuple[float | None, str]:
-    """What the slides' law says, and the law; it knows no cross-sample repetition, and for recall no repetition."""
+    """What the slides' law says, and the law.
+
+    It knows no cross-sample repetition, and for recall no repetition and no other end than 5 % of the answers.
+    """
     law, words = PUBLISHED[question.model]
     sizes = question.sizes
     if question.repeated > 0 or (question.model == "recall" and question.copies > 1):
+        return None, ""
+    if question.accuracy is not None and question.accuracy != RecallSettings().training.threshold:
         return None, ""
     return law.constant * math.prod(sizes[name] ** power for name, power in law.exponents.items()), words
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.claims.claim import AnyRun
+from headway.claims.recall import KNOWN
 from headway.forecast.answer import NotMeasured
 from headway.forecast.ask import answer, cells
 from headway.forecast.measured import Measured
@@ -64,6 +65,8 @@ def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Questio
             yield f"toy, {count} samples", replace(question, samples=count)
         return
     yield model, question
+    if model == "recall":
+        yield "recall, half right", replace(question, accuracy=KNOWN)
     for name, number in (("copies", 2.0), ("repeated", 0.1)):
         with_it = replace(question, **{name: number})
         measured = cells(with_it, runs)

@@ -105,15 +105,16 @@ def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
         return _table(question.model, {})
     wanted = question.learning_rate
     alike = max(groups.values(), key=lambda group: (group[0][0].training.learning_rate == wanted, len(group)))
-    measured, others = _of_one_kind(question.model, alike), sum(map(len, groups.values())) - len(alike)
+    measured, others = _of_one_kind(question, alike), sum(map(len, groups.values())) - len(alike)
     left = f"; {others} runs that were trained otherwise are left out" if others else ""
     return replace(measured, how=measured.how + left)
 
 
-def _of_one_kind(model: str, runs: Sequence[AnyRun]) -> Measured:
+def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
+    model = question.model
     thresholds = [settings.training.threshold for settings, _ in runs]
     # The level that every run was trained to: cross-sample repetition stops at a higher loss.
-    level = min(thresholds) if model == "recall" else max(thresholds)
+    level = (question.accuracy or min(thresholds)) if model == "recall" else max(thresholds)
     found: dict[tuple[float, ...], np.ndarray] = {}
     for settings, trajectory in runs:
         if model == "recall":

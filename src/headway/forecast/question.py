@@ -42,6 +42,8 @@ class Asked:
     """B: how often what matters stands in the context; of recall on average."""
     repeated: float = 0.0
     """p: how probably what matters is repeated across samples; of recall, one of two favourite symbols."""
+    accuracy: float | None = None
+    """Share of right answers that ends the plateau: the slides' 0.05 if not given; recall. 0.5 takes a match."""
     learning_rate: float | None = None
     """That of the records if not given; 1 for the toy."""
     trained: Literal["logits", "gap"] = "logits"
@@ -65,6 +67,7 @@ class Question(Asked):
         if self.learning_rate is not None:
             require_number("learning_rate", self.learning_rate, above=0)
         self._check_that_copies_fit()
+        self._check_the_accuracy()
 
     @property
     def sizes(self) -> dict[str, float]:
@@ -90,6 +93,22 @@ class Question(Asked):
         require(
             self.samples is None or self.trained == "logits",
             "a training set was measured with all logits trained, and not with their gap. Leave out one of them.",
+        )
+
+    def _check_the_accuracy(self) -> None:
+        if self.accuracy is None:
+            return
+        require(
+            self.tokens is not None,
+            f"accuracy is {self.accuracy!r}, but it ends the plateau of recall alone, not that of {self.model}. Leave "
+            "it out.",
+        )
+        chance = 1 / (self.tokens or 1)
+        require_number("accuracy", self.accuracy, above=0)
+        require(
+            chance < self.accuracy < 1,
+            f"accuracy is {self.accuracy:g}, but guessing gets {chance:.2g} of {self.tokens} symbols right, and 1 is "
+            f"never reached. Use a number above {chance:.2g} and below 1.",
         )
 
     def _check_that_copies_fit(self) -> None:
