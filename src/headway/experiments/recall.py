@@ -78,9 +78,9 @@ def read(results: Results) -> list[Finding]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Accuracy of every run, both attentions at the transition of one, and laws over what was measured."""
-    from headway.claims.recall import LAW
-    from headway.report.figures import figure_law, figure_recall, figure_two_attentions
+    """Accuracy of every run, its times against both sizes, both attentions of one, and laws over what was measured."""
+    from headway.claims.recall import KNOWN, LAW
+    from headway.report.figures import figure_law, figure_recall, figure_recall_sizes, figure_two_attentions
 
     other = [run for name, run in results.items() if name.startswith("fan-in")]
     usual = {name: run for name, run in results.items() if not name.startswith("fan-in")}
@@ -88,6 +88,7 @@ def draw(results: Results) -> dict[str, Figure]:
     laws = {"recall": LAW.beside_fit(runs)} | ({"fan-in": LAW.beside_fit(other)} if other else {})
     return {
         "accuracy": figure_recall(usual),
+        "plateaus": figure_recall_sizes(usual, lambda run: float(LAW.predict([run])[0]), KNOWN),
         "two-attentions": figure_two_attentions(runs[len(runs) // 2]),
         "law": figure_law(laws),
     }

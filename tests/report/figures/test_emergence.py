@@ -11,6 +11,7 @@ from headway.report.figures import (
     figure_emergence,
     figure_plateau_sizes,
     figure_recall,
+    figure_recall_sizes,
     figure_repetition,
     figure_two_attentions,
 )
@@ -43,10 +44,28 @@ def test_a_transition_shows_loss_gain_and_attention():
 
 def test_recall_shows_every_run_and_both_attentions():
     several = runs(RECALL)
-    (axes,) = figure_recall(several).axes
-    assert {text.get_text() for text in axes.texts} >= set(several)
+    usual = {name: run for name, run in several.items() if not name.startswith("fan-in")}
+    figure = figure_recall(usual)
+    assert [axes.get_title() for axes in figure.axes] == ["2 pairs", "4 pairs"]
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == ["64 symbols", "128 symbols", "end of the plateau", "any value"]
+    for axes, guess in zip(figure.axes, (1 / 2, 1 / 4), strict=True):
+        assert len({line.get_color() for line in axes.get_lines()}) == 3, "two runs and what is beside them"
+        assert guess in [line.get_ydata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 2]
     _, right = figure_two_attentions(several["64 symbols, 4 pairs"]).axes
     assert {text.get_text() for text in right.texts} == {"value to key", "query to value"}
+
+
+def test_times_of_recall_stand_against_both_sizes_for_both_ends():
+    usual = {name: run for name, run in runs(RECALL).items() if not name.startswith("fan-in")}
+    panels = figure_recall_sizes(usual, lambda run: 100.0, 0.5).axes
+    assert [axes.get_title() for axes in panels] == [f"to an accuracy of {end}%" for end in (5, 5, 50, 50)]
+    medians = [[line for line in axes.get_lines() if line.get_linestyle() == "-"] for axes in panels]
+    assert [lines[0].get_xdata().tolist() for lines in medians] == [[2, 4], [64, 128]] * 2
+    sooner, later = (lines[0].get_ydata() for lines in (medians[0], medians[2]))
+    assert np.all(later > sooner), "half of the answers take longer than the first few"
+    published = [[line for line in axes.get_lines() if line.get_linestyle() == "--"] for axes in panels]
+    assert [len(lines) for lines in published] == [2, 2, 0, 0]
 
 
 def test_repetition_shows_copies_on_the_left_and_shares_on_the_right():

@@ -17,7 +17,7 @@ from headway.report.figures.flow import figure_flow
 from headway.report.figures.grid import figure_grid
 from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
-from headway.report.figures.recall import figure_recall, figure_repetition, figure_two_attentions
+from headway.report.figures.recall import figure_recall, figure_recall_sizes, figure_repetition, figure_two_attentions
 from headway.report.figures.runs import Run
 from headway.report.figures.saddle import figure_saddle
 from headway.report.figures.sharpness import figure_sharpness
@@ -50,6 +50,7 @@ __all__ = [
     "figure_plateaus",
     "figure_progress",
     "figure_recall",
+    "figure_recall_sizes",
     "figure_repeated",
     "figure_repetition",
     "figure_saddle",

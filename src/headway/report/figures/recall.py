@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
 from headway.report.figures.ends import name_ends, note_above
+from headway.report.figures.families import draw_family, ending
 from headway.report.figures.lines import moving_values, time_axis
 from headway.report.figures.runs import longest_times, run_colours
 from headway.report.figures.stopping import draw_stopping, lasting_median
@@ -25,19 +27,54 @@ DASHES = (0, (3.5, 1.6))
 
 @styled
 def figure_recall(runs: Mapping[str, RecallRun]) -> Figure:
-    """Accuracy without repetition over training, one colour a run, on a logarithmic axis of steps."""
-    figure = new_figure(0.8 * PAGE_WIDTH, 2.4)
-    axes = figure.subplots()
-    dress(axes)
-    lines = [
-        draw_stopping(axes, trajectory.times("accuracy"), moving_values(trajectory, "accuracy"), colour, name)
-        for (name, (_, trajectory)), colour in zip(runs.items(), run_colours(len(runs)), strict=True)
-    ]
-    for threshold in sorted({settings.training.threshold for settings, _ in runs.values()}):
-        axes.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
-        note_above(axes, f"{threshold:.0%} ends the plateau", (0.015, threshold), ("axes fraction", "data"), "left")
-    _accuracy_axes(axes, [trajectory for _, trajectory in runs.values()], log=True)
-    name_ends(axes, lines)
+    """Accuracy without repetition over training, a panel for each number of pairs, a colour for each of symbols.
+
+    Whoever names any value of the sequence is right once in as many times as there are pairs: dashed.
+    """
+    tasks = [settings.task for settings, _ in runs.values()]
+    symbols = sorted({task.tokens for task in tasks})
+    colours = dict(zip(symbols, run_colours(len(symbols)), strict=True))
+    numbers = sorted({task.pairs for task in tasks})
+    figure = new_figure(PAGE_WIDTH, 2.4)
+    panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
+    for axes, pairs in zip(panels, numbers, strict=True):
+        dress(axes)
+        own = [run for run in runs.values() if run[0].task.pairs == pairs]
+        for settings, trajectory in own:
+            values, colour = moving_values(trajectory, "accuracy"), colours[settings.task.tokens]
+            draw_stopping(axes, trajectory.times("accuracy"), values, colour, f"{settings.task.tokens} symbols")
+        for threshold in sorted({settings.training.threshold for settings, _ in own}):
+            axes.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
+        axes.axhline(1 / pairs, color=MUTED, linewidth=0.7, linestyle=DASHES)
+        _accuracy_axes(axes, [trajectory for _, trajectory in own], log=False)
+        axes.xaxis.set_major_locator(MaxNLocator(3))
+        axes.set_title(f"{pairs} pairs")
+        axes.set_ylabel("accuracy" if axes is panels[0] else "")
+    keys = [Line2D([], [], color=colour, label=f"{count} symbols") for count, colour in colours.items()]
+    keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DOTS, label="end of the plateau"))
+    keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="any value"))
+    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    return figure
+
+
+@styled
+def figure_recall_sizes(runs: Mapping[str, RecallRun], law: Callable[[RecallRun], float], half: float) -> Figure:
+    """The plateau, and the time to an accuracy of `half`, against both sizes. Dots: seeds; dashed: published law."""
+    figure = new_figure(PAGE_WIDTH, 2.4)
+    panels = figure.subplots(1, 4, sharey=True)
+    known = [ending(run, "accuracy", half) for run in runs.values()]
+    for (of_pairs, of_tokens), every, published in (
+        (panels[:2], list(runs.values()), law),
+        (panels[2:], known, None),
+    ):
+        draw_family(of_pairs, every, "pairs", "tokens", "pairs P", "N", published)
+        draw_family(of_tokens, every, "tokens", "pairs", "symbols N", "P", published)
+    (threshold,) = {settings.training.threshold for settings, _ in runs.values()}
+    for axes, level in zip(panels, (threshold, threshold, half, half), strict=True):
+        axes.set_title(f"to an accuracy of {level:.0%}", fontsize="small")
+    panels[0].set_ylabel("steps")
+    if any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in (*runs.values(), *known)):
+        panels[0].set_yscale("log")
     return figure
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter
 
-from headway.analysis.crossings import first_at_most
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.lines import median_over_seeds, moving_values, time_axis
-from headway.report.figures.runs import run_colours
+from headway.report.figures.families import draw_family, ending
+from headway.report.figures.lines import moving_values, time_axis
 from headway.report.figures.stopping import draw_stopping, lasting_median
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import SingleLocationSettings
@@ -66,12 +61,13 @@ def figure_plateau_sizes(runs: Mapping[str, LocationRun], law: Callable[[Locatio
     plain = [run for run in every if run[0].task.copies == 1 and run[0].task.repeated == 0]
     shared = [run for run in every if run[0].task.repeated > 0]
     level = max((run[0].training.threshold for run in shared), default=0.0)
-    _draw_family(panels[0], plain, "length", "dimension", "T", "d", law)
-    _draw_family(panels[1], plain, "dimension", "length", "d", "T", law)
-    _draw_family(
+    draw_family(panels[0], plain, "length", "dimension", "T", "d", law)
+    draw_family(panels[1], plain, "dimension", "length", "d", "T", law)
+    draw_family(
         panels[2], _beside(plain, [r for r in every if r[0].task.copies > 1]), "copies", None, "copies B", "", law
     )
-    _draw_family(panels[3], _to_level(_beside(plain, shared), level), "repeated", None, "share p", "", None)
+    alike = [ending(run, "loss", level) for run in _beside(plain, shared)]
+    draw_family(panels[3], alike, "repeated", None, "share p", "", None)
     panels[3].set_title(f"to a loss of {level:g}" if shared else "", fontsize="small")
     panels[0].set_ylabel("plateau (steps)")
     if any(np.isfinite(run[1].facts["plateau"]).any() for run in every):
@@ -85,57 +81,8 @@ def _beside(plain: list[LocationRun], repeated: list[LocationRun]) -> list[Locat
     return [run for run in plain if _size(run) in sizes] + repeated
 
 
-def _to_level(runs: list[LocationRun], level: float) -> list[LocationRun]:
-    """The same runs with a plateau that ends at one loss."""
-    found = [first_at_most(trajectory.times("loss"), trajectory["loss"], level) for _, trajectory in runs]
-    return [
-        (settings, replace(trajectory, facts={**trajectory.facts, "plateau": plateau}))
-        for (settings, trajectory), plateau in zip(runs, found, strict=True)
-    ]
-
-
 def _size(run: LocationRun) -> tuple[int, int]:
     return run[0].task.length, run[0].task.dimension
-
-
-def _draw_family(
-    axes: Axes,
-    runs: list[LocationRun],
-    along: str,
-    family: str | None,
-    label: str,
-    family_label: str,
-    law: Callable[[LocationRun], float] | None,
-) -> None:
-    """One colour for each value of `family`, and a line through the medians along `along`."""
-    dress(axes)
-    axes.set_xlabel(label)
-
-    def value(run: LocationRun, name: str) -> Any:
-        return getattr(run[0].task, name)
-
-    kinds = sorted({value(run, family) for run in runs}) if family else [None]
-    for kind, colour in zip(kinds, run_colours(len(kinds)), strict=True):
-        own = sorted((r for r in runs if family is None or value(r, family) == kind), key=lambda r: value(r, along))
-        x = np.array([float(value(run, along)) for run in own])
-        rows = [np.asarray(run[1].facts["plateau"], float) for run in own]
-        for place, row in zip(x, rows, strict=True):
-            axes.plot(np.full(len(row), place), row, ".", color=colour, markersize=2.5, alpha=0.5)
-        medians = np.array([float(median_over_seeds(row[:, None])[0]) for row in rows])
-        name = f"{family_label} = {kind}" if family else None
-        axes.plot(x, medians, color=colour, linewidth=1.2, marker="o", markersize=2.8, label=name)
-        if law is not None and own:
-            axes.plot(x, [law(run) for run in own], color=colour, linewidth=0.8, linestyle=DASHES)
-    if family and runs:
-        axes.legend(loc="best", fontsize=6)
-    sizes = sorted({float(value(run, along)) for run in runs})
-    if sizes and sizes[0] > 0 and along != "repeated":
-        axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(sizes))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_minor_locator(FixedLocator([]))
-    axes.margins(x=0.1)
 
 
 def _last_time(trajectory: Trajectory) -> np.ndarray:

@@ -1,0 +1,68 @@
+"""Plateaus of many runs against a size of their task, one colour for each value of another size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullFormatter
+
+from headway.analysis.crossings import first_at_least, first_at_most
+from headway.records import Trajectory
+from headway.report.figures.lines import median_over_seeds
+from headway.report.figures.runs import run_colours
+from headway.report.figures.style import dress
+
+AnyRun = tuple[Any, Trajectory]
+DASHES = (0, (3.5, 1.6))
+
+
+def ending(run: AnyRun, curve: Literal["loss", "accuracy"], level: float) -> AnyRun:
+    """The same run with a plateau that ends at another loss, or accuracy."""
+    settings, trajectory = run
+    first = first_at_most if curve == "loss" else first_at_least
+    found = first(trajectory.times(curve), trajectory[curve], level)
+    return settings, replace(trajectory, facts={**trajectory.facts, "plateau": found})
+
+
+def draw_family(
+    axes: Axes,
+    runs: list[AnyRun],
+    along: str,
+    family: str | None,
+    label: str,
+    family_label: str,
+    law: Callable[[AnyRun], float] | None,
+) -> None:
+    """One colour for each value of `family`, and a line through the medians along `along`."""
+    dress(axes)
+    axes.set_xlabel(label)
+
+    def value(run: AnyRun, name: str) -> Any:
+        return getattr(run[0].task, name)
+
+    kinds = sorted({value(run, family) for run in runs}) if family else [None]
+    for kind, colour in zip(kinds, run_colours(len(kinds)), strict=True):
+        own = sorted((r for r in runs if family is None or value(r, family) == kind), key=lambda r: value(r, along))
+        x = np.array([float(value(run, along)) for run in own])
+        rows = [np.asarray(run[1].facts["plateau"], float) for run in own]
+        for place, row in zip(x, rows, strict=True):
+            axes.plot(np.full(len(row), place), row, ".", color=colour, markersize=2.5, alpha=0.5)
+        medians = np.array([float(median_over_seeds(row[:, None])[0]) for row in rows])
+        name = f"{family_label} = {kind}" if family else None
+        axes.plot(x, medians, color=colour, linewidth=1.2, marker="o", markersize=2.8, label=name)
+        if law is not None and own:
+            axes.plot(x, [law(run) for run in own], color=colour, linewidth=0.8, linestyle=DASHES)
+    if family and runs:
+        axes.legend(loc="best", fontsize=6)
+    sizes = sorted({float(value(run, along)) for run in runs})
+    if sizes and sizes[0] > 0 and along != "repeated":
+        axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(sizes))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.margins(x=0.1)
