@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headway.records import Finding
 
 SIZES = {"quick": {"tokens": 64, "pairs": 4}, "paper": {"tokens": 64, "pairs": 8}}
-STEPS = {"quick": 3000, "paper": 10_000}  # ours: by the first runs, twice as many as it takes without repetition
+STEPS = {"quick": 1600, "paper": 10_000}  # ours: by the first runs, twice as many as it takes without repetition
 EVERY = {"quick": 25, "paper": 50}
 COPIES = {"quick": (2.0, 4.0), "paper": (2.0, 4.0, 8.0)}
 SHARES = {"quick": (0.5, 0.9), "paper": (0.25, 0.5, 0.95)}
