@@ -10,7 +10,8 @@ from headway.settings import RecallTaskSettings
 from headway.tasks.recall import RecallExample, associative_recall
 
 N, P, MANY = 8, 5, 8000
-TASK = associative_recall(RecallTaskSettings(tokens=N, pairs=P))
+SETTINGS = RecallTaskSettings(tokens=N, pairs=P)
+TASK = associative_recall(SETTINGS)
 
 
 @jax.jit
@@ -92,6 +93,6 @@ def test_favourites_are_asked_for_with_their_probability_and_else_everything_is(
 
 def test_chance_and_guessing_a_value_that_was_seen(plain):
     _, values, _ = parts(plain)
-    for accuracy, guess in ((TASK.chance, np.zeros(MANY, int)), (TASK.guess, values[:, 2])):
+    for accuracy, guess in ((SETTINGS.chance, np.zeros(MANY, int)), (SETTINGS.naming, values[:, 2])):
         right = guess == plain.target
         assert abs(right.mean() - accuracy) < 4 * right.std() / np.sqrt(MANY)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from headway.analysis.crossings import at_end, first_at_least, for_good
+from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.plateau_laws import (
     LONGEST,
@@ -62,7 +65,7 @@ _ABOVE = f"The law of recall where an accuracy of 5% is at least {CHANCE:g} time
 B4_ABOVE_CHANCE = Claim(
     "B4 above chance",
     f"{_ABOVE}: the power of N_pairs. (Not in the slides.)",
-    "As B4, without the sizes of which guessing gets more. Added after the runs: noise passes the threshold there.",
+    "As B4, without the sizes of which guessing gets more. Added after the runs, in which seeds differ most there.",
     "exponent of N_pairs",
 )
 B4_ABOVE_CHANCE_TOKENS = Claim(
@@ -147,7 +150,15 @@ B9 = Claim(
 @judged
 def law_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """One power of B4."""
-    return judge_exponent(claim, LAW, runs, factor)
+    found = judge_exponent(claim, LAW, runs, factor)
+    # Noise may pass the threshold before the curve does.
+    lasting = [for_good(run.times("accuracy"), run["accuracy"], settings.training.threshold) for settings, run in runs]
+    words = fit_power_laws(LAW.factors(runs), np.stack(lasting, axis=1)).in_words(list(LAW.exponents)) if runs else ""
+    return (
+        replace(found, detail=f"{found.detail} If the threshold must be kept: {words}.")
+        if words and found.values
+        else found
+    )
 
 
 @judged
@@ -229,7 +240,8 @@ def too_much_overfits(claim: Claim, none: AnyRun, copies: AnyRun, share: AnyRun)
     control, in_context, across = gaps
     larger = np.maximum(in_context, across)
     parts = {"largest B": in_context >= GAP, "largest p": across >= GAP, "none without": control < GAP}
-    return claim.finding((none, copies, share), larger, (larger >= GAP) & (control < GAP), parts=parts)
+    detail = f"With the largest B {np.median(in_context):.2f}, with the largest p {np.median(across):.2f} (medians)."
+    return claim.finding((none, copies, share), larger, (larger >= GAP) & (control < GAP), detail, parts)
 
 
 def _half_way(times: np.ndarray, attention: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ STEPS = {"quick": 1600, "paper": 10_000}  # ours: by the first runs, twice as ma
 EVERY = {"quick": 25, "paper": 50}
 COPIES = {"quick": (2.0, 4.0), "paper": (2.0, 4.0, 8.0)}
 SHARES = {"quick": (0.5, 0.9), "paper": (0.25, 0.5, 0.95)}
-"""Ours: the slides do not say which."""
+"""Ours: the slides do not say which. With as many copies as pairs every slot holds the query's pair."""
 
 
 def _runs(grid: str) -> dict[str, RecallSettings]:

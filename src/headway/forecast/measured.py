@@ -116,7 +116,8 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
     # The level that every run was trained to: cross-sample repetition stops at a higher loss.
     level = (question.accuracy or min(thresholds)) if model == "recall" else max(thresholds)
     found: dict[tuple[float, ...], np.ndarray] = {}
-    for settings, trajectory in runs:
+    # Of two records of one size the one that looked more often counts, unless the other has more seeds.
+    for settings, trajectory in sorted(runs, key=lambda run: run[0].training.every):
         if model == "recall":
             at = first_at_least(trajectory.times("accuracy"), trajectory["accuracy"], level)
         else:

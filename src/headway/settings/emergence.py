@@ -72,6 +72,20 @@ class RecallTaskSettings:
         )
         _require_probability("task.favoured", self.favoured)
 
+    @property
+    def chance(self) -> float:
+        """Accuracy without a look at the sequence: 1/N_tokens."""
+        return 1 / self.tokens
+
+    @property
+    def naming(self) -> float:
+        """Accuracy of naming the value in any one slot, without repetition.
+
+        It is right if the slot is the query's, or if the slot's value happens to be the query's.
+        """
+        right = 1 / self.pairs
+        return right + (1 - right) / self.tokens
+
 
 EMERGENCE_MODEL = ModelSettings(
     heads=4, blocks=2, positions="sinusoidal", width=256, norm="none", mlp=1024, dropout=0.0, initialisation="fan-in"
@@ -131,7 +145,7 @@ class RecallSettings:
         settle(self)
         _check_model(self.model)
         self.model.check(self.task.tokens, self.length)
-        chance = 1 / self.task.tokens
+        chance = self.task.chance
         require(
             chance < self.training.threshold <= 1,
             f"training.threshold is {self.training.threshold:g}, but {chance:.2g} of the answers are right without a "

@@ -52,20 +52,6 @@ class AssociativeRecall(eqx.Module):
         inputs = jnp.append(jnp.stack([keys, mapping[keys]], axis=1).ravel(), query)
         return RecallExample(inputs, mapping[query], relevant)
 
-    @property
-    def chance(self) -> float:
-        """Accuracy without a look at the sequence: 1/N_tokens."""
-        return 1 / self.tokens
-
-    @property
-    def guess(self) -> float:
-        """Accuracy of naming the value in any one slot, without repetition.
-
-        It is right if the slot is the query's, or if the slot's value happens to be the query's.
-        """
-        right = 1 / self.pairs
-        return right + (1 - right) / self.tokens
-
 
 def associative_recall(settings: RecallTaskSettings) -> AssociativeRecall:
     """The task; nothing of it is drawn before a sequence is."""

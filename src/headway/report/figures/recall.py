@@ -29,7 +29,7 @@ DASHES = (0, (3.5, 1.6))
 def figure_recall(runs: Mapping[str, RecallRun]) -> Figure:
     """Accuracy without repetition over training, a panel for each number of pairs, a colour for each of symbols.
 
-    Whoever names any value of the sequence is right once in as many times as there are pairs: dashed.
+    Dashed: how often naming any value of the sequence is right.
     """
     tasks = [settings.task for settings, _ in runs.values()]
     symbols = sorted({task.tokens for task in tasks})
@@ -43,9 +43,9 @@ def figure_recall(runs: Mapping[str, RecallRun]) -> Figure:
         for settings, trajectory in own:
             values, colour = moving_values(trajectory, "accuracy"), colours[settings.task.tokens]
             draw_stopping(axes, trajectory.times("accuracy"), values, colour, f"{settings.task.tokens} symbols")
+            axes.axhline(settings.task.naming, color=colour, linewidth=0.7, linestyle=DASHES)
         for threshold in sorted({settings.training.threshold for settings, _ in own}):
             axes.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
-        axes.axhline(1 / pairs, color=MUTED, linewidth=0.7, linestyle=DASHES)
         _accuracy_axes(axes, [trajectory for _, trajectory in own], log=False)
         axes.xaxis.set_major_locator(MaxNLocator(3))
         axes.set_title(f"{pairs} pairs")
@@ -86,7 +86,7 @@ def figure_two_attentions(run: RecallRun) -> Figure:
     left, right = figure.subplots(1, 2)
     times = trajectory.times("accuracy")
     draw_stopping(left, times, moving_values(trajectory, "accuracy"), INK, "accuracy")
-    guess = 1 / settings.task.pairs
+    guess = settings.task.naming
     left.axhline(guess, color=MUTED, linewidth=0.7, linestyle=DOTS)
     note_above(left, "any value of the sequence", (0.015, guess), ("axes fraction", "data"), "left")
     left.set_title(f"{settings.task.tokens} symbols, {settings.task.pairs} pairs")
