@@ -1,8 +1,7 @@
-"""B4 and B6 to B9 of recall: made runs that show them, and runs that break each part alone."""
+"""B7 to B9 of recall: made runs that show them, and runs that break each part alone."""
 
-import numpy as np
 import pytest
-from tests.report.made_emergence import SEEDS, made_recall
+from tests.report.made_emergence import SEEDS, long_clock, made_recall
 
 from headway.claims import recall
 from headway.experiments.recall import GRIDS
@@ -14,44 +13,6 @@ RUNS = REPETITION["paper"]
 
 def made(many, **how):
     return [(settings, made_recall(settings, SEEDS, **how)) for settings in many]
-
-
-def test_the_published_law_is_found_where_it_was_put():
-    runs = made(SIZES)
-    for claim, factor, wanted in ((recall.B4, "pairs", 2.25), (recall.B4_TOKENS, "tokens", 0.79)):
-        found = recall.law_exponent(claim, *runs, factor=factor)
-        assert found.verdict == "holds" and found.values == pytest.approx([wanted] * 4, abs=0.01)
-    assert recall.law_constant(recall.B4_CONSTANT, *runs).values == pytest.approx([0.55] * 4, rel=0.02)
-    assert recall.grows_with_pairs_and_tokens(recall.B6_RECALL, *runs).verdict == "holds"
-
-
-def test_the_law_of_matching_is_that_of_half_the_answers_not_of_the_first_few(monkeypatch):
-    found = recall.matching_exponent(recall.B4_MATCHING, *made(SIZES, known_at=1.3), factor="pairs")
-    assert found.verdict == "holds" and found.values == pytest.approx([2.25] * 4, abs=0.01)
-    monkeypatch.setattr("tests.report.made_emergence._clock", _long_clock)
-    few, many = ([size for size in SIZES if (size.task.pairs == 8) == is_few] for is_few in (True, False))
-    copied = [*made(few, known_at=2.8), *made(many)]
-    assert recall.law_exponent(recall.B4, *copied, factor="pairs").verdict == "holds"
-    assert recall.matching_exponent(recall.B4_MATCHING, *copied, factor="pairs").verdict == "fails"
-
-
-def test_sizes_of_which_guessing_nearly_passes_the_threshold_do_not_count_above_chance():
-    near, clear = ([size for size in SIZES if (size.task.tokens == 32) == is_near] for is_near in (True, False))
-    runs = [*made(near, length=100.0), *made(clear)]
-    for usual, above, factor in (
-        (recall.B4, recall.B4_ABOVE_CHANCE, "pairs"),
-        (recall.B4_TOKENS, recall.B4_ABOVE_CHANCE_TOKENS, "tokens"),
-    ):
-        assert recall.law_exponent(usual, *runs, factor=factor).verdict == "fails"
-        assert recall.exponent_above_chance(above, *runs, factor=factor).verdict == "holds"
-    assert recall.exponent_above_chance(recall.B4_ABOVE_CHANCE, *made(near), factor="pairs").verdict == "not run"
-
-
-def test_plateaus_of_one_length_are_no_law():
-    runs = made(SIZES, length=1000.0)
-    assert recall.law_exponent(recall.B4, *runs, factor="pairs").verdict == "fails"
-    found = recall.grows_with_pairs_and_tokens(recall.B6_RECALL, *runs)
-    assert found.verdict == "fails" and set(found.parts.values()) == {0}
 
 
 def test_one_transition_takes_both_layers_along():
@@ -69,15 +30,9 @@ def test_one_transition_takes_both_layers_along():
 )
 def test_a_stage_between_or_a_layer_apart_is_not_one_transition(how, missing, monkeypatch):
     if how.get("known_at", 0) > 1.5:  # The made clock goes to one and a half plateaus.
-        monkeypatch.setattr("tests.report.made_emergence._clock", _long_clock)
+        monkeypatch.setattr("tests.report.made_emergence._clock", long_clock)
     found = recall.one_transition(recall.B9, *made(SIZES[:2], **how))
     assert {part for part, count in found.parts.items() if count == 0} == {missing}
-
-
-def _long_clock(length, seeds):
-    at = np.full(len(seeds), round(length))
-    times = np.unique(np.append(np.round(np.linspace(0, 3 * at[0], 301)), at[0])).astype(np.int64)
-    return at, times, times[None] / at[:, None]
 
 
 def test_runs_that_do_not_get_to_half_are_counted_and_do_not_decide():

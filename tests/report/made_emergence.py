@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.claims.recall import LAW as RECALL
+from headway.claims.recall_law import LAW as RECALL
 from headway.claims.transformer_law import LAW as LOCATION
 from headway.records import Trajectory
 from headway.settings import RecallSettings, SingleLocationSettings
@@ -95,6 +95,13 @@ def made_recall(
         "attention_previous": previous,
     }
     return _trajectory(seeds, times, arrays, at)
+
+
+def long_clock(length: float, seeds: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_clock`, to three plateaus."""
+    at = np.full(len(seeds), round(length))
+    times = np.unique(np.append(np.round(np.linspace(0, 3 * at[0], 301)), at[0])).astype(np.int64)
+    return at, times, times[None] / at[:, None]
 
 
 def _clock(length: float, seeds: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

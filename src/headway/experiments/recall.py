@@ -55,31 +55,31 @@ SEEDS = {"quick": 4, "paper": 4}
 
 def read(results: Results) -> list[Finding]:
     """B4, B6 and B9."""
-    from headway.claims import recall
+    from headway.claims import recall, recall_law
 
     grid = GRIDS[grid_of(GRIDS, results)]
     runs = [results.get(name) for name in grid if not name.startswith("fan-in")]
     other = [results.get(name) for name in grid if name.startswith("fan-in")]
     return [
-        recall.law_exponent(recall.B4, *runs, factor="pairs"),
-        recall.law_exponent(recall.B4_TOKENS, *runs, factor="tokens"),
-        recall.law_constant(recall.B4_CONSTANT, *runs),
-        recall.exponent_above_chance(recall.B4_ABOVE_CHANCE, *runs, factor="pairs"),
-        recall.exponent_above_chance(recall.B4_ABOVE_CHANCE_TOKENS, *runs, factor="tokens"),
-        recall.matching_exponent(recall.B4_MATCHING, *runs, factor="pairs"),
-        recall.matching_exponent(recall.B4_MATCHING_TOKENS, *runs, factor="tokens"),
-        recall.law_exponent(recall.B4_FAN_IN, *other, factor="pairs"),
-        recall.law_exponent(recall.B4_FAN_IN_TOKENS, *other, factor="tokens"),
-        recall.matching_exponent(recall.B4_FAN_IN_MATCHING, *other, factor="pairs"),
-        recall.matching_exponent(recall.B4_FAN_IN_MATCHING_TOKENS, *other, factor="tokens"),
-        recall.grows_with_pairs_and_tokens(recall.B6_RECALL, *runs),
+        recall_law.law_exponent(recall_law.B4, *runs, factor="pairs"),
+        recall_law.law_exponent(recall_law.B4_TOKENS, *runs, factor="tokens"),
+        recall_law.law_constant(recall_law.B4_CONSTANT, *runs),
+        recall_law.exponent_above_chance(recall_law.B4_ABOVE_CHANCE, *runs, factor="pairs"),
+        recall_law.exponent_above_chance(recall_law.B4_ABOVE_CHANCE_TOKENS, *runs, factor="tokens"),
+        recall_law.matching_exponent(recall_law.B4_MATCHING, *runs, factor="pairs"),
+        recall_law.matching_exponent(recall_law.B4_MATCHING_TOKENS, *runs, factor="tokens"),
+        recall_law.law_exponent(recall_law.B4_FAN_IN, *other, factor="pairs"),
+        recall_law.law_exponent(recall_law.B4_FAN_IN_TOKENS, *other, factor="tokens"),
+        recall_law.matching_exponent(recall_law.B4_FAN_IN_MATCHING, *other, factor="pairs"),
+        recall_law.matching_exponent(recall_law.B4_FAN_IN_MATCHING_TOKENS, *other, factor="tokens"),
+        recall_law.grows_with_pairs_and_tokens(recall_law.B6_RECALL, *runs),
         recall.one_transition(recall.B9, *runs),
     ]
 
 
 def draw(results: Results) -> dict[str, Figure]:
     """Accuracy of every run, its times against both sizes, both attentions of one, and laws over what was measured."""
-    from headway.claims.recall import KNOWN, LAW
+    from headway.claims.recall_law import KNOWN, LAW
     from headway.report.figures import figure_law, figure_recall, figure_recall_sizes, figure_two_attentions
 
     other = [run for name, run in results.items() if name.startswith("fan-in")]

@@ -13,7 +13,7 @@ import numpy as np
 
 from headway.analysis.calibration import COVERAGE, Calibration, calibrate
 from headway.analysis.power_laws import in_words
-from headway.claims import recall, transformer_law
+from headway.claims import recall_law, transformer_law
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.measured import Measured
 from headway.forecast.question import SIZES, SYMBOLS, Question
@@ -21,7 +21,7 @@ from headway.settings import RecallSettings
 
 PUBLISHED = {
     "transformer": (transformer_law.LAW, "0.76 d^1.29 T^0.80 B^-0.80"),
-    "recall": (recall.LAW, "0.55 N_tokens^0.79 N_pairs^2.25"),
+    "recall": (recall_law.LAW, "0.55 N_tokens^0.79 N_pairs^2.25"),
 }
 EXPERIMENTS = {"transformer": "transformer-law", "recall": "recall"}
 """Model -> the experiment that measures its plateaus."""
