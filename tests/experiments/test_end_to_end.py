@@ -46,7 +46,7 @@ FIGURES = {
     "context-repetition": ("copies", "law"),
     "cross-sample-repetition": ("repeated", "law", "curves", "flow-over-descent"),
     "transformer-law": ("plateaus", "transition", "law"),
-    "recall": ("accuracy", "two-attentions", "law"),
+    "recall": ("accuracy", "plateaus", "two-attentions", "law"),
     "recall-repetition": ("repetition",),
 }
 VERDICT = re.compile(r"^([A-Z]\d.*?)  (?:.*\n)+? +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
@@ -75,12 +75,14 @@ def page(everything, store) -> dict:
 
 
 def test_every_experiment_ends_with_a_verdict_on_each_of_its_claims(everything):
-    """All but one are judged: small as they are, the grids have everything that the claims are about."""
+    """All but three are judged: small as they are, the grids have everything that the others are about."""
     assert everything.returncode == 0, everything.stderr
     told = VERDICT.findall(everything.stdout)
     assert sorted(claim for claim, *_ in told) == sorted(CLAIMS)
-    # T2 is about 40 positions or more.
-    assert {claim: verdict for claim, verdict, seeds in told if verdict == "not run" or not seeds} == {"T2": "not run"}
+    # They are about 40 positions, and about 40 symbols, or more.
+    large = {"T2", "B4 above chance", "B4 above chance tokens"}
+    unjudged = {claim: verdict for claim, verdict, seeds in told if verdict == "not run" or not seeds}
+    assert unjudged == dict.fromkeys(large, "not run")
 
 
 def test_a_run_that_several_experiments_need_is_trained_once(everything, store):
