@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from headway.records import Trajectory
+
 
 def first_at_most(times: np.ndarray, values: np.ndarray, level: float | np.ndarray) -> np.ndarray:
     """The first time at which each curve is at most `level`; NaN for those that never are: (seed, ..)."""
@@ -16,6 +18,13 @@ def first_at_most(times: np.ndarray, values: np.ndarray, level: float | np.ndarr
 def first_at_least(times: np.ndarray, values: np.ndarray, level: float | np.ndarray) -> np.ndarray:
     """The first time at which each curve is at least `level`; NaN for those that never are: (seed, ..)."""
     return _first(times, values >= level)
+
+
+def learnt_at(trajectory: Trajectory, level: float) -> np.ndarray:
+    """The first evaluation at which a run's accuracy, or its loss if it has none, has got to `level`: (seed,)."""
+    if "accuracy" in trajectory:
+        return first_at_least(trajectory.times("accuracy"), trajectory["accuracy"], level)
+    return first_at_most(trajectory.times("loss"), trajectory["loss"], level)
 
 
 def for_good(times: np.ndarray, values: np.ndarray, level: float) -> np.ndarray:

@@ -7,14 +7,14 @@ start, which the slides do not say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from headway.analysis.crossings import first_at_least, first_at_most
+from headway.analysis.crossings import learnt_at
 from headway.analysis.power_laws import PowerLaws, fit_power_laws
 from headway.claims.claim import AnyRun, Claim
 from headway.records import Finding
@@ -62,10 +62,7 @@ class PublishedLaw:
 def plateau(run: AnyRun) -> np.ndarray:
     """The first evaluation at which a run's loss, or its accuracy, has passed its threshold, NaN for never: (seed,)."""
     settings, trajectory = run
-    threshold = settings.training.threshold
-    if "accuracy" in trajectory:
-        return first_at_least(trajectory.times("accuracy"), trajectory["accuracy"], threshold)
-    return first_at_most(trajectory.times("loss"), trajectory["loss"], threshold)
+    return learnt_at(trajectory, settings.training.threshold)
 
 
 def ending_at(runs: Sequence[AnyRun], level: float) -> list[AnyRun]:
@@ -109,7 +106,7 @@ LONGEST = "count as longer than all others"
 """What is done with plateaus that never ended where lengths are compared."""
 
 
-def rises(runs: Sequence[AnyRun], along: str, beside: Sequence[str]) -> np.ndarray | None:
+def rises(runs: Sequence[AnyRun], along: str, beside: Collection[str]) -> np.ndarray | None:
     """Which seeds have strictly longer plateaus at the next larger `along`, wherever `beside` agree: (seed,).
 
     A plateau that never ended is longer than all that did. None where no two runs can be compared.
@@ -124,6 +121,16 @@ def rises(runs: Sequence[AnyRun], along: str, beside: Sequence[str]) -> np.ndarr
         row = [place for place in order if tuple(getattr(tasks[place], name) for name in beside) == sizes]
         steps += [lasted[:, after] > lasted[:, before] for before, after in pairwise(row)]
     return np.all(steps, axis=0) if steps else None
+
+
+def judge_growth(claim: Claim, runs: Sequence[AnyRun], sizes: dict[str, str], lacking: str) -> Finding:
+    """Whether plateaus grow along each of two `sizes`, a field of the task -> its symbol, where the other agrees."""
+    grown = {f"grows with {sizes[name]}": rises(runs, name, sizes.keys() - {name}) for name in sizes}
+    parts = {part: seeds for part, seeds in grown.items() if seeds is not None}
+    if len(parts) < len(grown):
+        return claim.not_run(lacking)
+    holds = np.all(list(parts.values()), axis=0)
+    return claim.finding(runs, ratio_of_ends(plateaus(runs)), holds, censored(runs, LONGEST), parts)
 
 
 def censored(runs: Sequence[AnyRun], counted: str = "are left out") -> str:

@@ -10,17 +10,13 @@ from headway.analysis.crossings import for_good
 from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.plateau_laws import (
-    LONGEST,
     NEAR,
     WITHIN,
     PublishedLaw,
-    censored,
     ending_at,
     judge_constant,
     judge_exponent,
-    plateaus,
-    ratio_of_ends,
-    rises,
+    judge_growth,
 )
 from headway.records import Finding
 
@@ -135,7 +131,7 @@ def matching_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
 @judged
 def exponent_above_chance(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """One power of B4, of the sizes at which the threshold is not near 1 / N_tokens."""
-    clear = [run for run in runs if run[0].training.threshold * run[0].task.tokens >= CHANCE]
+    clear = [run for run in runs if run[0].training.threshold >= CHANCE * run[0].task.chance]
     return judge_exponent(claim, LAW, clear, factor)
 
 
@@ -148,9 +144,5 @@ def law_constant(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def grows_with_pairs_and_tokens(claim: Claim, *runs: AnyRun) -> Finding:
     """Strictly, along both axes."""
-    more, larger = rises(runs, "pairs", ["tokens"]), rises(runs, "tokens", ["pairs"])
-    if more is None or larger is None:
-        return claim.not_run("It needs two numbers of pairs with one pool and two pools with one number of pairs.")
-    lasted = plateaus(runs)
-    parts = {"grows with N_pairs": more, "grows with N_tokens": larger}
-    return claim.finding(runs, ratio_of_ends(lasted), more & larger, censored(runs, LONGEST), parts)
+    lacking = "It needs two numbers of pairs with one pool and two pools with one number of pairs."
+    return judge_growth(claim, runs, {"pairs": "N_pairs", "tokens": "N_tokens"}, lacking)

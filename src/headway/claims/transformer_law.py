@@ -11,7 +11,6 @@ from headway.analysis import over_seeds
 from headway.analysis.crossings import at_end, first_at_most, for_good
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.plateau_laws import (
-    LONGEST,
     NEAR,
     WITHIN,
     PublishedLaw,
@@ -19,10 +18,9 @@ from headway.claims.plateau_laws import (
     ending_at,
     judge_constant,
     judge_exponent,
+    judge_growth,
     plateau,
     plateaus,
-    ratio_of_ends,
-    rises,
 )
 from headway.records import Finding
 
@@ -152,13 +150,8 @@ def sharp_and_in_order(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def grows_with_length_and_dimension(claim: Claim, *runs: AnyRun) -> Finding:
     """Strictly, along both axes."""
-    plain = without_repetition(runs)
-    longer, larger = rises(plain, "length", ["dimension"]), rises(plain, "dimension", ["length"])
-    if longer is None or larger is None:
-        return claim.not_run("It needs two lengths of one dimension and two dimensions of one length.")
-    lasted = plateaus(plain)
-    parts = {"grows with T": longer, "grows with d": larger}
-    return claim.finding(plain, ratio_of_ends(lasted), longer & larger, censored(plain, LONGEST), parts)
+    lacking = "It needs two lengths of one dimension and two dimensions of one length."
+    return judge_growth(claim, without_repetition(runs), {"length": "T", "dimension": "d"}, lacking)
 
 
 @judged

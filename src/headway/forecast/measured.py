@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.analysis.crossings import first_at_least, first_at_most
+from headway.analysis.crossings import learnt_at
 from headway.claims.claim import AnyRun
 from headway.forecast.question import SIZES, Question
 
@@ -118,10 +118,7 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
     found: dict[tuple[float, ...], np.ndarray] = {}
     # Of two records of one size the one that looked more often counts, unless the other has more seeds.
     for settings, trajectory in sorted(runs, key=lambda run: run[0].training.every):
-        if model == "recall":
-            at = first_at_least(trajectory.times("accuracy"), trajectory["accuracy"], level)
-        else:
-            at = first_at_most(trajectory.times("loss"), trajectory["loss"], level)
+        at = learnt_at(trajectory, level)
         key = (*_sizes(settings.task), settings.training.learning_rate)
         if len(at) > len(found.get(key, ())):
             found[key] = np.where(np.isnan(at), np.inf, at)

@@ -9,14 +9,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, INK, MUTED
+from headway.report.figures.against_size import name_every
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.runs import run_colours
-from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
-from headway.report.figures.toy import DASHES, DOTS, Look, ToyRun
+from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
+from headway.report.figures.toy import Look, ToyRun
 from headway.settings import ToySettings
 
 Along = Literal["lengths", "copies", "repeated"]
@@ -118,10 +119,7 @@ def _draw_plateaus(
                   linewidth=0.9, zorder=1)  # fmt: skip
     if along != "repeated":
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(FixedLocator(x.tolist()))
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.xaxis.set_minor_locator(FixedLocator([]))
+        name_every(axes, x.tolist())
     axes.margins(x=0.06)
     if along == "copies" and np.isfinite(plateaus).any():
         plain_log(axes)

@@ -12,17 +12,15 @@ from matplotlib.ticker import MaxNLocator
 
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.figures.against_size import draw_family, ending
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.families import draw_family, ending
 from headway.report.figures.lines import moving_values, time_axis
 from headway.report.figures.runs import longest_times, run_colours
 from headway.report.figures.stopping import draw_stopping, lasting_median
-from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
+from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import RecallSettings
 
 RecallRun = tuple[RecallSettings, Trajectory]
-DOTS = (0, (1, 1.6))
-DASHES = (0, (3.5, 1.6))
 
 
 @styled
@@ -46,7 +44,7 @@ def figure_recall(runs: Mapping[str, RecallRun]) -> Figure:
             axes.axhline(settings.task.naming, color=colour, linewidth=0.7, linestyle=DASHES)
         for threshold in sorted({settings.training.threshold for settings, _ in own}):
             axes.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
-        _accuracy_axes(axes, [trajectory for _, trajectory in own], log=False)
+        _accuracy_axes(axes, [trajectory for _, trajectory in own])
         axes.xaxis.set_major_locator(MaxNLocator(3))
         axes.set_title(f"{pairs} pairs")
         axes.set_ylabel("accuracy" if axes is panels[0] else "")
@@ -62,7 +60,7 @@ def figure_recall_sizes(runs: Mapping[str, RecallRun], law: Callable[[RecallRun]
     """The plateau, and the time to an accuracy of `half`, against both sizes. Dots: seeds; dashed: published law."""
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, 4, sharey=True)
-    known = [ending(run, "accuracy", half) for run in runs.values()]
+    known = [ending(run, half) for run in runs.values()]
     for (of_pairs, of_tokens), every, published in (
         (panels[:2], list(runs.values()), law),
         (panels[2:], known, None),
@@ -103,7 +101,7 @@ def figure_two_attentions(run: RecallRun) -> Figure:
                 right.plot(times, lasting_median(rows), color=colour, linewidth=0.4 + 0.2 * layer, linestyle=DASHES)
     for axes in (left, right):
         dress(axes)
-        _accuracy_axes(axes, [trajectory], log=False)
+        _accuracy_axes(axes, [trajectory])
     right.set_ylabel("attention of the strongest head")
     name_ends(right, lines)
     return figure
@@ -128,13 +126,13 @@ def figure_repetition(runs: Mapping[str, RecallRun]) -> Figure:
             beside = lasting_median(moving_values(trajectory, "accuracy_repeated"))
             axes.plot(times, beside, color=colour, linewidth=0.9, linestyle=DASHES)
         axes.set_title(title)
-        _accuracy_axes(axes, [trajectory for _, trajectory in own], log=False)
+        _accuracy_axes(axes, [trajectory for _, trajectory in own])
         keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="with repetition"))
         axes.legend(handles=keys, loc="best", fontsize=6)
     return figure
 
 
-def _accuracy_axes(axes: Axes, trajectories: list[Trajectory], *, log: bool) -> None:
+def _accuracy_axes(axes: Axes, trajectories: list[Trajectory]) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("accuracy")
-    time_axis(axes, longest_times(trajectories, "accuracy"), log=log)
+    time_axis(axes, longest_times(trajectories, "accuracy"), log=False)

@@ -19,6 +19,8 @@ from headway.report.colours import FAINT, INK, MUTED
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+DASHES = (0, (3.5, 1.6))
+DOTS = (0, (1, 1.6))
 PAGE_WIDTH = 5.5
 """Inches: the width of the text in the papers, so that a point on the screen is a point in print."""
 RESOLUTION = 160

@@ -14,15 +14,13 @@ from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, 
 from headway.report.figures.ends import note_above
 from headway.report.figures.lines import draw_seeds, median_over_seeds, moving_values
 from headway.report.figures.runs import run_colours
-from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
+from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import ToySettings
 
 Look = dict[str, Any]
 ToyRun = tuple[ToySettings, Trajectory]
 NAMES = {"focus": "attention on the token", "value": r"$\langle W, W_*\rangle / d$"}
 COLOURS = {"focus": COOPERATION_COLOUR, "value": COMPETITION_COLOUR}
-DASHES = (0, (3.5, 1.6))
-DOTS = (0, (1, 1.6))
 
 
 @styled

@@ -12,8 +12,8 @@ from headway.records import Trajectory
 from headway.report.colours import INK, MUTED
 from headway.report.figures.lines import median_over_seeds, moving_values
 from headway.report.figures.runs import run_colours
-from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
-from headway.report.figures.toy import COLOURS, DASHES, DOTS, NAMES, Look, ToyRun, case_name, largest, times_of
+from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
+from headway.report.figures.toy import COLOURS, NAMES, Look, ToyRun, case_name, largest, times_of
 
 LOOKS: tuple[Look, Look] = ({"linewidth": 2.4, "alpha": 0.45}, {"linewidth": 1.1, "linestyle": DASHES})
 """Of what was measured, and of what was predicted."""

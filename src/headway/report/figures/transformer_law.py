@@ -9,16 +9,14 @@ from matplotlib.figure import Figure
 
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.figures.against_size import draw_family, ending
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.families import draw_family, ending
 from headway.report.figures.lines import moving_values, time_axis
 from headway.report.figures.stopping import draw_stopping, lasting_median
-from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
+from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import SingleLocationSettings
 
 LocationRun = tuple[SingleLocationSettings, Trajectory]
-DOTS = (0, (1, 1.6))
-DASHES = (0, (3.5, 1.6))
 
 
 @styled
@@ -66,7 +64,7 @@ def figure_plateau_sizes(runs: Mapping[str, LocationRun], law: Callable[[Locatio
     draw_family(
         panels[2], _beside(plain, [r for r in every if r[0].task.copies > 1]), "copies", None, "copies B", "", law
     )
-    alike = [ending(run, "loss", level) for run in _beside(plain, shared)]
+    alike = [ending(run, level) for run in _beside(plain, shared)]
     draw_family(panels[3], alike, "repeated", None, "share p", "", None)
     panels[3].set_title(f"to a loss of {level:g}" if shared else "", fontsize="small")
     panels[0].set_ylabel("plateau (steps)")

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
-from headway.analysis.crossings import first_at_least, first_at_most
+from headway.analysis.crossings import learnt_at
 from headway.records import Trajectory
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.runs import run_colours
-from headway.report.figures.style import dress
+from headway.report.figures.style import DASHES, dress
 
 AnyRun = tuple[Any, Trajectory]
-DASHES = (0, (3.5, 1.6))
 
 
-def ending(run: AnyRun, curve: Literal["loss", "accuracy"], level: float) -> AnyRun:
+def ending(run: AnyRun, level: float) -> AnyRun:
     """The same run with a plateau that ends at another loss, or accuracy."""
     settings, trajectory = run
-    first = first_at_most if curve == "loss" else first_at_least
-    found = first(trajectory.times(curve), trajectory[curve], level)
-    return settings, replace(trajectory, facts={**trajectory.facts, "plateau": found})
+    return settings, replace(trajectory, facts={**trajectory.facts, "plateau": learnt_at(trajectory, level)})
 
 
 def draw_family(
@@ -61,8 +58,13 @@ def draw_family(
     sizes = sorted({float(value(run, along)) for run in runs})
     if sizes and sizes[0] > 0 and along != "repeated":
         axes.set_xscale("log")
+    name_every(axes, sizes)
+    axes.margins(x=0.1)
+
+
+def name_every(axes: Axes, sizes: Sequence[float]) -> None:
+    """A tick at every size, with its number, and no other."""
     axes.xaxis.set_major_locator(FixedLocator(sizes))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_minor_locator(FixedLocator([]))
-    axes.margins(x=0.1)
