@@ -108,6 +108,32 @@ class Trajectory:
 
 
 @dataclass(frozen=True)
+class About:
+    """What the page says of a run in words: made by its task where it is trained, and kept in the record.
+
+    Whoever reads a record needs neither the task's code nor its settings to draw it.
+    """
+
+    title: str
+    """What is learnt, as the beginning of a sentence: "An in-context Markov chain of 4 states"."""
+    rungs: tuple[str, ...] = ()
+    """The reference predictors, from knowing nothing to the truth: the last axis of `kl_rungs`."""
+    loss: str = "loss"
+    """What `loss` is: "cross-entropy", "half the squared error"."""
+    unit: str = "nats"
+    """Of the loss and of the distance to the rungs; empty for a number without one."""
+    progress: str = "loss"
+    """The array by which one sees how far a run has come: "excess_loss", "loss" or "accuracy"."""
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Lags whose attention is summed up, by name: (("block 1", (1, 2)), ...); lag 1 is the newest position."""
+    measures: tuple[tuple[str, str], ...] = ()
+    """Further arrays, (seed, evaluation, ...), and what they are: (("attention_previous", "on the token before"),).
+
+    One of the shape (seed, evaluation, layer, head) is drawn once a head.
+    """
+
+
+@dataclass(frozen=True)
 class Finding:
     """A claim, held against the numbers of every seed."""
 

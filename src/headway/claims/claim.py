@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from headway.settings import Settings
 Run = tuple[Settings, Trajectory]
 AnyRun = tuple[Any, Trajectory]
 """A run of any kind: its settings are those of its kind."""
+Results = Mapping[str, AnyRun]
+"""Settings of a run and what it measured, by its name; a run that was not made is missing."""
+Judge = Callable[["Claim", Results], Any]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,25 @@ class Claim:
     """When we say that a seed shows it."""
     quantity: str
     """The number that is measured."""
+    judge: Judge | None = None
+    """(claim, results) -> a finding; or values and whether it holds, seed by seed, with or without a word of detail."""
+    title: str = ""
+    """What it claims, in a few words for a table."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Grid, or "" for all -> why we think it does not hold in every seed: an opinion, shown beside such a verdict."""
+
+    def held_against(self, results: Results, grid: str = "") -> Finding:
+        """The verdict of the claim's own judge, with the reason that belongs to it."""
+        if self.judge is None:
+            raise TypeError(f"the claim {self.name!r} has no judge. Give it one: judge(claim, results).")
+        judged = self.judge(self, results)
+        if not isinstance(judged, Finding):
+            judged = self.finding(list(results.values()), *judged)
+        short = judged.verdict in ("partly", "fails")
+        return dataclasses.replace(judged, reason=self._reason(grid) if short else "")
+
+    def _reason(self, grid: str) -> str:
+        return " ".join(self.reasons.get(grid, self.reasons.get("", "")).split())
 
     def called(self, name: str, statement: str | None = None) -> Claim:
         """The same claim about something else."""
