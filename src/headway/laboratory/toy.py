@@ -20,13 +20,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from headway.laboratory.randomness import FEATURES, TRAINING_SET, key_of
 from headway.records import Cell, Trajectory
 from headway.settings import ToySettings
 from headway.theory.emergence import escape, logits, simulate
 from headway.theory.emergence.descent import Descent, Rule, descend
 from headway.theory.emergence.simulate import Seen, Times
 from headway.theory.emergence.toy import Toy, toys
+from headway.training.randomness import FEATURES, TRAINING_SET, key_of
 
 CLOCK = "escape"
 QUANTITIES = ("loss", "focus", "value", "repeated_value")

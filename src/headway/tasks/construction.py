@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from headway.settings.checks import require, require_number, require_whole, settle
-from headway.settings.task import TaskSettings
+from headway.tasks.chain import Chain
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class ConstructionSettings:
 
     KIND: ClassVar[str] = "construction"
 
-    task: TaskSettings = field(default_factory=TaskSettings)
+    task: Chain = field(default_factory=Chain)
     sharpness: tuple[float, ...] = tuple(map(float, range(21)))
     """lambda: the score of the positions that a head is made to look at; the others have 0."""
     test_samples: int = 3000
