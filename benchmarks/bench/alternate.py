@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.bench.contestant import Contestant
+from benchmarks.bench.contestant import Contestant
 
 PAUSE = 0.05
 """Seconds before each measurement: threads that another contestant left spinning go to sleep."""

@@ -15,7 +15,7 @@ from headway.cli import UserError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headway.bench.record import BenchRecord
+    from benchmarks.bench.record import BenchRecord
 
 USAGE = """\
 Measure the speed of training on this machine: on the CPU, or on the GPU if JAX has one.
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> None:
     # From here on nobody waits for help.
     from rich.console import Console
 
-    from headway.bench.record import BenchError, read_all
+    from benchmarks.bench.record import BenchError, read_all
 
     try:
         made = None
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _measure(options: Options, console: Console) -> list[BenchRecord]:
     """Measure what was asked for; an interruption keeps what is on the disk, and says so."""
-    from headway.bench.run import measure
+    from benchmarks.bench.run import measure
 
     what = PARTS if "all" in options.what else tuple(dict.fromkeys(options.what))
     usual = ("torch", "jax") if options.quick else ("torch", "torch-compile", "jax")
@@ -118,8 +118,8 @@ def _show(records: Sequence[BenchRecord], console: Console) -> None:
     """One table for each part, scale and platform."""
     from rich.table import Table
 
-    from headway.bench.document import rounds
-    from headway.bench.tables import table
+    from benchmarks.bench.document import rounds
+    from benchmarks.bench.tables import table
 
     for part, scale, platform in dict.fromkeys((each.part, each.scale, each.platform) for each in records):
         alike = [each for each in records if (each.part, each.scale, each.platform) == (part, scale, platform)]
@@ -138,8 +138,8 @@ def _show(records: Sequence[BenchRecord], console: Console) -> None:
 
 def _write(records: Sequence[BenchRecord], folder: Path, options: Options) -> None:
     """The pictures beside the records, and the document where it was asked for."""
-    from headway.bench.document import document
-    from headway.bench.draw import pictures, save
+    from benchmarks.bench.document import document
+    from benchmarks.bench.draw import pictures, save
 
     for name, figure in pictures(records).items():
         print(save(figure, folder / f"{name}.png"))

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from headway.bench.cases import AXES
-from headway.bench.power_law import axis_exponent, medians
-from headway.bench.record import BenchRecord
-from headway.bench.tables import CASES, NAMES, ratios
+from benchmarks.bench.cases import AXES
+from benchmarks.bench.power_law import axis_exponent, medians
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.tables import CASES, NAMES, ratios
 from headway.report.colours import HEAD_COLOURS, INK, MUTED
 from headway.report.figures.style import dress, new_figure, styled
 from headway.store import files

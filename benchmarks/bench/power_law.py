@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.bench.alternate import spread
+from benchmarks.bench.alternate import spread
 
 
 class Exponent(NamedTuple):

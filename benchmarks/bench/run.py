@@ -13,12 +13,12 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import jax
 
-from headway.bench import rivals
-from headway.bench.cases import PAPER, QUICK
-from headway.bench.headway_side import on_gpu
-from headway.bench.machine import describe, disturbance
-from headway.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start
-from headway.bench.record import BenchRecord
+from benchmarks.bench import rivals
+from benchmarks.bench.cases import PAPER, QUICK
+from benchmarks.bench.headway_side import on_gpu
+from benchmarks.bench.machine import describe, disturbance
+from benchmarks.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start
+from benchmarks.bench.record import BenchRecord
 from headway.laboratory import device
 
 MEASURES = {

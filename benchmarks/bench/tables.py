@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headway.bench.alternate import Spread, spread
-from headway.bench.cases import AXES
-from headway.bench.power_law import axis_exponent, medians
-from headway.bench.record import BenchRecord
-from headway.bench.rivals import TITLES
+from benchmarks.bench.alternate import Spread, spread
+from benchmarks.bench.cases import AXES
+from benchmarks.bench.power_law import axis_exponent, medians
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.rivals import TITLES
 
 NAMES = {"headway": "Headway", **TITLES}
 CASES = {"minimal": "minimal", "full": "full", "full-dropout": "full, dropout"}

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from tests.bench.made import made
 
-from headway.bench import alternate as module
-from headway.bench.alternate import alternate, spread, warm_up
-from headway.bench.contestant import Contestant
-from headway.bench.power_law import exponent
-from headway.bench.tables import ratios
+from benchmarks.bench import alternate as module
+from benchmarks.bench.alternate import alternate, spread, warm_up
+from benchmarks.bench.contestant import Contestant
+from benchmarks.bench.power_law import exponent
+from benchmarks.bench.tables import ratios
 
 
 @pytest.fixture

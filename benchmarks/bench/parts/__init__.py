@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from headway.bench.cases import Case, cases
-from headway.bench.record import BenchRecord, write
+from benchmarks.bench.cases import Case, cases
+from benchmarks.bench.record import BenchRecord, write
 
 
 @dataclass(frozen=True)

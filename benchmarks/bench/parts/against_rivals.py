@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.bench import rivals
-from headway.bench.agreement import check
-from headway.bench.alternate import Pair, alternate, warm_up
-from headway.bench.cases import Case
-from headway.bench.contestant import Contestant
-from headway.bench.headway_side import begin
-from headway.bench.machine import Others
-from headway.bench.parts import Bench
-from headway.bench.record import BenchRecord
+from benchmarks.bench import rivals
+from benchmarks.bench.agreement import check
+from benchmarks.bench.alternate import Pair, alternate, warm_up
+from benchmarks.bench.cases import Case
+from benchmarks.bench.contestant import Contestant
+from benchmarks.bench.headway_side import begin
+from benchmarks.bench.machine import Others
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchRecord
 
 
 def measure(bench: Bench) -> list[BenchRecord]:

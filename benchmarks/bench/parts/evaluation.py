@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from headway.bench.alternate import PAUSE, seconds_per_step, warm_up
-from headway.bench.cases import Case
-from headway.bench.headway_side import begin
-from headway.bench.parts import Bench
-from headway.bench.record import BenchRecord
+from benchmarks.bench.alternate import PAUSE, seconds_per_step, warm_up
+from benchmarks.bench.cases import Case
+from benchmarks.bench.headway_side import begin
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchRecord
 from headway.training.schedule import evaluation_steps
 
 

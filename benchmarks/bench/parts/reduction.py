@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from headway.bench.alternate import PAUSE
-from headway.bench.cases import QUICK
-from headway.bench.machine import Others
-from headway.bench.parts import Bench
-from headway.bench.record import BenchError, BenchRecord, write
+from benchmarks.bench.alternate import PAUSE
+from benchmarks.bench.cases import QUICK
+from benchmarks.bench.machine import Others
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchError, BenchRecord, write
 from headway.settings import FlowSettings
 from headway.theory import Problem, State, full, full_problem, geometric, merge_values, solve
 from headway.theory.start import near_uniform, stack

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.bench.alternate import seconds_per_step, warm_up
-from headway.bench.cases import Case, along, axes
-from headway.bench.headway_side import begin
-from headway.bench.parts import Bench
-from headway.bench.record import BenchRecord
+from benchmarks.bench.alternate import seconds_per_step, warm_up
+from benchmarks.bench.cases import Case, along, axes
+from benchmarks.bench.headway_side import begin
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchRecord
 
 
 def measure(bench: Bench) -> list[BenchRecord]:

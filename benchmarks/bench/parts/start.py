@@ -14,16 +14,15 @@ from typing import Any
 
 import jax
 
-from headway.bench.cases import QUICK, Case
-from headway.bench.contestant import HEADWAY
-from headway.bench.parts import Bench
-from headway.bench.record import BenchError, BenchRecord
+from benchmarks.bench.cases import QUICK, Case
+from benchmarks.bench.contestant import HEADWAY
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchError, BenchRecord
 from headway.laboratory import new_model
 from headway.settings import Settings
 from headway.training.checkpoint import flatten
 
-SOURCE = Path(__file__).parent.parent.parent.parent
-"""The folder that holds the package."""
+CHECKOUT = Path(__file__).parents[3]
 
 
 def measure(bench: Bench) -> list[BenchRecord]:
@@ -44,7 +43,7 @@ def _measure(bench: Bench, case: Case) -> BenchRecord:
 
 
 def _alone(bench: Bench, case: Case, contestant: str) -> dict[str, Any]:
-    """What `headway.bench.alone` says about one contestant."""
+    """What `benchmarks.bench.alone` says about one contestant."""
     task = {
         "case": case.name,
         "scale": bench.scale,
@@ -54,7 +53,7 @@ def _alone(bench: Bench, case: Case, contestant: str) -> dict[str, Any]:
         "started": time.time(),
     }
     outcome = subprocess.run(
-        [sys.executable, "-m", "headway.bench.alone", json.dumps(task)],
+        [sys.executable, "-m", "benchmarks.bench.alone", json.dumps(task)],
         capture_output=True,
         text=True,
         env=_environment(),
@@ -109,12 +108,12 @@ def _small(minimal: Case) -> list[str]:
 
 def _launcher() -> list[str]:
     """`./run` where this process belongs to its environment, else this Python."""
-    script = SOURCE.parent / "run"
-    if script.is_file() and Path(sys.prefix) == SOURCE.parent / ".venv":
-        return [str(script)]
+    if Path(sys.prefix) == CHECKOUT / ".venv":
+        return [str(CHECKOUT / "run")]
     return [sys.executable, "-m", "headway"]
 
 
 def _environment() -> dict[str, str]:
-    """This process's, in which the same package is found."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")]).rstrip(":")}
+    """This process's, in which the same package and these benchmarks are found."""
+    places = [str(CHECKOUT / "src"), str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}

@@ -16,8 +16,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from headway.bench.contestant import Contestant
-from headway.bench.rivals import Arrays, Rival
+from benchmarks.bench.contestant import Contestant
+from benchmarks.bench.rivals import Arrays, Rival
 from headway.settings import Settings
 
 Weights = dict[str, Array]

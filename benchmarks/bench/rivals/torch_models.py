@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.bench.rivals import Arrays
+from benchmarks.bench.rivals import Arrays
 from headway.settings import Settings
 
 if TYPE_CHECKING:
