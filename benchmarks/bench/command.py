@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from benchmarks.bench import PARTS, Part
 from headway.cli import UserError
 
 if TYPE_CHECKING:
@@ -38,14 +39,12 @@ examples:
   headway bench --from runs/bench                 show what was measured, and measure nothing
 """
 
-PARTS = ("rivals", "scaling", "start", "evaluation", "reduction")
-
 
 @dataclass(frozen=True)
 class Options:
     """What to measure, and where to write."""
 
-    what: tuple[Literal["rivals", "scaling", "start", "evaluation", "reduction", "all"], ...] = ("all",)
+    what: tuple[Part | Literal["all"], ...] = ("all",)
     """Parts to measure."""
     quick: bool = False
     """Small shapes, which show that everything works and nothing about speed."""

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.bench.record import PARTS, BenchRecord
+from benchmarks.bench import PARTS
+from benchmarks.bench.record import BenchRecord
 from benchmarks.bench.tables import Table, table
 
 TRUSTED = 0.1

@@ -77,8 +77,7 @@ def draw_scaling(record: BenchRecord) -> Figure:
         panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         panel.yaxis.set_minor_formatter(NullFormatter())
         panel.margins(x=0.1)
-        error = "" if fit.standard_error is None else f" ± {fit.standard_error:.2f}"
-        panel.set_title(f"exponent {fit.value:z.2f}{error}")
+        panel.set_title(f"exponent {fit}")
     # One scale for all panels: what is flat and what is steep can be compared.
     shown = [seconds for times in found.values() for taken in times.values() for seconds in taken]
     for panel in panels[: len(found)]:

@@ -19,10 +19,10 @@ from headway.settings import Settings
 
 Arrays = Mapping[str, np.ndarray]
 """Weights or gradients by name; Headway's names are the paths in its model."""
+HEAD, MLP = ".blocks[0].attention.", ".blocks[0].mlp."
+NORMS = (".blocks[0].norms[0].", ".blocks[0].norms[1].")
 
 TITLES = {"torch": "PyTorch", "torch-compile": "torch.compile", "jax": "plain JAX"}
-NAMES = tuple(TITLES)
-INSTALL = "pip install 'headway[torch]'"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def absence(name: str, gpu: bool) -> str | None:
     if name == "jax":
         return None
     if importlib.util.find_spec("torch") is None:
-        return f"{TITLES[name]} is left out: PyTorch is not installed. `{INSTALL}` installs it."
+        return f"{TITLES[name]} is left out: PyTorch is not installed. `pip install 'headway[torch]'` installs it."
     if name == "torch-compile" and not any(map(shutil.which, (os.environ.get("CXX", "c++"), "g++", "clang++"))):
         return f"{TITLES[name]} is left out: it needs a C++ compiler. On Debian: apt-get install g++."
     if gpu:
