@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from headway.bench.cases import AXES, along, axes, case, cases
+from benchmarks.bench.cases import AXES, along, axes, case, cases
 
 
 def flat(settings: dict, prefix: str = "") -> dict:

@@ -21,7 +21,7 @@ COMMANDS = {
     "report": "claims, figures and a page from what is on disk, without training",
     "predict": "how long a plateau will be, before anything is trained",
     "export": "the numbers of a record as CSV or Parquet",
-    "bench": "how fast training is here, beside PyTorch and plain JAX",
+    "bench": "how fast training is here, beside PyTorch and plain JAX (in a source checkout)",
 }
 
 HELP = """\

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from headway.bench.alternate import PAUSE
-from headway.bench.cases import QUICK
-from headway.bench.machine import Others
-from headway.bench.parts import Bench
-from headway.bench.record import BenchError, BenchRecord, write
+from benchmarks.bench.alternate import seconds
+from benchmarks.bench.cases import QUICK
+from benchmarks.bench.machine import Others
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchError
 from headway.settings import FlowSettings
 from headway.theory import Problem, State, full, full_problem, geometric, merge_values, solve
 from headway.theory.start import near_uniform, stack
@@ -27,25 +26,22 @@ CLOSE = 1e-8
 ROUNDS = 5
 
 
-def measure(bench: Bench) -> list[BenchRecord]:
+def measure(bench: Bench) -> None:
     """Every dimension, the two flows in turn; they must end at the same place, or nothing is kept."""
-    dimensions = DIMENSIONS[bench.scale]
     settings = replace(FLOW, last=2.0) if bench.scale == QUICK else FLOW
     measured: dict[str, Any] = {"rounds": {}, "differences": {}, "others": []}
-    record, others = None, Others()
-    for dimension in dimensions:
+    others = Others()
+    for dimension in DIMENSIONS[bench.scale]:
         bench.say(f"flow: compiling for d = {dimension}")
         whole, reduced = contestants(settings, dimension)
         measured["differences"][str(dimension)] = difference(whole(), reduced(), dimension)
         rounds: list[dict[str, float]] = []
         for _ in range(bench.rounds or ROUNDS):
-            rounds = [*rounds, {"full": _seconds(whole), "reduced": _seconds(reduced)}]
-            measured["rounds"] = {**measured["rounds"], str(dimension): rounds}
-            measured["others"] = [*measured["others"], others.share()]
-            record = _keep(bench, settings, measured)
+            rounds.append({"full": seconds(whole), "reduced": seconds(reduced)})
+            measured["rounds"][str(dimension)] = rounds
+            measured["others"].append(others.share())
+            bench.write("reduction", "flow", asdict(settings), measured)
         bench.say(f"flow: measured d = {dimension}")
-    assert record is not None
-    return [record]
 
 
 def contestants(settings: FlowSettings, dimension: int) -> tuple[Callable[[], State], Callable[[], State]]:
@@ -75,25 +71,3 @@ def difference(one: State, other: State, dimension: int) -> float:
             f"flow and may differ by {CLOSE:g}. Nothing is measured: the reduction, or the solver, is wrong here."
         )
     return found
-
-
-def _seconds(advance: Callable[[], State]) -> float:
-    time.sleep(PAUSE)
-    began = time.perf_counter()
-    advance()
-    return time.perf_counter() - began
-
-
-def _keep(bench: Bench, settings: FlowSettings, measured: dict[str, Any]) -> BenchRecord:
-    record = BenchRecord(
-        part="reduction",
-        case="flow",
-        scale=bench.scale,
-        platform="gpu" if bench.gpu else "cpu",
-        command=f"headway bench --what reduction{bench.options}",
-        settings=asdict(settings),
-        machine=bench.machine,
-        measured=measured,
-    )
-    write(record, bench.folder)
-    return record

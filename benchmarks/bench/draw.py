@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from headway.bench.cases import AXES
-from headway.bench.power_law import axis_exponent, medians
-from headway.bench.record import BenchRecord
-from headway.bench.tables import CASES, NAMES, ratios
+from benchmarks.bench.cases import AXES
+from benchmarks.bench.power_law import axis_exponent, medians
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.tables import CASES, NAMES, ratios
 from headway.report.colours import HEAD_COLOURS, INK, MUTED
 from headway.report.figures.style import dress, new_figure, styled
 from headway.store import files
@@ -77,8 +77,7 @@ def draw_scaling(record: BenchRecord) -> Figure:
         panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         panel.yaxis.set_minor_formatter(NullFormatter())
         panel.margins(x=0.1)
-        error = "" if fit.standard_error is None else f" ± {fit.standard_error:.2f}"
-        panel.set_title(f"exponent {fit.value:z.2f}{error}")
+        panel.set_title(f"exponent {fit}")
     # One scale for all panels: what is flat and what is steep can be compared.
     shown = [seconds for times in found.values() for taken in times.values() for seconds in taken]
     for panel in panels[: len(found)]:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bench import PARTS
 from headway.store import files
 
-PARTS = ("rivals", "scaling", "start", "evaluation", "reduction")
 VERSION = 1
 
 

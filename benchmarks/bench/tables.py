@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headway.bench.alternate import Spread, spread
-from headway.bench.cases import AXES
-from headway.bench.power_law import axis_exponent, medians
-from headway.bench.record import BenchRecord
-from headway.bench.rivals import TITLES
+from benchmarks.bench.alternate import Spread, spread
+from benchmarks.bench.cases import AXES
+from benchmarks.bench.power_law import axis_exponent, medians
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.rivals import TITLES
 
 NAMES = {"headway": "Headway", **TITLES}
 CASES = {"minimal": "minimal", "full": "full", "full-dropout": "full, dropout"}
@@ -97,11 +97,8 @@ def _rivals(record: BenchRecord) -> list[tuple[str, ...]]:
 def _scaling(record: BenchRecord) -> list[tuple[str, ...]]:
     rows = []
     for axis, times in record.measured["axes"].items():
-        found = axis_exponent(times)
-        error = "" if found.standard_error is None else f" ± {found.standard_error:.2f}"
         costs = ", ".join(f"{value}: {duration(cost)}" for value, cost in medians(times).items())
-        # "z": what is nothing may be a little less than nothing, depending on the machine, and is told as 0.00.
-        rows.append((CASES[record.case], AXES[axis], costs, f"{found.value:z.2f}{error}"))
+        rows.append((CASES[record.case], AXES[axis], costs, str(axis_exponent(times))))
     return rows
 
 
@@ -162,18 +159,9 @@ def _reduction(record: BenchRecord) -> list[tuple[str, ...]]:
 
 
 _PARTS = {
-    "rivals": (
-        ("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range"),
-        _rivals,
-    ),
+    "rivals": (("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range"), _rivals),
     "scaling": (("model", "along", "a step at each value", "exponent"), _scaling),
-    "start": (
-        ("model", "by", "imports done", "first step done", "peak memory", "after imports"),
-        _start,
-    ),
-    "evaluation": (
-        ("model", "a step", "an evaluation", "in steps", "how many", "run / its steps"),
-        _evaluation,
-    ),
+    "start": (("model", "by", "imports done", "first step done", "peak memory", "after imports"), _start),
+    "evaluation": (("model", "a step", "an evaluation", "in steps", "how many", "run / its steps"), _evaluation),
     "reduction": (("d", "matrices", "coordinates", "ratio", "range", "largest difference"), _reduction),
 }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.bench.contestant import Contestant
+from benchmarks.bench.contestant import Contestant
 
 PAUSE = 0.05
 """Seconds before each measurement: threads that another contestant left spinning go to sleep."""
@@ -23,37 +22,37 @@ class Pair(NamedTuple):
     headway: float
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(NamedTuple):
     """A median and how far single rounds lie from it."""
 
-    median: float
     low: float
-    high: float
     lower_quartile: float
+    median: float
     upper_quartile: float
-    rounds: int
+    high: float
 
 
 def spread(values: Sequence[float]) -> Spread:
     """Median, range and quartiles of at least one value."""
-    low, lower, median, upper, high = (float(value) for value in np.quantile(values, (0, 0.25, 0.5, 0.75, 1)))
-    return Spread(median, low, high, lower, upper, len(values))
+    return Spread(*map(float, np.quantile(values, (0, 0.25, 0.5, 0.75, 1))))
+
+
+def seconds(act: Callable[[], Any]) -> float:
+    """Wall time of one call."""
+    time.sleep(PAUSE)
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
 
 
 def seconds_per_step(contestant: Contestant) -> float:
     """Wall time of one `advance`, for each seed and step in it."""
-    time.sleep(PAUSE)
-    began = time.perf_counter()
-    contestant.advance()
-    return (time.perf_counter() - began) / (contestant.seeds * contestant.steps)
+    return seconds(contestant.advance) / (contestant.seeds * contestant.steps)
 
 
 def warm_up(contestant: Contestant) -> float:
     """Compile and touch everything once; the seconds that the first call took beyond what its steps take."""
-    began = time.perf_counter()
-    contestant.advance()
-    first = time.perf_counter() - began
+    first = seconds(contestant.advance)
     return max(0.0, first - seconds_per_step(contestant) * contestant.seeds * contestant.steps)
 
 

@@ -14,47 +14,41 @@ from typing import Any
 
 import jax
 
-from headway.bench.cases import QUICK, Case
-from headway.bench.contestant import HEADWAY
-from headway.bench.parts import Bench
-from headway.bench.record import BenchError, BenchRecord
+from benchmarks.bench.cases import QUICK, Case
+from benchmarks.bench.contestant import HEADWAY
+from benchmarks.bench.parts import Bench
+from benchmarks.bench.record import BenchError
 from headway.laboratory import new_model
 from headway.settings import Settings
 from headway.training.checkpoint import flatten
 
-SOURCE = Path(__file__).parent.parent.parent.parent
-"""The folder that holds the package."""
+CHECKOUT = Path(__file__).parents[3]
 
 
-def measure(bench: Bench) -> list[BenchRecord]:
+def measure(bench: Bench) -> None:
     """Every case and contestant alone, and the whole command up to its first step."""
     cases = bench.cases("start")
-    return [*(_measure(bench, case) for case in cases), _first_step(bench, cases[0])]
-
-
-def _measure(bench: Bench, case: Case) -> BenchRecord:
-    measured: dict[str, Any] = {"alone": {}}
-    record = None
-    for name in (HEADWAY, *bench.rivals):
-        bench.say(f"{case.name}: {name} alone in a process")
-        measured["alone"][name] = _alone(bench, case, name)
-        record = bench.keep("start", case, measured)
-    assert record is not None
-    return record
+    for case in cases:
+        alone = {}
+        for name in (HEADWAY, *bench.rivals):
+            bench.say(f"{case.name}: {name} alone in a process")
+            alone[name] = _alone(bench, case, name)
+            bench.keep("start", case, {"alone": alone})
+    _first_step(bench, cases[0])
 
 
 def _alone(bench: Bench, case: Case, contestant: str) -> dict[str, Any]:
-    """What `headway.bench.alone` says about one contestant."""
+    """What `benchmarks.bench.alone` says about one contestant."""
     task = {
         "case": case.name,
         "scale": bench.scale,
         "gpu": bench.gpu,
         "contestant": contestant,
-        "shapes": {name: list(leaf.shape) for name, leaf in _shapes(case.settings).items()},
+        "shapes": _shapes(case.settings),
         "started": time.time(),
     }
     outcome = subprocess.run(
-        [sys.executable, "-m", "headway.bench.alone", json.dumps(task)],
+        [sys.executable, "-m", "benchmarks.bench.alone", json.dumps(task)],
         capture_output=True,
         text=True,
         env=_environment(),
@@ -65,16 +59,15 @@ def _alone(bench: Bench, case: Case, contestant: str) -> dict[str, Any]:
     return json.loads(outcome.stdout.splitlines()[-1])
 
 
-def _shapes(settings: Settings) -> dict[str, Any]:
-    """The model's arrays as they would be; a rival's process gets other numbers in the same shapes."""
+def _shapes(settings: Settings) -> dict[str, list[int]]:
+    """Of the model's arrays; a rival's process gets other numbers in the same shapes."""
     model = jax.jit(lambda: new_model(settings, jax.numpy.uint32(0), 1.0))()
-    return flatten(model)
+    return {name: list(leaf.shape) for name, leaf in flatten(model).items()}
 
 
-def _first_step(bench: Bench, minimal: Case) -> BenchRecord:
+def _first_step(bench: Bench, minimal: Case) -> None:
     """The main job as a user starts it, up to the line that tells of its first step; quickly, in small shapes."""
     taken: dict[str, list[float]] = {"first_line_seconds": [], "first_step_seconds": []}
-    record = None
     for _ in range(1 if bench.scale == QUICK else 3):
         bench.say("the main job, up to its first step")
         with tempfile.TemporaryDirectory(dir=bench.folder, prefix=".start-") as folder:
@@ -94,9 +87,7 @@ def _first_step(bench: Bench, minimal: Case) -> BenchRecord:
                 raise BenchError(f"`{' '.join(command)}` ended with {process.returncode} before its first step.")
         taken["first_line_seconds"].append(seen["training"])
         taken["first_step_seconds"].append(seen["step"])
-        record = bench.keep("start", replace(minimal, name="main-job"), taken)
-    assert record is not None
-    return record
+        bench.keep("start", replace(minimal, name="main-job"), taken)
 
 
 def _small(minimal: Case) -> list[str]:
@@ -109,12 +100,12 @@ def _small(minimal: Case) -> list[str]:
 
 def _launcher() -> list[str]:
     """`./run` where this process belongs to its environment, else this Python."""
-    script = SOURCE.parent / "run"
-    if script.is_file() and Path(sys.prefix) == SOURCE.parent / ".venv":
-        return [str(script)]
+    if Path(sys.prefix) == CHECKOUT / ".venv":
+        return [str(CHECKOUT / "run")]
     return [sys.executable, "-m", "headway"]
 
 
 def _environment() -> dict[str, str]:
-    """This process's, in which the same package is found."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")]).rstrip(":")}
+    """This process's, in which the same package and these benchmarks are found."""
+    places = [str(CHECKOUT / "src"), str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}

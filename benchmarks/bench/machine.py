@@ -26,6 +26,7 @@ def cores() -> int:
 
 def describe(device: str) -> dict[str, Any]:
     """The machine in plain words and numbers, and now (UTC); None where something cannot be known."""
+    source = commit()
     return {
         "device": device,
         "processor": _processor(),
@@ -35,7 +36,8 @@ def describe(device: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {name: _version(name) for name in PACKAGES},
         "load": round(os.getloadavg()[0], 2),
-        **commit(),
+        "commit": source["commit"],
+        "changed": source["changed"] or commit(Path(__file__).parent)["changed"],  # Headway's code, or the rivals'
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
 

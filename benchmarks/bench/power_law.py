@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.bench.alternate import spread
+from benchmarks.bench.alternate import spread
 
 
 class Exponent(NamedTuple):
@@ -18,12 +18,15 @@ class Exponent(NamedTuple):
     standard_error: float | None
     constant: float
 
+    def __str__(self) -> str:
+        error = "" if self.standard_error is None else f" ± {self.standard_error:.2f}"
+        # "z": what is nothing may be a little less than nothing, depending on the machine, and is told as 0.00.
+        return f"{self.value:z.2f}{error}"
+
 
 def exponent(values: Sequence[float], costs: Sequence[float]) -> Exponent:
     """Least squares on logs, over at least two different values."""
     x, y = np.log(np.asarray(values, float)), np.log(np.asarray(costs, float))
-    if len(np.unique(x)) < 2:
-        raise ValueError(f"a slope needs two different values, but got {list(values)}. Measure at another value too.")
     centred = x - x.mean()
     slope = float(centred @ y / (centred @ centred))
     left = y - y.mean() - slope * centred

@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.bench.record import PARTS, BenchRecord
-from headway.bench.tables import Table, table
+from benchmarks.bench import PARTS
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.tables import Table, table
 
 TRUSTED = 0.1
 """Share of the processor that others may have: beyond it, PyTorch's threads were seen to wait for each other."""
@@ -23,7 +24,7 @@ TITLES = {
 WORDS = {
     "rivals": "A step is forward, backward, clipping to norm 1 and AdamW on one batch, per seed. *PyTorch* is eager, "
     "*torch.compile* is the same model compiled, *plain JAX* is `vmap`, `value_and_grad`, optax and `jit` on dense "
-    "one-hot vectors; their code is in `src/headway/bench/rivals`. Headway is the program that the command `run` "
+    "one-hot vectors; their code is in `benchmarks/bench/rivals`. Headway is the program that the command `run` "
     "trains with. Rival and Headway are timed in turn, and a ratio is that of two neighbours; quartiles and range are "
     "over the rounds. Before that, all of them gave the same loss, gradient and losses of three steps from the same "
     "weights on the same sequences.",

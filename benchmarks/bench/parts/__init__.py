@@ -6,12 +6,12 @@ An interruption then loses nothing but the round it falls into.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway.bench.cases import Case, cases
-from headway.bench.record import BenchRecord, write
+from benchmarks.bench.cases import Case, cases
+from benchmarks.bench.record import BenchRecord, write
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,29 @@ class Bench:
     """Of the command, to repeat it."""
     machine: Mapping[str, Any]
     say: Callable[[str], None]
+    made: dict[str, BenchRecord] = field(default_factory=dict)
+    """Name -> the record as it was last written."""
 
     def cases(self, part: str) -> list[Case]:
         """What that part measures."""
         return cases(part, self.scale, self.gpu, self.rounds)
 
-    def keep(self, part: str, case: Case, measured: Mapping[str, Any]) -> BenchRecord:
+    def keep(self, part: str, case: Case, measured: Mapping[str, Any]) -> None:
         """Write what was measured so far."""
+        settings = {**asdict(case.settings), "seeds": case.seeds, "pace": asdict(case.pace)}
+        self.write(part, case.name, settings, measured)
+
+    def write(self, part: str, case: str, settings: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
+        """The same for what is no training."""
         record = BenchRecord(
             part=part,
-            case=case.name,
+            case=case,
             scale=self.scale,
             platform="gpu" if self.gpu else "cpu",
             command=f"headway bench --what {part}{self.options}",
-            settings={**asdict(case.settings), "seeds": case.seeds, "pace": asdict(case.pace)},
+            settings=settings,
             machine=self.machine,
             measured=measured,
         )
         write(record, self.folder)
-        return record
+        self.made[record.name] = record

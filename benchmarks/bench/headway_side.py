@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from headway.bench.contestant import HEADWAY, Contestant
+from benchmarks.bench.contestant import HEADWAY, Contestant
 from headway.laboratory import Group, precision
 from headway.records import Cell
 from headway.settings import Settings

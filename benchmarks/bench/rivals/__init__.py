@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.bench.contestant import Contestant
+from benchmarks.bench.contestant import Contestant
 from headway.settings import Settings
 
 Arrays = Mapping[str, np.ndarray]
 """Weights or gradients by name; Headway's names are the paths in its model."""
+HEAD, MLP = ".blocks[0].attention.", ".blocks[0].mlp."
+NORMS = (".blocks[0].norms[0].", ".blocks[0].norms[1].")
 
 TITLES = {"torch": "PyTorch", "torch-compile": "torch.compile", "jax": "plain JAX"}
-NAMES = tuple(TITLES)
-INSTALL = "pip install 'headway[torch]'"
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ def absence(name: str, gpu: bool) -> str | None:
     if name == "jax":
         return None
     if importlib.util.find_spec("torch") is None:
-        return f"{TITLES[name]} is left out: PyTorch is not installed. `{INSTALL}` installs it."
+        return f"{TITLES[name]} is left out: PyTorch is not installed. `pip install 'headway[torch]'` installs it."
     if name == "torch-compile" and not any(map(shutil.which, (os.environ.get("CXX", "c++"), "g++", "clang++"))):
         return f"{TITLES[name]} is left out: it needs a C++ compiler. On Debian: apt-get install g++."
     if gpu:
-        from headway.bench.rivals.torch_training import has_gpu
+        from benchmarks.bench.rivals.torch_training import has_gpu
 
         if not has_gpu():
             return (
@@ -58,9 +58,9 @@ def absence(name: str, gpu: bool) -> str | None:
 def make(name: str, settings: Settings, weights: Arrays, sequences: np.ndarray, steps: int, gpu: bool) -> Rival:
     """The rival of that name at `weights`, which trains on `sequences`, `steps` at a time."""
     if name == "jax":
-        from headway.bench.rivals.plain_jax import plain_jax
+        from benchmarks.bench.rivals.plain_jax import plain_jax
 
         return plain_jax(settings, weights, sequences, steps)
-    from headway.bench.rivals.torch_training import torch_rival
+    from benchmarks.bench.rivals.torch_training import torch_rival
 
     return torch_rival(settings, weights, sequences, steps, compiled=name == "torch-compile", gpu=gpu)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.bench.contestant import Contestant
-from headway.bench.machine import cores
-from headway.bench.rivals import Arrays, Rival
-from headway.bench.rivals.torch_models import FullModel, MinimalModel, full_layout, minimal_layout
+from benchmarks.bench.contestant import Contestant
+from benchmarks.bench.machine import cores
+from benchmarks.bench.rivals import Arrays, Rival
+from benchmarks.bench.rivals.torch_models import FullModel, MinimalModel, full_layout, minimal_layout
 from headway.settings import Settings
 
 if TYPE_CHECKING:

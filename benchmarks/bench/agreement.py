@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.bench import rivals
-from headway.bench.headway_side import begin
-from headway.bench.record import BenchError
+from benchmarks.bench import rivals
+from benchmarks.bench.headway_side import begin
+from benchmarks.bench.record import BenchError
 from headway.settings import Settings
 
 RATE = 2.0**14

@@ -1,6 +1,6 @@
 """One contestant in a process of its own: when it was ready, and how much memory it had at most.
 
-    python -m headway.bench.alone '{"case": "minimal", "contestant": "torch", ...}'
+    python -m benchmarks.bench.alone '{"case": "minimal", "contestant": "torch", ...}'
 
 A PyTorch process imports nothing of JAX, and the other way round, so that each is charged its own memory only.
 Rivals get random weights and sequences of the right shapes: neither time nor memory depends on the numbers.
@@ -13,10 +13,10 @@ import sys
 import time
 from typing import Any
 
-from headway.bench.alternate import seconds_per_step
-from headway.bench.cases import case
-from headway.bench.contestant import HEADWAY
-from headway.bench.machine import peak_memory
+from benchmarks.bench.alternate import seconds_per_step
+from benchmarks.bench.cases import case
+from benchmarks.bench.contestant import HEADWAY
+from benchmarks.bench.machine import peak_memory
 
 
 def live(task: dict[str, Any]) -> dict[str, float | int | None]:
@@ -27,14 +27,14 @@ def live(task: dict[str, Any]) -> dict[str, float | int | None]:
 
     chosen = case(task["case"], task["scale"], task["gpu"])
     if task["contestant"] == HEADWAY:
-        from headway.bench.headway_side import begin
+        from benchmarks.bench.headway_side import begin
 
         imported, memory = since(), peak_memory()
         contestant = begin(chosen.settings, chosen.seeds).contestant(chosen.pace.headway_steps)
     else:
         import numpy as np
 
-        from headway.bench import rivals
+        from benchmarks.bench import rivals
 
         generator = np.random.default_rng(0)
         task_settings, samples = chosen.settings.task, chosen.settings.training.samples
@@ -68,7 +68,7 @@ def live(task: dict[str, Any]) -> dict[str, float | int | None]:
 def _device_memory(contestant: str) -> int:
     """Bytes that a contestant had at most on the GPU."""
     if contestant.startswith("torch"):
-        from headway.bench.rivals.torch_training import peak_on_gpu
+        from benchmarks.bench.rivals.torch_training import peak_on_gpu
 
         return peak_on_gpu()
     import jax

@@ -16,15 +16,11 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from headway.bench.contestant import Contestant
-from headway.bench.rivals import Arrays, Rival
+from benchmarks.bench.contestant import Contestant
+from benchmarks.bench.rivals import HEAD, MLP, NORMS, Arrays, Rival
 from headway.settings import Settings
 
 Weights = dict[str, Array]
-
-HEAD = ".blocks[0].attention."
-MLP = ".blocks[0].mlp."
-NORMS = (".blocks[0].norms[0].", ".blocks[0].norms[1].")
 
 
 def minimal_logits(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.bench.rivals import Arrays
+from benchmarks.bench.rivals import HEAD, MLP, NORMS, Arrays
 from headway.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ else:
     from torch import nn
 
 Tensor = Any
-HEAD = ".blocks[0].attention."
-MLP = ".blocks[0].mlp."
 
 
 class MinimalModel(nn.Module):
@@ -101,13 +99,13 @@ def full_layout(arrays: Arrays) -> dict[str, np.ndarray]:
         "positions": arrays[".positions"],
         **{f"{name}.weight": joined(name) for name in ("query", "key", "value")},
         "output.weight": output.reshape(-1, output.shape[-1]).T,
-        "attention_norm.weight": arrays[".blocks[0].norms[0].scale"],
-        "attention_norm.bias": arrays[".blocks[0].norms[0].shift"],
+        "attention_norm.weight": arrays[f"{NORMS[0]}scale"],
+        "attention_norm.bias": arrays[f"{NORMS[0]}shift"],
         "inner.weight": arrays[f"{MLP}inner"].T,
         "inner.bias": arrays[f"{MLP}inner_bias"],
         "outer.weight": arrays[f"{MLP}outer"].T,
         "outer.bias": arrays[f"{MLP}outer_bias"],
-        "mlp_norm.weight": arrays[".blocks[0].norms[1].scale"],
-        "mlp_norm.bias": arrays[".blocks[0].norms[1].shift"],
+        "mlp_norm.weight": arrays[f"{NORMS[1]}scale"],
+        "mlp_norm.bias": arrays[f"{NORMS[1]}shift"],
         "readout.weight": arrays[".readout"].T,
     }
