@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.bench import rivals
 from benchmarks.bench.headway_side import begin
 from benchmarks.bench.record import BenchError
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 RATE = 2.0**14
 STEPS = 3

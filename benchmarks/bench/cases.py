@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headway import presets
-from headway.settings import Blocks, Settings
+from headway.tasks.chain import Blocks
+from headway.tasks.run import Settings
 
 PAPER, QUICK = "paper", "quick"
 
@@ -73,7 +74,7 @@ def _small(settings: Settings, minimal: bool) -> Settings:
     model = settings.model if minimal else replace(settings.model, width=12, mlp=8)
     return replace(
         settings,
-        task=replace(settings.task, tokens=8, horizon=6, blocks=((1,), (2,), (3,))),
+        task=replace(settings.task, vocab=8, horizon=6, blocks=((1,), (2,), (3,))),
         model=model,
         training=replace(settings.training, batch=32, samples=96, test_samples=32),
     )

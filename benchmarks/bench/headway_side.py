@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import jax
 import numpy as np
+from headway.training.train import State
 from jaxtyping import PyTree
 
 from benchmarks.bench.contestant import HEADWAY, Contestant
 from headway.laboratory import Group, precision
 from headway.records import Cell
-from headway.settings import Settings
+from headway.tasks.run import Settings
 from headway.training.checkpoint import flatten
-from headway.training.train import State
 
 FAR = 10**9
 """An evaluation that is never reached: the program only trains."""

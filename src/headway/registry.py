@@ -1,8 +1,8 @@
 """Kinds of runs by name: the one place that knows which there are, and where their code lies.
 
-A trained run is called by its task's name; other kinds are computed in one go. Code is loaded when it is needed, so that
-records can be read where the accelerator's packages are missing. A kind that nobody here knows is a user's: its records
-are read as they are (`records.Open`), and it can be trained once its file is loaded (`add`).
+A trained run is called by its task's name; other kinds are computed in one go. Code is loaded when it is needed, so
+that records can be read where the accelerator's packages are missing. A kind that nobody here knows is a user's: its
+records are read as they are (`records.Open`), and it can be trained once its file is loaded (`add`).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from headway.claims.looking import A3, A5, A16, checkered, newest_is_spared, pub
 from headway.claims.schedule import H3, H3_STEPS, plateau_schedule_stops_at_saddles
 from headway.claims.start import A7, smaller_start_is_later
 from headway.records import Finding
-from headway.settings import ConstructionSettings
+from headway.tasks.construction import ConstructionSettings
 
 SETTINGS = made_settings()
 IN_ORDER = bottoming_at(10, 60, 300)
@@ -184,7 +184,7 @@ EXAMPLES = {
         ),
     ),
     "A15": Example(
-        partial(first_stage_less_marked, A15), ((SETTINGS.changed(model={"blocks": 2}), BLURRED), (SETTINGS, CLEAR))
+        partial(first_stage_less_marked, A15), ((SETTINGS.changed(model={"layers": 2}), BLURRED), (SETTINGS, CLEAR))
     ),
     "A16": Example(partial(checkered, A16), ((UNEVEN, {"kl": IN_ORDER, "attention": CHECKERED}),)),
     "A17": Example(

@@ -33,7 +33,7 @@ def test_the_law_of_matching_is_that_of_half_the_answers_not_of_the_first_few(mo
 
 
 def test_sizes_of_which_guessing_nearly_passes_the_threshold_do_not_count_above_chance():
-    near, clear = ([size for size in SIZES if (size.task.tokens == 32) == is_near] for is_near in (True, False))
+    near, clear = ([size for size in SIZES if (size.task.vocab == 32) == is_near] for is_near in (True, False))
     runs = [*made(near, length=100.0), *made(clear)]
     for usual, above, factor in (
         (recall_law.B4, recall_law.B4_ABOVE_CHANCE, "pairs"),
@@ -56,7 +56,7 @@ def test_plateaus_of_one_length_are_no_law():
 def test_noise_that_passes_the_threshold_early_is_seen_where_it_must_be_kept():
     runs = made(SIZES)
     for settings, trajectory in runs:
-        if settings.task.tokens == 32:
+        if settings.task.vocab == 32:
             trajectory.arrays["accuracy"][:, 1] = 0.06
     found = recall_law.law_exponent(recall_law.B4_TOKENS, *runs, factor="tokens")
     assert found.verdict == "fails" and "must be kept: 0.55 tokens^0.79 pairs^2.25." in found.detail

@@ -14,7 +14,7 @@ import pytest
 from headway.cli import COMMANDS
 from headway.cli.arguments import title
 from headway.experiments import NAMES, find
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("jax", "equinox", "optax", "scipy", "matplotlib", "ruptures")

@@ -18,7 +18,7 @@ from headway.records import Trajectory
 from headway.store import Record, Store, load
 
 SMALL = (
-    *("--seeds", "2", "--task.tokens", "5", "--task.horizon", "4", "--training.steps", "12", "--training.batch", "8"),
+    *("--seeds", "2", "--task.vocab", "5", "--task.horizon", "4", "--training.steps", "12", "--training.batch", "8"),
     *("--training.samples", "20", "--training.test-samples", "16"),
     *("--evaluation.points", "6", "--evaluation.also", "--evaluation.snapshots", "4"),
 )

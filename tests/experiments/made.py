@@ -15,19 +15,12 @@ from tests.report.made_toy import made_toy
 
 from headway.experiments import find
 from headway.records import Trajectory
-from headway.settings import (
-    Blocks,
-    ConstructionSettings,
-    FlowSettings,
-    PortraitSettings,
-    RecallSettings,
-    RegressionSettings,
-    Settings,
-    SingleLocationSettings,
-    StageTimesSettings,
-    TaskSettings,
-    ToySettings,
-)
+from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToySettings
+from headway.tasks.chain import Blocks, Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
+from headway.tasks.run import Settings
+from headway.tasks.single_location import SingleLocation
 
 Change = Callable[[Trajectory], Trajectory]
 
@@ -72,13 +65,13 @@ def made_results(
     return results
 
 
-def on_blocks(task: TaskSettings, blocks: Blocks) -> TaskSettings:
+def on_blocks(task: Chain, blocks: Blocks) -> Chain:
     """The same chain on other blocks; where it has weights, the first lag of each has the largest."""
     weights = tuple(tuple(0.3 if place else 0.7 for place, _ in enumerate(block)) for block in blocks)
     return dataclasses.replace(task, blocks=blocks, weights=weights if task.weights else ())
 
 
-def _changed(settings: Settings, task: TaskSettings, heads: int | None) -> Settings:
+def _changed(settings: Settings, task: Chain, heads: int | None) -> Settings:
     model: dict[str, Any] = {} if heads is None else {"heads": heads}
     if settings.model.embedding == "one-hot":  # The blocks set its width, which heads may then not divide.
         model |= {"keys": False, "output": False}

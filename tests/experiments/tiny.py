@@ -13,17 +13,17 @@ from typing import Any
 from headway import presets
 from headway.experiments import NAMES, find
 from headway.settings import (
-    ConstructionSettings,
     EvaluationSettings,
     FlowSettings,
     PortraitSettings,
-    RecallSettings,
     RegressionSettings,
-    Settings,
-    SingleLocationSettings,
     StageTimesSettings,
     ToySettings,
 )
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
+from headway.tasks.run import Settings
+from headway.tasks.single_location import SingleLocation
 
 SEEDS = 2
 BATCH = 8
@@ -44,7 +44,7 @@ def small(settings: Settings) -> Settings:
     )
     return settings.changed(
         task=TASK,
-        model={"width": 12, "mlp": min(model.mlp, 4), "blocks": min(model.blocks, 2), "dropout": 0.0},
+        model={"width": 12, "mlp": min(model.mlp, 4), "layers": min(model.layers, 2), "dropout": 0.0},
         training={
             "steps": 36,
             "batch": BATCH,
@@ -95,13 +95,13 @@ def small_location(settings: SingleLocationSettings) -> SingleLocationSettings:
     """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
     task = settings.task
     sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
-    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "blocks": 1}, training=WAITING)
+    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING)
 
 
 def small_recall(settings: RecallSettings) -> RecallSettings:
     """The same of recall, whose two layers are what it is about."""
     task, pairs = settings.task, settings.task.pairs // 2
-    sizes = {"tokens": 4 if task.tokens == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
+    sizes = {"tokens": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
     waiting = {**WAITING, "threshold": 0.3, "until": None}
     return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting)
 

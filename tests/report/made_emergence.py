@@ -7,7 +7,8 @@ import numpy as np
 from headway.claims.recall_law import LAW as RECALL
 from headway.claims.transformer_law import LAW as LOCATION
 from headway.records import Trajectory
-from headway.settings import RecallSettings, SingleLocationSettings
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
 
 POINTS = 201
 SEEDS = (0, 1, 2, 3)
@@ -51,7 +52,7 @@ def made_location(
     loss = np.where(share >= 1, 0.0, np.maximum(loss, settings.training.threshold + 0.01))
     uniform = 1 / settings.length
     attention = uniform + (0.95 - uniform) * (share >= 0.98)
-    heads = np.full((*share.shape, settings.model.blocks, settings.model.heads), uniform)
+    heads = np.full((*share.shape, settings.model.layers, settings.model.heads), uniform)
     heads[:, :, -1, 0] = attention
     arrays = {
         "train_loss": loss,
@@ -76,12 +77,12 @@ def made_recall(
     if length is None:
         length = float(RECALL.predict([(settings, None)])[0]) / settings.task.copies * (1 - settings.task.favoured / 4)
     at, times, share = _clock(length, seeds)
-    chance = 1 / settings.task.tokens
+    chance = 1 / settings.task.vocab
 
     def accuracy(last: float) -> np.ndarray:
         return np.where(share >= known_at, last, np.where(share >= 1, settings.training.threshold + 0.01, chance))
 
-    layers, heads = settings.model.blocks, settings.model.heads
+    layers, heads = settings.model.layers, settings.model.heads
     relevant, previous = (np.full((*share.shape, count, heads), 0.1) for count in (layers, layers - 1))
     previous[:, :, 0, 0] = 0.1 + 0.8 * (share >= attention_at[0])
     relevant[:, :, -1, 0] = 0.1 + 0.8 * (share >= attention_at[1])

@@ -6,19 +6,22 @@ from dataclasses import replace
 import pytest
 from tests.training.tiny import TINY, changed
 
-from headway.laboratory.footprint import footprint
 from headway.records import Cell
-from headway.settings import ConstructionSettings, FlowSettings, RecallSettings, SingleLocationSettings
+from headway.settings import FlowSettings
 from headway.store import Store
 from headway.sweep import plan
 from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
+from headway.training.memory import footprint
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
 FAST = Cell(changed(TINY, training={"learning_rate": 0.2, "samples": 33}), (4,))
 LONGER = Cell(changed(TINY, training={"steps": 13}), SEEDS)
 COMPARED = Cell(replace(TINY, references=(1,)), SEEDS)
-RECALL = Cell(RecallSettings(), SEEDS)
+RECALL = Cell(Recall.usual(), SEEDS)
 FLOW = Cell(FlowSettings(), SEEDS)
 
 
@@ -48,7 +51,7 @@ def test_a_bundle_is_cut_into_even_pieces_that_keep_its_room(pieces):
 
 
 def test_bundles_of_every_trained_kind_arrive_as_they_were_sent():
-    cells = [CELL, FAST, COMPARED, RECALL, FLOW, Cell(SingleLocationSettings(), (1,))]
+    cells = [CELL, FAST, COMPARED, RECALL, FLOW, Cell(SingleLocation.usual(), (1,))]
     cells.append(Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), SEEDS))
     bundles = pack(cells)
     assert decode(encode(bundles)) == bundles

@@ -9,11 +9,11 @@ from tests.training.tiny import EVALUATIONS, TINY, changed
 
 from headway.laboratory.hand_made import hand_made
 from headway.records import Cell
-from headway.settings import ConstructionSettings
 from headway.store import Store
 from headway.sweep import here
 from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
+from headway.tasks.construction import ConstructionSettings
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)

@@ -8,8 +8,8 @@ from tests.watch.made import CELL, OTHER, WHOLE, piece, save
 
 from headway.records import Cell, Trajectory
 from headway.report.page.packing import unpack
-from headway.settings import ConstructionSettings
 from headway.store import progress
+from headway.tasks.construction import ConstructionSettings
 
 
 def test_an_unfinished_run_is_shown_as_far_as_it_was_saved_while_somebody_works_on_it(serve, ask, store):

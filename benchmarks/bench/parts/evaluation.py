@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from headway.training.schedule import evaluation_steps
+
 from benchmarks.bench.alternate import seconds, seconds_per_step, warm_up
 from benchmarks.bench.headway_side import begin
 from benchmarks.bench.parts import Bench
-from headway.training.schedule import evaluation_steps
 
 
 def measure(bench: Bench) -> None:

@@ -19,7 +19,7 @@ from benchmarks.bench.contestant import HEADWAY
 from benchmarks.bench.parts import Bench
 from benchmarks.bench.record import BenchError
 from headway.laboratory import new_model
-from headway.settings import Settings
+from headway.tasks.run import Settings
 from headway.training.checkpoint import flatten
 
 CHECKOUT = Path(__file__).parents[3]
@@ -93,7 +93,7 @@ def _first_step(bench: Bench, minimal: Case) -> None:
 def _small(minimal: Case) -> list[str]:
     """The shapes of the quick case as options."""
     task, training = minimal.settings.task, minimal.settings.training
-    shapes = {"--task.tokens": task.tokens, "--task.horizon": task.horizon, "--training.batch": training.batch}
+    shapes = {"--task.vocab": task.vocab, "--task.horizon": task.horizon, "--training.batch": training.batch}
     shapes |= {"--training.samples": training.samples, "--training.test-samples": training.test_samples, "--seeds": 1}
     return [word for name, value in shapes.items() for word in (name, str(value))]
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.bench.contestant import Contestant
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 Arrays = Mapping[str, np.ndarray]
 """Weights or gradients by name; Headway's names are the paths in its model."""
-HEAD, MLP = ".blocks[0].attention.", ".blocks[0].mlp."
+HEAD, MLP = ".layers[0].attention.", ".blocks[0].mlp."
 NORMS = (".blocks[0].norms[0].", ".blocks[0].norms[1].")
 
 TITLES = {"torch": "PyTorch", "torch-compile": "torch.compile", "jax": "plain JAX"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.bench.rivals import HEAD, MLP, NORMS, Arrays
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     torch: Any = ...  # so that types can be checked where PyTorch is not installed
@@ -32,7 +32,7 @@ class MinimalModel(nn.Module):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self.tokens, length, heads = settings.task.tokens, settings.length, settings.model.heads
+        self.tokens, length, heads = settings.task.vocab, settings.length, settings.model.heads
         width = self.tokens + length
         self.scale = math.sqrt(width) if settings.model.scaled_scores else 1.0
         self.score = nn.Parameter(torch.zeros(heads, width, width))
@@ -56,7 +56,7 @@ class FullModel(nn.Module):
         super().__init__()
         model, width = settings.model, settings.model.width
         self.heads = model.heads
-        self.embedding = nn.Embedding(settings.task.tokens, width)
+        self.embedding = nn.Embedding(settings.task.vocab, width)
         self.positions = nn.Parameter(torch.zeros(settings.length, width))
         self.query = nn.Linear(width, width, bias=False)
         self.key = nn.Linear(width, width, bias=False)
@@ -66,7 +66,7 @@ class FullModel(nn.Module):
         self.inner = nn.Linear(width, model.mlp)
         self.outer = nn.Linear(model.mlp, width)
         self.mlp_norm = nn.LayerNorm(width)
-        self.readout = nn.Linear(width, settings.task.tokens, bias=False)
+        self.readout = nn.Linear(width, settings.task.vocab, bias=False)
         self.dropout = nn.Dropout(model.dropout)
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from benchmarks.bench.contestant import Contestant
 from benchmarks.bench.machine import cores
 from benchmarks.bench.rivals import Arrays, Rival
 from benchmarks.bench.rivals.torch_models import FullModel, MinimalModel, full_layout, minimal_layout
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     torch: Any = ...  # so that types can be checked where PyTorch is not installed

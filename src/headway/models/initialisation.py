@@ -83,7 +83,7 @@ def transformer(
     scale: Scale | None = None,
     outputs: int | None = None,
 ) -> Transformer:
-    """A fresh model for a vocabulary of `inputs` and contexts of `length`; `scale` may be traced to differ between runs.
+    """A fresh model for a vocabulary of `inputs` and contexts of `length`; `scale` may be traced.
 
     What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given.
     """

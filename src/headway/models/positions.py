@@ -23,7 +23,7 @@ class Positions(NamedTuple):
     """An encoding; what is left out does nothing.
 
     `stream` changes what enters the first layer, (length, width); `extra` is by how much it widens it.
-    `turn` changes queries and keys, of which the last axis is the vector and another one the last of `length` positions.
+    `turn` changes queries and keys: vectors along the last axis, the last of `length` positions along another.
     `shift` is added to the scores, (head, query, key).
     """
 

@@ -7,6 +7,7 @@ count by their names alone: a record says which versions made it.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import hashlib
 import inspect
@@ -26,7 +27,7 @@ def name_of(value: Any) -> str:
     inner = value.func if isinstance(value, functools.partial) else value
     if isinstance(inner, tuple) and not hasattr(inner, "__name__"):
         first = next((each for each in inner if callable(each)), None)
-        return type(inner).__name__ if first is None else name_of(first)
+        return type(inner).__name__ if first is None or _is_library(first) else name_of(first)
     name = getattr(inner, "__qualname__", type(inner).__name__)
     return name.replace("<locals>.", "").replace("<lambda>", "function")
 
@@ -34,8 +35,8 @@ def name_of(value: Any) -> str:
 def digest_of(value: Any) -> str:
     """Sixteen letters that two values share exactly if they do the same, as far as sources tell."""
     found: dict[str, str] = {}
-    _walk(value, found, set())
-    text = "\n".join(f"{key} = {found[key]}" for key in sorted(found))
+    itself = _walk(value, found, set())
+    text = "\n".join([itself, *(f"{key} = {found[key]}" for key in sorted(found))])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -43,6 +44,8 @@ def _walk(value: Any, found: dict[str, str], seen: set[int]) -> str:
     """A text for the value; what it refers to is added to `found`."""
     if isinstance(value, PLAIN):
         return repr(value)
+    if inspect.ismodule(value):
+        return _module(value, found)
     if id(value) in seen:
         return _title(value)
     seen.add(id(value))
@@ -53,8 +56,6 @@ def _walk(value: Any, found: dict[str, str], seen: set[int]) -> str:
         return f"{type(value).__name__}({', '.join(sorted(parts) if isinstance(value, (set, frozenset)) else parts)})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {_walk(each, found, seen)}" for key, each in value.items()) + "}"
-    if inspect.ismodule(value):
-        return _module(value, found)
     if hasattr(value, "dtype") and hasattr(value, "tobytes"):
         return f"{value.dtype}{value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismethod(value):
@@ -65,7 +66,9 @@ def _walk(value: Any, found: dict[str, str], seen: set[int]) -> str:
 
 
 def _title(value: Any) -> str:
-    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    """A user's own code by its name alone: where its file lies, and how it was imported, does not count."""
+    name = getattr(value, "__qualname__", type(value).__name__)
+    return f"{getattr(value, '__module__', '')}.{name}" if _is_library(value) else name
 
 
 def _code(value: Any, found: dict[str, str], seen: set[int]) -> str:
@@ -120,7 +123,7 @@ def _functions(value: Any) -> Iterator[Any]:
         return
     for each in vars(value).values():
         inner = each.fget if isinstance(each, property) else getattr(each, "__func__", each)
-        if inspect.isfunction(inner) and inner.__module__ == value.__module__:
+        if inspect.isfunction(inner) and not _is_library(inner):
             yield inner
 
 
@@ -135,13 +138,18 @@ def _names(code: Any) -> set[str]:
 
 def _module(module: Any, found: dict[str, str]) -> str:
     """A library by its name; a file of the user's by its source."""
+    name = module.__name__.rpartition(".")[2]
     if not _is_library(module):
-        found[module.__name__] = normal_source(module)
-    return module.__name__
+        found[name] = normal_source(module)
+    return module.__name__ if _is_library(module) else name
 
 
 def _is_library(value: Any) -> bool:
     """Whether it comes with Python, with an installed package or with Headway, not from the user's own files."""
+    code = getattr(value, "__code__", None)
+    # What a dataclass writes by itself follows from its fields, which are in the class's source.
+    if code is not None and (code.co_filename == "<string>" or code.co_filename == dataclasses.__file__):
+        return True
     name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
     if name is None or name == "builtins" or name.partition(".")[0] == "headway":
         return True

@@ -167,7 +167,7 @@ def _train(
     rungs = Rungs()
 
     def save(indices: Sequence[int], least: int = 1) -> None:
-        """Keep everything up to the last evaluation; step 0 alone is a function of the seeds, worth it only if it is all."""
+        """Keep everything up to the last evaluation; step 0, a function of the seeds, only if that is all."""
         nonlocal saved, pause
         start, states = time.monotonic(), None
         for index in indices:

@@ -63,7 +63,7 @@ class Recall:
 
     @classmethod
     def usual(cls) -> Settings[Recall]:
-        """Paper B's four layers. Symbols are looked up in a table, which libraries start with variance 1 for any number.
+        """Paper B's four layers. Symbols are looked up in a table, which libraries start with variance 1.
 
         Ours: it goes on until most answers are right; with few pairs, naming any value gets 5 % right.
         """

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from headway.settings.checks import require, settle
 from headway.settings.model import ModelSettings
 from headway.settings.training import EvaluationSettings, TrainingSettings
+from headway.tasks.chain import Chain
 from headway.tasks.task import name_of, require_task, shape_of, source_of
 
 Task = TypeVar("Task")
@@ -17,7 +18,7 @@ Task = TypeVar("Task")
 class Settings(Generic[Task]):
     """One transformer trained on one task."""
 
-    task: Task
+    task: Task = field(default_factory=Chain)  # ty: ignore[invalid-assignment]
     model: ModelSettings = field(default_factory=ModelSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)

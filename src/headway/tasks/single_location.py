@@ -69,8 +69,8 @@ class SingleLocation:
     def usual(cls) -> Settings[SingleLocation]:
         """Paper B's two layers of four heads of 64 without norm, and Adam on fresh samples until the plateau has ended.
 
-        Ours: the start, which is the usual one of libraries and of which the slides are silent; the budget of steps, the
-        tail, when it is measured and on how much.
+        Ours: the start, which is the usual one of libraries and of which the slides are silent; the budget of steps,
+        the tail, when it is measured and on how much.
         """
         from headway.tasks.run import plateau_settings
 

@@ -1,4 +1,4 @@
-"""What is measured on test examples of any task: loss, distance to every reference predictor, attention, own measures."""
+"""What is measured of any task: loss, distance to every reference predictor, attention, measures of its own."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

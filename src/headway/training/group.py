@@ -139,8 +139,8 @@ class Group:
             measure = progress_of(self.settings.task)
             if measure not in tick.measured:
                 raise ValueError(
-                    f"the task {self.settings.KIND!r} counts as learnt by {measure!r}, which is not measured. There are "
-                    f"{', '.join(sorted(tick.measured))}. Name one of them in PROGRESS, or train without a threshold."
+                    f"the task {self.settings.KIND!r} counts as learnt by {measure!r}, which is not measured. There "
+                    f"are {', '.join(sorted(tick.measured))}. Name one in PROGRESS, or train without a threshold."
                 )
             sign = 1 if measure in RISING else -1
             score = sign * tick.measured[measure]

@@ -99,7 +99,7 @@ class Program:
     def begin(
         self, running: Bool[np.ndarray, " member"] | None = None, saved: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Start the members, afresh or, those that are still running, from their `saved` states in the members' order."""
+        """Start the members, afresh or, those that are `running`, from their `saved` states in the members' order."""
         everybody = np.arange(len(self.running))
         self._packs, self._stopped = [], {}
         self.running = np.ones_like(self.running)
