@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from headway.records import Cell, Open, Trajectory, revive
+from headway.settings.checks import SettingsError
 
 
 class Computed(NamedTuple):
@@ -39,6 +40,8 @@ COMPUTED = {
 }
 _added: dict[str, type] = {}
 """Users' tasks by name, of the files that were loaded."""
+_files: dict[str, None] = {}
+"""Those files."""
 
 
 def names() -> tuple[str, ...]:
@@ -48,9 +51,20 @@ def names() -> tuple[str, ...]:
 
 def add(task: type, name: str) -> None:
     """A user's task: from now on its cells can be trained, and come back from disk as its own settings."""
-    if name in TASKS or name in COMPUTED:
-        raise ValueError(f"{name!r} is a kind of Headway's own. Give your task another NAME.")
-    _added[name] = task
+    if name in COMPUTED or (name in TASKS and _load(TASKS[name]) is not task):
+        raise SettingsError(f"the task {task.__name__} is called {name!r}, as one of Headway's. Give it another NAME.")
+    if name not in TASKS:
+        _added[name] = task
+
+
+def add_file(path: str) -> None:
+    """A user's file that was loaded: whoever else computes its cells has to load it, too."""
+    _files[path] = None
+
+
+def files() -> tuple[str, ...]:
+    """Users' files that were loaded, in their order."""
+    return tuple(_files)
 
 
 def is_trained(kind: str) -> bool:

@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-RENAMED = {
-    "task": {"tokens": "vocab"},
-    "model": {"blocks": "layers"},
-    "evaluation": {"subsets": "comparisons"},
-}
-"""Group -> old name -> new name."""
+from headway.settings.renamed import RENAMED
+
 _PLATEAU_TRAINING = {
     "optimiser": "adamw",
     "momentum": 0.9,
@@ -45,18 +41,6 @@ def upgraded(kind: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
     if "training" in new and "evaluation" not in new:
         new |= _of_plateau(new["training"])
     return {**new, **rest}
-
-
-def renamed_to(name: str) -> str | None:
-    """What a setting is called now: task.tokens -> task.vocab; None if that name is not an old one."""
-    group, _, own = name.rpartition(".")
-    if own in RENAMED.get(group, {}):
-        return f"{group}.{RENAMED[group][own]}"
-    if name in ("context", "references"):
-        return f"task.{name}"
-    if name in ("training.every", "training.growth"):
-        return f"evaluation.{own}"
-    return None
 
 
 def _renamed(group: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

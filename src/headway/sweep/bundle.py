@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headway import registry
-from headway.records import Cell
+from headway.records import Cell, Open
 from headway.store.kinds import revive_cell
 from headway.training.problem import shape
 
@@ -56,7 +56,8 @@ def pack(cells: Iterable[Cell]) -> list[Bundle]:
 
 def program_of(cell: Cell) -> Any:
     """Equal for cells that share a program: its shape, or a name of its own for what is computed in one go."""
-    return shape(cell.settings) if registry.is_trained(cell.kind) else cell.identity
+    known = registry.is_trained(cell.kind) and not isinstance(cell.settings, Open)
+    return shape(cell.settings) if known else cell.identity
 
 
 def cut(bundle: Bundle, pieces: int) -> list[Bundle]:

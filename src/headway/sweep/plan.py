@@ -59,8 +59,8 @@ def memory_of(bundle: Bundle) -> int | None:
     """Bytes that its program needs; None for what is computed in one go."""
     if not bundle.trained:
         return None
-    _, shape = program_of(bundle.cells[0])
-    return footprint(shape, bundle.capacity).of(bundle.members)
+    settings = bundle.cells[0].settings
+    return footprint(settings, bundle.capacity).of(bundle.members)
 
 
 def pace_of(programs: set[Any], store: Store) -> dict[Any, float]:

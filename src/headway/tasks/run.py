@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from headway.settings.checks import require, settle
 from headway.settings.model import ModelSettings
+from headway.settings.renamed import renamed_to
 from headway.settings.training import EvaluationSettings, TrainingSettings
 from headway.tasks.chain import Chain
 from headway.tasks.task import name_of, require_task, shape_of, source_of
@@ -62,10 +63,19 @@ class Settings(Generic[Task]):
         for name in changes:
             require(name in names, f"there is no group of settings {name!r}; there are {', '.join(names)}.")
         inner = {
-            name: replace(getattr(self, name), **change) if isinstance(change, dict) else change
+            name: _changed(name, getattr(self, name), change) if isinstance(change, dict) else change
             for name, change in changes.items()
         }
         return replace(self, **inner)
+
+
+def _changed(group: str, settings: Any, change: dict[str, Any]) -> Any:
+    known = [each.name for each in fields(settings)]
+    for name in change:
+        now = renamed_to(f"{group}.{name}")
+        hint = f" It is called {now} now." if now else ""
+        require(name in known, f"there is no setting {group}.{name}.{hint} There are {', '.join(known)}.")
+    return replace(settings, **change)
 
 
 def plateau_settings(task: Task, threshold: float) -> Settings[Task]:
