@@ -50,7 +50,11 @@ def test_the_same_code_in_another_file_is_the_same(digest):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("return helper(key) + 1", "return helper(key) + 1  # why"), ('"""Words."""', '"""Other words."""'), ("\n\n\n", "\n\n")],
+    [
+        ("return helper(key) + 1", "return helper(key) + 1  # why"),
+        ('"""Words."""', '"""Other words."""'),
+        ("\n\n\n", "\n\n"),
+    ],
     ids=["a comment", "a docstring", "empty lines"],
 )
 def test_words_and_layout_do_not_count(digest, old, new):

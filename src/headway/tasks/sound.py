@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from headway.lazily import jax, jnp
 from headway.settings.checks import SettingsError
-from headway.tasks.task import as_example, functions_of, has_tokens, name_of, shape_of
+from headway.tasks.task import as_example, functions_of, has_tokens, shape_of, tried
 
 TRIED = 4
 """Examples that are looked at."""
@@ -21,18 +18,18 @@ def require_sound(task: Any) -> None:
     """Draw, read and compare a few examples; a SettingsError says what was got, what was wanted and what to do."""
     functions, what = functions_of(task), type(task).__name__
     key = jax.random.key(0)
-    world = _tried(f"{what}.world", lambda: functions.world(key)) if hasattr(task, "world") else ()
+    world = tried(f"{what}.world", lambda: functions.world(key)) if hasattr(task, "world") else ()
     wanted = shape_of(task)
+    outputs = jnp.zeros((wanted.predicted, wanted.outputs))
     for number in range(TRIED):
         own = jax.random.fold_in(key, number)
-        drawn = _tried(f"{what}.sample", lambda own=own: functions.sample(world, own))
+        drawn = tried(f"{what}.sample", lambda own=own: functions.sample(world, own))
         example = as_example(task, drawn)
         _require_example(what, task, example, wanted)
         if functions.ladder is not None:
-            said = _tried(f"{what}.ladder", lambda drawn=drawn: functions.ladder(world, drawn))
+            said = tried(f"{what}.ladder", lambda drawn=drawn: functions.ladder(world, drawn))
             _require_ladder(what, task, said, wanted)
-        outputs = jnp.zeros((wanted.predicted, wanted.outputs))
-        loss = _tried(f"{what}.loss", lambda example=example: functions.loss(world, outputs, example))
+        loss = tried(f"{what}.loss", lambda example=example: functions.loss(world, outputs, example))
         if jnp.shape(loss) != () or not jnp.isfinite(loss):
             raise SettingsError(
                 f"{what}.loss gives {loss!r} for an answer of zeros, but a loss is one finite number. "
@@ -44,8 +41,8 @@ def _require_example(what: str, task: Any, example: Any, wanted: Any) -> None:
     inputs, targets = jnp.asarray(example.inputs), jnp.asarray(example.targets)
     if not hasattr(example, "targets") or targets.ndim == 0 or targets.shape[0] > inputs.shape[0]:
         raise SettingsError(
-            f"{what}.sample gives targets of the shape {targets.shape} for inputs of the shape {inputs.shape}, but there "
-            "is one target for each of the last positions, at most as many as there are inputs."
+            f"{what}.sample gives targets of the shape {targets.shape} for inputs of the shape {inputs.shape}, but "
+            "there is one target for each of the last positions, at most as many as there are inputs."
         )
     if inputs.shape[0] != wanted.reads:
         raise SettingsError(
@@ -88,23 +85,3 @@ def _require_ladder(what: str, task: Any, said: Any, wanted: Any) -> None:
             f"{float(totals[rung].ravel()[jnp.argmax(off[rung].ravel())]):.4g} somewhere, not to 1. A ladder gives "
             "log-probabilities: use jax.nn.log_softmax, or jnp.log of probabilities."
         )
-
-
-def _tried(what: str, function: Callable[[], Any]) -> Any:
-    """What the function gives; an error of its own with the line of the user's file where it arose."""
-    try:
-        return function()
-    except SettingsError:
-        raise
-    except Exception as error:
-        own = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if "site-packages" not in frame.filename and f"{Path(__file__).parent.parent}" not in frame.filename
-        ]
-        where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
-        words = str(error).strip().splitlines()
-        raise SettingsError(
-            f"{what} fails: {type(error).__name__}: {words[0] if words else ''}{where}. It gets one example or one key, "
-            "and is written in jax.numpy."
-        ) from error

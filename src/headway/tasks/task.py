@@ -29,8 +29,10 @@ from __future__ import annotations
 import copy
 import functools
 import re
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
@@ -123,7 +125,8 @@ def _seen(task: Any) -> Shape:
     def draw(key: PRNGKeyArray) -> Any:
         return functions.sample(functions.world(key), key)
 
-    inputs, targets, *_ = as_example(task, jax.eval_shape(draw, jax.random.key(0)))
+    drawn = tried(f"{type(task).__name__}.sample", lambda: jax.eval_shape(draw, jax.random.key(0)))
+    inputs, targets, *_ = as_example(task, drawn)
     width, answer = (array.shape[-1] if array.ndim > 1 else 0 for array in (inputs, targets))
     return Shape(width, answer, inputs.shape[0], targets.shape[0])
 
@@ -239,3 +242,23 @@ def require_task(task: Any) -> None:
         re.fullmatch(r"[a-z][a-z0-9-]*", name_of(task)) is not None,
         f"the task {what} is called {name_of(task)!r}, which cannot name a folder. Use small letters, digits and '-'.",
     )
+
+
+def tried(what: str, function: Callable[[], Any]) -> Any:
+    """What the function gives; an error of its own with the line of the user's file where it arose."""
+    try:
+        return function()
+    except SettingsError:
+        raise
+    except Exception as error:
+        own = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if "site-packages" not in frame.filename and f"{Path(__file__).parent.parent}" not in frame.filename
+        ]
+        where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+        words = str(error).strip().splitlines()
+        raise SettingsError(
+            f"{what} fails: {type(error).__name__}: {words[0] if words else ''}{where}. It gets one example or one "
+            "key, and is written in jax.numpy."
+        ) from error
