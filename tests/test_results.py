@@ -74,11 +74,11 @@ def test_every_claim_that_fails_at_paper_scale_has_a_reason(findings):
 
 def test_no_record_is_there_that_no_experiment_needs():
     def answered(name: str, grid: str) -> list[Record]:
-        seeds = tuple(range(find(name).SEEDS[grid]))
-        cells = [Cell(settings, seeds) for settings in find(name).GRIDS[grid].values()]
+        seeds = tuple(range(find(name).seeds[grid]))
+        cells = [Cell(settings, seeds) for settings in find(name).grids[grid].values()]
         return [found for cell in cells if (found := answer(cell, [RESULTS], loosely=True, among=RECORDS))]
 
-    at_scale = [(name, grid) for name in NAMES for grid in find(name).GRIDS if grid != "quick"]
+    at_scale = [(name, grid) for name in NAMES for grid in find(name).grids if grid != "quick"]
     used = [record for name, grid in at_scale for record in answered(name, grid)]
     compared_with = {reference.identity for record in used for reference in record.cell.references()}
     assert {record.identity for record in RECORDS} - {record.identity for record in used} - compared_with == set()

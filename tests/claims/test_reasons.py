@@ -42,4 +42,4 @@ def test_every_reason_belongs_to_a_claim_and_a_grid():
 
 def _claims(name: str, grid: str) -> list[Finding]:
     experiment = find(name)
-    return experiment.read({}) if grid in experiment.GRIDS else []
+    return experiment.read({}) if grid in experiment.grids else []

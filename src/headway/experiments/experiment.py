@@ -42,3 +42,8 @@ class Experiment:
 
     def draw(self, results: Results) -> dict[str, Figure]:
         return {} if self.figures is None else dict(self.figures(results))
+
+
+def headline(words: str | None) -> str:
+    """The first line of a docstring."""
+    return (words or "").strip().partition("\n")[0]
