@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.claims.made import made_run
 
-from headway.claims.handmade import A20, reaches_the_entropy
+from headway.experiments.construction import A20, reaches_the_entropy
 from headway.settings import ConstructionSettings
 
 

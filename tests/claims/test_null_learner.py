@@ -10,8 +10,10 @@ from jaxtyping import Array
 
 from headway.analysis import stages_from_ladder, stages_from_loss
 from headway.claims.claim import Run
-from headway.claims.incremental import A17, still_incremental
-from headway.claims.ladder import A1, A1_NEARER, meets_rungs_in_order, nearer_than_stageless
+from headway.claims.incremental import still_incremental
+from headway.claims.ladder import meets_rungs_in_order, nearer_than_stageless
+from headway.experiments.ladder import A1, A1_NEARER
+from headway.experiments.overlapping import A17
 from headway.measurement import Experience, divergence, facts_of
 from headway.presets import minimal_as_run
 from headway.records import Trajectory

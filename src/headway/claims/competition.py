@@ -1,4 +1,4 @@
-"""A4: the heads compete, then cooperate."""
+"""The heads compete, then cooperate."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ from headway.records import Finding
 
 HUMP = 0.1
 """By how much competition must rise and fall; it is a chance between 0 and 1."""
-
-A4 = Claim(
-    "A4",
-    "Competitive, then cooperative: the overlap of the heads rises and then falls.",
-    f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}.",
-    "fall of the competition index from its peak to the end",
-)
 
 
 @judged
