@@ -46,6 +46,11 @@ class Claim:
     """Settings -> whether a run with them is one of those that the judge looks at, where names do not tell it; the
     claim is not run before all such runs of a grid are there."""
 
+    def __post_init__(self) -> None:
+        """Words may be broken into lines anywhere: they are joined by single blanks."""
+        for name in ("statement", "definition", "quantity", "title"):
+            object.__setattr__(self, name, " ".join(getattr(self, name).split()))
+
     def held_against(self, results: Results, grid: str = "") -> Finding:
         """The verdict of the claim's own judge, with the reason that belongs to it."""
         if self.judge is None:
@@ -99,10 +104,16 @@ class Claim:
             parts={name: int(np.sum(np.asarray(column, bool) & sound)) for name, column in (parts or {}).items()},
         )
 
-    def all_of(self, runs: Sequence[AnyRun], parts: Mapping[str, ArrayLike], detail: str = "") -> Finding:
-        """How many of its parts each seed shows: it holds where all of them do."""
+    def all_of(
+        self,
+        runs: Sequence[AnyRun],
+        parts: Mapping[str, ArrayLike],
+        detail: str = "",
+        values: ArrayLike | None = None,
+    ) -> Finding:
+        """It holds where all of its parts do; what is measured is, unless values are given, how many."""
         table = np.stack([np.asarray(part, bool) for part in parts.values()], axis=1)
-        return self.finding(runs, table.sum(axis=1), table.all(axis=1), detail, parts)
+        return self.finding(runs, table.sum(axis=1) if values is None else values, table.all(axis=1), detail, parts)
 
     def not_run(self, why: str = "A run that it needs was not made.") -> Finding:
         """The records cannot speak about this claim."""

@@ -17,16 +17,9 @@ def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
     """In order, and less clarity of plateau 1 than the run with one block."""
     if len(two[0].task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is one stage only.")
-    met = in_order(two[1])
     here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]
-    less = here < there
-    return claim.finding(
-        [two, one],
-        here - there,
-        met & less,
-        clarity_in_words(here, there),
-        {"in order": met, "less clear": less},
-    )
+    parts = {"in order": in_order(two[1]), "less clear": here < there}
+    return claim.all_of([two, one], parts, clarity_in_words(here, there), here - there)
 
 
 @judged
@@ -35,16 +28,9 @@ def same_and_clearer(claim: Claim, run: Run, usual: Run) -> Finding:
     why = nobody_to_compete(run, usual)
     if why:
         return claim.not_run(why)
-    traits = behaviour(run)
     here, there = least_clear(run[1]), least_clear(usual[1])
-    clearer = here > there
-    return claim.finding(
-        [run, usual],
-        here - there,
-        np.all([*traits.values(), clearer], axis=0),
-        clarity_in_words(here, there),
-        {**traits, "clearer": clearer},
-    )
+    parts = {**behaviour(run), "clearer": here > there}
+    return claim.all_of([run, usual], parts, clarity_in_words(here, there), here - there)
 
 
 def plateau_clarity(trajectory: Trajectory) -> np.ndarray:

@@ -23,13 +23,12 @@ def compete_then_cooperate(claim: Claim, run: Run) -> Finding:
     differ = sum(len(set(row)) == len(row) for row in favourites.tolist())
     peak = over_seeds([hump.peak for hump in humps]).median
     when = over_seeds([hump.peak_time for hump in humps]).median
-    return claim.finding(
+    return claim.all_of(
         [run],
-        [hump.peak - hump.last for hump in humps],
-        [bool(hump) for hump in humps],
+        {"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
         f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds). "
         f"At the end the heads' favourite blocks all differ in {differ} of {len(humps)} seeds.",
-        parts={"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
+        [hump.peak - hump.last for hump in humps],
     )
 
 

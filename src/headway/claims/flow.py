@@ -42,8 +42,7 @@ def learns_in_order_and_cooperates(
         "one head a position": specialises(trajectory),
         "leftover is offset": offsets(trajectory, settings, cancelled),
     }
-    ratios = boundary_ratios(ends).min(axis=1)
-    return claim.finding([run], ratios, np.all(list(parts.values()), axis=0), _detail(trajectory, ends), parts)
+    return claim.all_of([run], parts, _detail(trajectory, ends), boundary_ratios(ends).min(axis=1))
 
 
 def in_order(trajectory: Trajectory, settings: FlowSettings) -> np.ndarray:

@@ -43,13 +43,7 @@ def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun, cl
     }
     ends = _where_it_ends(gradient, missed[0], heads[0], close) + _where_it_ends(sampled, missed[1], heads[1], near)
     detail = f"Medians over seeds of the largest difference: {'; '.join(ends)}. {_adam_in_words(adam[0], flow)}"
-    return claim.finding(
-        [flow, *trained],
-        np.where(np.isfinite(missed[0][0]), missed[0][0], np.nan),
-        np.all(list(parts.values()), axis=0),
-        detail,
-        parts,
-    )
+    return claim.all_of([flow, *trained], parts, detail, np.where(np.isfinite(missed[0][0]), missed[0][0], np.nan))
 
 
 def difference(run: TrainedRun, flow: FlowRun) -> np.ndarray:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.claim import Claim, of_runs
 from headway.claims.kind import SAME, same_in_kind
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import ladders
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, FULLS, MINIMALS, curves
 from headway.settings import Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 REMOVED = {
     "without norm": {"norm": "none"},
@@ -34,10 +30,8 @@ kind."""
 A19 = Claim(
     "A19",
     title="no single component matters",
-    statement=(
-        "No single component matters: without norm, residual, MLP, key, output or embedding matrices learning is "
-        "incremental."
-    ),
+    statement="""No single component matters: without norm, residual, MLP, key, output or embedding matrices learning is
+    incremental.""",
     definition=f"With the same seed, for each component removed alone, {SAME}.",
     quantity="for how many of the removed components both hold",
     judge=of_runs(same_in_kind, *REMOVED, names=tuple(REMOVED), run_by_run=True),
@@ -66,17 +60,10 @@ def _runs(grid: str) -> dict[str, Settings]:
     return {"full": full, **singles, "without all": all_removed}
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """KL to the rungs, one panel for each model."""
-    from headway.report.figures import figure_grid
-
-    return {"ladders": figure_grid(results)}
-
-
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids={grid: _runs(grid) for grid in FULLS},
     seeds=FEW_SEEDS,
     claims=(A19, A19_TOGETHER),
-    figures=draw,
+    figures=ladders,
 )

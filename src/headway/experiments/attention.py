@@ -27,16 +27,12 @@ in this order."""
 A3 = Claim(
     "A3",
     title="the attention of Figure 2 at the paper's own steps",
-    statement=(
-        f"Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on I(1), one with a little on I(2); "
-        f"at {THIRD} one head is on I(2) and two on I(1); at {LAST} there is one head a block."
-    ),
-    definition=(
-        f"At step {FIRST} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {SECOND} every "
-        f"head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at "
-        f"{THIRD} the blocks with most of each head's attention are I(1) twice and I(2) once; at {LAST} they all "
-        "differ. A shorter run is looked at when it ends instead. All four must hold."
-    ),
+    statement=f"""Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on I(1), one with a little on
+    I(2); at {THIRD} one head is on I(2) and two on I(1); at {LAST} there is one head a block.""",
+    definition=f"""At step {FIRST} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {SECOND} every
+    head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at {THIRD}
+    the blocks with most of each head's attention are I(1) twice and I(2) once; at {LAST} they all differ. A shorter run
+    is looked at when it ends instead. All four must hold.""",
     quantity="how many of the four pictures are as published",
     judge=of_runs(published_pictures, "full", near_uniform=NEAR_UNIFORM, mostly=MOSTLY),
     reasons={
@@ -47,14 +43,10 @@ A3 = Claim(
 A5 = Claim(
     "A5",
     title="the newest position gets less attention than its block mates",
-    statement=(
-        "In the full model the newest position gets less attention than its block mates "
-        "(the paper's reason, that the residual path carries it, is not tested)."
-    ),
-    definition=(
-        "At the last evaluation, attention to lag 1, summed over the heads, is less than the mean over the other lags "
-        "of its block. The same ratio without a residual path stands beside it."
-    ),
+    statement="""In the full model the newest position gets less attention than its block mates (the paper's reason,
+    that the residual path carries it, is not tested).""",
+    definition="""At the last evaluation, attention to lag 1, summed over the heads, is less than the mean over the
+    other lags of its block. The same ratio without a residual path stands beside it.""",
     quantity="attention to lag 1 relative to the mean of its block mates",
     # The minimal model has no residual path: beside it the full model's neglect of lag 1 means something.
     judge=lambda claim, results: newest_is_spared(claim, results.get("full"), without_residual=results.get("minimal")),

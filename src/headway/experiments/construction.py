@@ -24,18 +24,16 @@ def reaches_the_entropy(claim: Claim, run: AnyRun) -> Finding:
     """excess(lambda) falls to 0."""
     excess = run[1]["excess_loss"]
     falls = np.all((np.diff(excess, axis=1) < 0) | (np.abs(excess[:, 1:]) < REACHED), axis=1)
-    near = np.abs(excess[:, -1]) < REACHED
-    return claim.finding([run], excess[:, -1], falls & near, parts={"falls": falls, "reaches 0": near})
+    parts = {"falls": falls, "reaches 0": np.abs(excess[:, -1]) < REACHED}
+    return claim.all_of([run], parts, values=excess[:, -1])
 
 
 A20 = Claim(
     "A20",
     title="the hand-made solution reaches the entropy",
     statement="The construction solves the task: its loss tends to the entropy as its scores grow.",
-    definition=(
-        f"On the test sequences the excess loss of the construction is within {REACHED:g} nats of 0 at the largest "
-        "sharpness and at every sharpness smaller than at the one before, until it is that near."
-    ),
+    definition=f"""On the test sequences the excess loss of the construction is within {REACHED:g} nats of 0 at the
+    largest sharpness and at every sharpness smaller than at the one before, until it is that near.""",
     quantity="excess loss at the largest sharpness, in nats",
     judge=of_runs(reaches_the_entropy, "construction"),
 )

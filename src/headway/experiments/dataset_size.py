@@ -30,14 +30,11 @@ def _sees_everything(settings: Settings) -> bool:
 A9 = Claim(
     "A9",
     title="fewer samples, fewer stages",
-    statement=(
-        "Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not occur."
-    ),
-    definition=(
-        "With the same seed, the number of rungs met on the test sequences (stages of the ladder, docs/measures.md) "
-        "never falls from one size to the next larger one, fresh data being the largest, and is smaller for the "
-        "smallest than for the largest."
-    ),
+    statement="""Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not
+    occur.""",
+    definition="""With the same seed, the number of rungs met on the test sequences (stages of the ladder,
+    docs/measures.md) never falls from one size to the next larger one, fresh data being the largest, and is smaller for
+    the smallest than for the largest.""",
     quantity="rungs met with the largest minus with the smallest size",
     about=_sees_everything,
     judge=of_runs(fewer_samples_fewer_stages),
@@ -47,10 +44,8 @@ A10 = Claim(
     "A10",
     title="stopping early picks the rung",
     statement="Stopping early picks the rung: the best step of a small training set lies on a lower rung.",
-    definition=(
-        "With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss never "
-        "falls from one size to the next larger one, and is lower for the smallest than for the largest."
-    ),
+    definition="""With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss
+    never falls from one size to the next larger one, and is lower for the smallest than for the largest.""",
     quantity="rung at the best step with the largest minus with the smallest size",
     about=_sees_everything,
     judge=of_runs(early_stopping_picks_the_rung),
@@ -59,16 +54,12 @@ A10 = Claim(
 A10_ADAPTIVE = Claim(
     "A10 adaptive",
     title="choosing the context length beats stopping early (ours)",
-    statement=(
-        "With little data, picking the context length by validation beats stopping a model early that sees everything. "
-        "(The paper hints at the gain of such a choice.)"
-    ),
-    definition=(
-        "For every size: of the n-gram models of all lengths, each stopped at its own best step, the one with the "
-        "lowest loss on the even test sequences is chosen, and its excess loss on the odd ones compared with that of "
-        "the model that sees everything, stopped in the same way. Holds for a seed if the mean difference over the "
-        "sizes up to the batch is in favour of the choice."
-    ),
+    statement="""With little data, picking the context length by validation beats stopping a model early that sees
+    everything. (The paper hints at the gain of such a choice.)""",
+    definition="""For every size: of the n-gram models of all lengths, each stopped at its own best step, the one with
+    the lowest loss on the even test sequences is chosen, and its excess loss on the odd ones compared with that of the
+    model that sees everything, stopped in the same way. Holds for a seed if the mean difference over the sizes up to
+    the batch is in favour of the choice.""",
     quantity="mean over the small sizes of the excess loss of stopping early minus that of the choice, in nats",
     about=lambda settings: settings.training.data == "finite",
     judge=of_runs(choosing_the_length_pays),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.claim import Claim, of_runs
 from headway.claims.incremental import SURVIVES, staircase_survives
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import ladders
 from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
 from headway.settings import Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DEPTHS = {"1 block": 1, "2 blocks": 2, "3 blocks": 3, "4 blocks": 4}
 RATE = 0.001
@@ -44,17 +40,6 @@ def _runs(grid: str) -> dict[str, Settings]:
     return {name: base.changed(model={"blocks": depth}) for name, depth in DEPTHS.items()}
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """KL to the rungs, one panel for each depth."""
-    from headway.report.figures import figure_grid
-
-    return {"ladders": figure_grid(results)}
-
-
 EXPERIMENT = Experiment(
-    title=headline(__doc__),
-    grids={grid: _runs(grid) for grid in FULLS},
-    seeds=FEW_SEEDS,
-    claims=(H2,),
-    figures=draw,
+    title=headline(__doc__), grids={grid: _runs(grid) for grid in FULLS}, seeds=FEW_SEEDS, claims=(H2,), figures=ladders
 )

@@ -35,17 +35,14 @@ def plateau_schedule_stops_at_saddles(claim: Claim, one: Run, other: Run) -> Fin
     if len(constant) != 1 or len(lowered) != 1:
         return claim.not_run("It needs a run with a constant rate and one with the plateau schedule.")
     end, lowered_end = (boundary_table(trajectory)[:, 0] for trajectory in (*constant, *lowered))
-    leaves, stays = np.isfinite(end), np.isnan(lowered_end)
     rates = lowered[0]["learning_rate"]
     left, low = (steps_in_words(column[:, None]) for column in (end, _tenth(lowered[0])))
-    return claim.finding(
-        [one, other],
-        rates[:, -1] / rates[:, 0],
-        leaves & stays,
+    words = (
         f"The first stage ends at step {left} under a constant rate; under the schedule the rate has fallen to a tenth "
-        f"by step {low} (medians over seeds).",
-        {"the constant rate leaves": leaves, "the plateau schedule stays": stays},
+        f"by step {low} (medians over seeds)."
     )
+    parts = {"the constant rate leaves": np.isfinite(end), "the plateau schedule stays": np.isnan(lowered_end)}
+    return claim.all_of([one, other], parts, words, rates[:, -1] / rates[:, 0])
 
 
 def _tenth(trajectory: Trajectory) -> np.ndarray:
@@ -64,14 +61,10 @@ def _every_step(claim: Claim, results: Results) -> Finding:
 H3 = Claim(
     "H3",
     title="a plateau schedule, once an epoch, stops at a saddle (ours)",
-    statement=(
-        "The printed schedule, which halves the rate when the training loss stands still for 10 epochs, can end "
-        "learning at a saddle. (Not in the paper, which prints no more than its name, patience and factor.)"
-    ),
-    definition=(
-        "From scores of 1e-9, with the same seed and all else equal, the first stage ends under a constant rate and "
-        "never ends under the plateau schedule."
-    ),
+    statement="""The printed schedule, which halves the rate when the training loss stands still for 10 epochs, can end
+    learning at a saddle. (Not in the paper, which prints no more than its name, patience and factor.)""",
+    definition="""From scores of 1e-9, with the same seed and all else equal, the first stage ends under a constant rate
+    and never ends under the plateau schedule.""",
     quantity="learning rate at the end under the plateau schedule, relative to the first",
     judge=of_runs(plateau_schedule_stops_at_saddles, "saddle", "saddle, schedule"),
     reasons={"printed": STAYS_ANYWAY, "as-run": STILL_FALLING},

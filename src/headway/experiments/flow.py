@@ -39,22 +39,18 @@ feature 1 offsets what is left over."""
 A14 = Claim(
     "A14",
     title="the flow learns position after position; heads crowd, part, cooperate",
-    statement=(
-        "The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage the "
-        "fastest and the third the slowest; at first all heads go to position 1, then there is one head a position; at "
-        "the end the head at position 1 offsets feature 3, which the third head's leftover attention on position 1 "
-        "would add there."
-    ),
-    definition=(
-        "Order: half of feature j is learned at position j at times that rise with j. Slower: each stage, from "
-        "boundary to boundary (the loss half-way between two plateaus), lasts longer than the one before. Separated: "
-        f"each lasts longer than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the "
-        f"second boundary every head has at least {MOSTLY:g} of its attention on position 1. Specialised: at the last "
-        "time the positions with most of each head's attention are those of the features, each once. Offset: at the "
-        "last time the head at the last feature's position has more attention on position 1 than uniform attention "
-        "would, the head at position 1 has a negative value along that feature, and all heads together put less than "
-        f"{CANCELLED:g} of what the former alone puts there at (last feature, position 1). All six must hold."
-    ),
+    statement="""The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage
+    the fastest and the third the slowest; at first all heads go to position 1, then there is one head a position; at
+    the end the head at position 1 offsets feature 3, which the third head's leftover attention on position 1 would add
+    there.""",
+    definition=f"""Order: half of feature j is learned at position j at times that rise with j. Slower: each stage, from
+    boundary to boundary (the loss half-way between two plateaus), lasts longer than the one before. Separated: each
+    lasts longer than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second
+    boundary every head has at least {MOSTLY:g} of its attention on position 1. Specialised: at the last time the
+    positions with most of each head's attention are those of the features, each once. Offset: at the last time the head
+    at the last feature's position has more attention on position 1 than uniform attention would, the head at position 1
+    has a negative value along that feature, and all heads together put less than {CANCELLED:g} of what the former alone
+    puts there at (last feature, position 1). All six must hold.""",
     quantity="smallest ratio of a stage's boundary to the one before",
     judge=of_runs(learns_in_order_and_cooperates, "flow", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
     reasons={"printed": FIRST_COME, "as-run": KEEPS_THE_FIRST},

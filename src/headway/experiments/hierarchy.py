@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from headway.analysis import stages_from_loss
-from headway.claims.claim import Claim, Results, Run, judged, of_runs
+from headway.claims.claim import Claim, Run, judged, of_runs
 from headway.claims.clarity import least_clear
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import family
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import COMBINATIONS, FEW_SEEDS, MINIMALS, for_each_grid
 from headway.records import Finding, Trajectory
 from headway.settings import Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATIOS = {f"m = {m:g}": m for m in (1.0, 1.3, 1.5)}
 """m, as run; the paper does not print all of them."""
@@ -55,11 +51,9 @@ A8 = Claim(
     "A8",
     title="two stages without a hierarchy, three with one",
     statement="Without a hierarchy (m = 1) there are two stages; with m = 1.3 three, intertwined; with m = 1.5 three.",
-    definition=(
-        "With the same seed, the excess loss alone (docs/measures.md) shows 2 stages for m = 1, 3 for m = 1.3 and 3 "
-        "for m = 1.5; and the least clear plateau is less clear for m = 1.3 than for m = 1.5. The loss and not the "
-        "ladder, because blocks of equal strength have no order that a rung could follow."
-    ),
+    definition="""With the same seed, the excess loss alone (docs/measures.md) shows 2 stages for m = 1, 3 for m = 1.3
+    and 3 for m = 1.5; and the least clear plateau is less clear for m = 1.3 than for m = 1.5. The loss and not the
+    ladder, because blocks of equal strength have no order that a rung could follow.""",
     quantity="how many of the four hold",
     judge=of_runs(stages_follow_the_hierarchy, *RATIOS),
     reasons={"printed": TOO_SLOW, "as-run": NO_PAUSE},
@@ -72,17 +66,10 @@ def _runs(base: Settings) -> dict[str, Settings]:
     return {**runs, f"m = {base.task.ratio:g}": base}
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 4, right."""
-    from headway.report.figures import figure_family
-
-    return {"figure-4-right": figure_family(results)}
-
-
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids=for_each_grid(MINIMALS, _runs),
     seeds=FEW_SEEDS,
     claims=(A8,),
-    figures=draw,
+    figures=family("figure-4-right"),
 )

@@ -35,19 +35,15 @@ def smaller_start_is_later(claim: Claim, *runs: Run) -> Finding:
     later = np.isfinite(ends).all(axis=1) & np.all(np.diff(ends, axis=1) > 0, axis=1)
     stuck = np.array([found.count <= 1 for found in ladder_stages(runs[-1][1])])
     words = f"The first stage ends at steps {steps_in_words(ends)} for u = {', '.join(f'{u:g}' for u in scales[:-1])}."
-    return claim.finding(
-        runs, ends[:, -1] / ends[:, 0], later & stuck, words, {"later for smaller u": later, "u = 0 stops": stuck}
-    )
+    return claim.all_of(runs, {"later for smaller u": later, "u = 0 stops": stuck}, words, ends[:, -1] / ends[:, 0])
 
 
 A7 = Claim(
     "A7",
     title="smaller start, later stages; from zero only one",
     statement="The smaller the start u of the scores, the later the stages; with u = 0 learning stops after the first.",
-    definition=(
-        "With the same seed, the boundary between the first and the second stage (docs/measures.md) exists for every u "
-        "above 0 and comes strictly later for every smaller one; the run with u = 0 never leaves the first stage."
-    ),
+    definition="""With the same seed, the boundary between the first and the second stage (docs/measures.md) exists for
+    every u above 0 and comes strictly later for every smaller one; the run with u = 0 never leaves the first stage.""",
     quantity="step of that boundary for the smallest u above 0, relative to the largest",
     judge=of_runs(smaller_start_is_later, *SCALES),
     reasons={"printed": TOO_SLOW},
@@ -69,9 +65,5 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 EXPERIMENT = Experiment(
-    title=headline(__doc__),
-    grids=for_each_grid(MINIMALS, _runs),
-    seeds=FEW_SEEDS,
-    claims=(A7,),
-    figures=draw,
+    title=headline(__doc__), grids=for_each_grid(MINIMALS, _runs), seeds=FEW_SEEDS, claims=(A7,), figures=draw
 )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.claim import Claim, of_runs
 from headway.claims.kind import SAME, same_in_kind
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import progress
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, MINIMALS, for_each_grid, pictures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 A11 = Claim(
     "A11",
@@ -24,17 +20,10 @@ A11 = Claim(
 )
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 7, loss and KL; Figure 6, attention."""
-    from headway.report.figures import figure_progress, with_pictures
-
-    return with_pictures({"figure-7": figure_progress(results["fresh"])}, {"figure-6": results["fresh"]})
-
-
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids=for_each_grid(MINIMALS, lambda base: {"fresh": pictures(base).changed(training={"data": "fresh"})}),
     seeds=FEW_SEEDS,
     claims=(A11,),
-    figures=draw,
+    figures=progress("fresh", "figure-7", "figure-6"),
 )

@@ -25,11 +25,9 @@ A17 = Claim(
     "A17",
     title="overlapping blocks, three heads: still incremental",
     statement="With overlapping blocks of lags learning is still incremental; the order may differ.",
-    definition=(
-        "For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over training "
-        f"is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the "
-        "truth is lowest."
-    ),
+    definition=f"""For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over
+    training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the
+    truth is lowest.""",
     quantity="smallest such ratio of distances over the combinations (below 1: approached)",
     judge=of_runs(still_incremental, "three heads"),
     reasons={"printed": SHARED_LAGS, "as-run": SHARED_LAGS},

@@ -32,16 +32,12 @@ the flow's own seeds differ from each other by more than the claim allows."""
 R2 = Claim(
     "R2",
     title="one factor maps the flow's stages onto the minimal transformer's",
-    statement=(
-        "One factor between the flow's time and training steps maps the stages of the flow onto those of the minimal "
-        "transformer. (Ours; the paper says that they are alike in kind.)"
-    ),
-    definition=(
-        "With the factor that makes the flow's first boundary (median over seeds) after stage 1 the seed's own, every "
-        f"later boundary of the flow is within a factor {STRETCH:g} of the seed's. The transformer's boundaries are "
-        "those of its ladder; the flow has as many features, positions for all tokens that a model reads, the same "
-        "ratio, and for every feature the strength that one lag of its block has in the chain."
-    ),
+    statement="""One factor between the flow's time and training steps maps the stages of the flow onto those of the
+    minimal transformer. (Ours; the paper says that they are alike in kind.)""",
+    definition=f"""With the factor that makes the flow's first boundary (median over seeds) after stage 1 the seed's
+    own, every later boundary of the flow is within a factor {STRETCH:g} of the seed's. The transformer's boundaries are
+    those of its ladder; the flow has as many features, positions for all tokens that a model reads, the same ratio, and
+    for every feature the strength that one lag of its block has in the chain.""",
     quantity="last boundary of the transformer, relative to what the factor predicts",
     judge=of_runs(one_factor_maps, "minimal", OF_THE_CHAIN, within=STRETCH),
     reasons={"printed": TOO_SLOW, "as-run": READOUT},

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headway.claims.claim import Claim, Results
 from headway.claims.incremental import SURVIVES, staircase_survives
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import ladders
 from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
 from headway.records import Finding
 from headway.settings import Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ENCODINGS = ("learned", "sinusoidal", "rotary", "relative", "alibi")
 WITHOUT = "none"
@@ -36,10 +32,8 @@ def _survives(claim: Claim, results: Results) -> Finding:
 H1 = Claim(
     "H1",
     title="the staircase with other positional encodings (ours)",
-    statement=(
-        "The staircase does not depend on how positions are told: it is there with sinusoids, rotation, relative "
-        "biases and ALiBi. (Not in the paper.)"
-    ),
+    statement="""The staircase does not depend on how positions are told: it is there with sinusoids, rotation, relative
+    biases and ALiBi. (Not in the paper.)""",
     definition=f"With the same seed, for each of these encodings, {SURVIVES}.",
     quantity="with how many of the encodings it is so",
     judge=_survives,
@@ -57,17 +51,6 @@ def _runs(grid: str) -> dict[str, Settings]:
     return {name: base.changed(model={"positions": name}) for name in (*ENCODINGS, WITHOUT)}
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """KL to the rungs, one panel for each encoding."""
-    from headway.report.figures import figure_grid
-
-    return {"ladders": figure_grid(results)}
-
-
 EXPERIMENT = Experiment(
-    title=headline(__doc__),
-    grids={grid: _runs(grid) for grid in FULLS},
-    seeds=FEW_SEEDS,
-    claims=(H1,),
-    figures=draw,
+    title=headline(__doc__), grids={grid: _runs(grid) for grid in FULLS}, seeds=FEW_SEEDS, claims=(H1,), figures=ladders
 )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.claim import Claim, of_runs
 from headway.claims.clarity import same_and_clearer
 from headway.claims.kind import SAME
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import progress
 from headway.presets import FEW_SEEDS, FULLS, pictures
 from headway.settings import Blocks, Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 BLOCKS: Blocks = ((13, 14), tuple(range(9, 13)), tuple(range(1, 9)))
 """Lags, the most important first; the paper counts them from 0."""
@@ -29,10 +25,8 @@ A12 = Claim(
     "A12",
     title="the same with the furthest block first, and easier to see",
     statement="With the furthest block the most important the behaviour is the same in kind, and easier to see.",
-    definition=(
-        f"With the order of importance reversed {SAME}; and the least clear of its plateaus (docs/measures.md) is "
-        "clearer than with the newest block first, same seed."
-    ),
+    definition=f"""With the order of importance reversed {SAME}; and the least clear of its plateaus (docs/measures.md)
+    is clearer than with the newest block first, same seed.""",
     quantity="clarity of the least clear plateau minus that with the newest block first",
     judge=of_runs(same_and_clearer, "reversed", "full"),
     reasons={"printed": LITTLE_IN_THE_LAST_BLOCK, "as-run": CLOSE_RUNGS},
@@ -44,17 +38,10 @@ def _runs(grid: str) -> dict[str, Settings]:
     return {"reversed": pictures(base).changed(task={"blocks": SMALLER if grid == "quick" else BLOCKS}), "full": base}
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 9, loss and KL; Figure 8, attention."""
-    from headway.report.figures import figure_progress, with_pictures
-
-    return with_pictures({"figure-9": figure_progress(results["reversed"])}, {"figure-8": results["reversed"]})
-
-
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids={grid: _runs(grid) for grid in FULLS},
     seeds=FEW_SEEDS,
     claims=(A12,),
-    figures=draw,
+    figures=progress("reversed", "figure-9", "figure-8"),
 )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.claim import Claim, of_runs
 from headway.claims.kind import SAME, same_in_kind
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import progress
 from headway.presets import FEW_SEEDS, FULLS, pictures
 from headway.settings import Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STEPS = {"quick": 3000, "printed": 6000, "as-run": 6000}  # ours; the second published boundary is 4000
 
@@ -38,17 +34,10 @@ def _runs(grid: str) -> dict[str, Settings]:
     return {"SGD": base if grid == "printed" else base.changed(task={"ratio": 2.0})}
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 18, loss and KL; Figure 19, attention."""
-    from headway.report.figures import figure_progress, with_pictures
-
-    return with_pictures({"figure-18": figure_progress(results["SGD"])}, {"figure-19": results["SGD"]})
-
-
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids={grid: _runs(grid) for grid in FULLS},
     seeds=FEW_SEEDS,
     claims=(A18,),
-    figures=draw,
+    figures=progress("SGD", "figure-18", "figure-19"),
 )

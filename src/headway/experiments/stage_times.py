@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headway.claims import stage_times as judge
@@ -48,88 +49,56 @@ The differences grow from the noise of the start, of which the forecast knows th
 seed they are small enough to miss the bound by a little."""
 
 
-def _every_run(_settings: StageTimesSettings) -> bool:
-    """Which of them differ from the first in one factor alone, their settings say."""
-    return True
-
-
-# Derived in docs/theory.md before any of it was run.
-T1 = Claim(
+# Derived in docs/theory.md before any of it was run. Which runs differ in one factor alone, their settings say.
+_claim = partial(Claim, about=lambda settings: True, reasons={"printed": AMPLIFIED_NOISE})
+T1 = _claim(
     "T1",
     title="the flow's first stage: power of the length T",
-    statement=(
-        "The first stage takes a time that grows like the square root of the number of positions T where Pi is applied "
-        "once, and like T where it is applied twice. (Ours.)"
-    ),
-    definition=(
-        "Least squares on logarithms over the runs that differ in T alone: the exponent of the first boundary is "
-        f"within {EXPONENT_WITHIN:g} of 1/2 or 1."
-    ),
+    statement="""The first stage takes a time that grows like the square root of the number of positions T where Pi is
+    applied once, and like T where it is applied twice. (Ours.)""",
+    definition=f"""Least squares on logarithms over the runs that differ in T alone: the exponent of the first boundary
+    is within {EXPONENT_WITHIN:g} of 1/2 or 1.""",
     quantity="exponent of T",
-    about=_every_run,
     judge=of_runs(judge.first_stage_is_a_power_of_length, exponents=EXPONENT, within=EXPONENT_WITHIN),
-    reasons={"printed": AMPLIFIED_NOISE},
 )
-T2 = Claim(
+T2 = _claim(
     "T2",
     title="the same: a formula within 15 %",
-    statement=(
-        "The first stage takes the time sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and "
-        "T/m_1 F_2(H/m_1) with Pi twice (docs/theory.md). (Ours.)"
-    ),
-    definition=(
-        f"In every run with at least {LONG} positions the first boundary differs by at most {100 * FIRST_WITHIN:g} % "
-        "from that."
-    ),
+    statement="""The first stage takes the time sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
+    F_2(H/m_1) with Pi twice (docs/theory.md). (Ours.)""",
+    definition=f"""In every run with at least {LONG} positions the first boundary differs by at most
+    {100 * FIRST_WITHIN:g} % from that.""",
     quantity="largest difference, as a share",
-    about=_every_run,
     judge=of_runs(judge.first_stage_takes_what_the_formula_says, long=LONG, within=FIRST_WITHIN),
-    reasons={"printed": AMPLIFIED_NOISE},
 )
-T3 = Claim(
+T3 = _claim(
     "T3",
     title="the second ends when differences of heads have grown enough",
-    statement=(
-        "What ends the second plateau is the growth of the heads' differences in the residual of heads that are alike: "
-        "a start ten times as even waits until they have grown ten times as much. (Ours.)"
-    ),
-    definition=(
-        "Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises against "
-        f"log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are met."
-    ),
+    statement="""What ends the second plateau is the growth of the heads' differences in the residual of heads that are
+    alike: a start ten times as even waits until they have grown ten times as much. (Ours.)""",
+    definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
+    against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are met.""",
     quantity="slope",
-    about=_every_run,
     judge=of_runs(judge.differences_grow_as_foretold, within=SLOPE_WITHIN),
-    reasons={"printed": AMPLIFIED_NOISE},
 )
-T4 = Claim(
+T4 = _claim(
     "T4",
     title="its wait grows like the square of the noise's logarithm",
-    statement=(
-        "The second stage's wait grows faster than the logarithm of 1/sigma and slower than any power of it: like the "
-        "square of the logarithm. (Ours.)"
-    ),
-    definition=(
-        "Over the runs that differ in noise alone, from each to the next with less: what t_2 - t_1 gains per unit of "
-        "log(1/sigma) rises, and what log(t_2 - t_1) gains per unit falls; all boundaries are met."
-    ),
+    statement="""The second stage's wait grows faster than the logarithm of 1/sigma and slower than any power of it:
+    like the square of the logarithm. (Ours.)""",
+    definition="""Over the runs that differ in noise alone, from each to the next with less: what t_2 - t_1 gains per
+    unit of log(1/sigma) rises, and what log(t_2 - t_1) gains per unit falls; all boundaries are met.""",
     quantity="slope of log(t_2 - t_1) against log(1/sigma) between the two runs with least noise",
-    about=_every_run,
     judge=of_runs(judge.wait_is_between_logarithm_and_power),
-    reasons={"printed": AMPLIFIED_NOISE},
 )
-T5 = Claim(
+T5 = _claim(
     "T5",
     title="it is foretold within a factor of 2",
-    statement=(
-        "The differences of the heads reach 1, T sigma Lambda = 1, about when the second stage ends, whatever T, the "
-        "strengths, the heads and the noise are. (Ours.)"
-    ),
-    definition=(
-        f"In every run the second boundary is met within a factor of {FACTOR:g} of the time that is foretold so."
-    ),
+    statement="""The differences of the heads reach 1, T sigma Lambda = 1, about when the second stage ends, whatever T,
+    the strengths, the heads and the noise are. (Ours.)""",
+    definition=f"""In every run the second boundary is met within a factor of {FACTOR:g} of the time that is foretold
+    so.""",
     quantity="factor that is furthest from 1",
-    about=_every_run,
     judge=of_runs(judge.second_stage_ends_when_foretold, within=FACTOR),
     reasons={"printed": AMPLIFIED_NOISE, "as-run": AT_THE_BOUND},
 )

@@ -23,13 +23,10 @@ the authors' code and nothing else changed most seeds climb (see `differences`).
 A1_MINIMAL = Claim(
     "A1 minimal",
     title="the same, minimal model",
-    statement=(
-        "Training meets the rungs in order: KL to rung 1 bottoms first, then to rung 2, and so on to the truth."
-    ),
-    definition=(
-        "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i. "
-        "Order alone does not show that the loss waits in between: see docs/measures.md."
-    ),
+    statement="""Training meets the rungs in order: KL to rung 1 bottoms first, then to rung 2, and so on to the
+    truth.""",
+    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
+    next i. Order alone does not show that the loss waits in between: see docs/measures.md.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},
@@ -38,11 +35,10 @@ A1_MINIMAL_NEARER = Claim(
     "A1 minimal, nearer",
     title="nearer to the rungs than by confidence alone, minimal model",
     statement="The lower rungs are really approached: nearer than by growing in confidence alone. (Not in the paper.)",
-    definition=(
-        f"For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below {NEARER:g} of "
-        "the smallest KL(f_{1:i} || softmax(s z)) over s, where z are the truth's logits: a learner that learns all "
-        "blocks at once and only grows in confidence meets the rungs in order too, but comes no nearer than that."
-    ),
+    definition=f"""For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below
+    {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits: a learner that
+    learns all blocks at once and only grows in confidence meets the rungs in order too, but comes no nearer than
+    that.""",
     quantity="largest ratio of the two distances over the lower rungs (below 1: nearer)",
     judge=of_runs(nearer_than_stageless, "minimal"),
 )
@@ -50,9 +46,8 @@ A4_MINIMAL = Claim(
     "A4 minimal",
     title="the same, minimal model",
     statement="Competitive, then cooperative: the overlap of the heads rises and then falls.",
-    definition=(
-        f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}."
-    ),
+    definition=f"""The competition index (docs/measures.md) exceeds both its first and its last value by more than
+    {HUMP:g}.""",
     quantity="fall of the competition index from its peak to the end",
     judge=of_runs(compete_then_cooperate, "minimal"),
 )

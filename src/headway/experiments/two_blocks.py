@@ -25,10 +25,8 @@ A15 = Claim(
     "A15",
     title="two blocks: the same, first stage less marked, full model",
     statement="With two blocks learning is incremental too; the first stage is less marked.",
-    definition=(
-        "With two transformer blocks the rungs are met in order (A1), and the first plateau of the loss is less clear "
-        "(docs/measures.md) than with one block, same seed."
-    ),
+    definition="""With two transformer blocks the rungs are met in order (A1), and the first plateau of the loss is less
+    clear (docs/measures.md) than with one block, same seed.""",
     quantity="clarity of the first plateau minus that with one block",
     judge=of_runs(first_stage_less_marked, "full, two", "full, one"),
     reasons={"printed": GONE_OR_AS_CLEAR},

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from headway.analysis.seed_stages import boundary_table
-from headway.claims.claim import Claim, Results, Run, judged, of_runs
+from headway.claims.claim import Claim, Run, judged, of_runs
 from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import family
 from headway.presets import FEW_SEEDS, FULLS, curves, for_each_grid
 from headway.records import Finding
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALMOST = 0.1
 """Relative difference that counts as almost none: the seeds differ by more among themselves."""
@@ -33,32 +29,22 @@ def decay_hardly_matters(claim: Claim, run: Run, without: Run) -> Finding:
     apart = np.where(one * other < 0, np.inf, apart)  # on both sides of the truth
     apart[:, :-1] = np.where(np.isnan(with_decay) & np.isnan(without_decay), 0, apart[:, :-1])
     apart = np.nan_to_num(apart, nan=np.inf)
-    largest = apart.max(axis=1)
     boundaries = apart[:, :-1].max(axis=1, initial=0)
     medians = np.median(boundaries), np.median(apart[:, -1])
     detail = f"Of the boundaries {medians[0]:.3f}, of the loss {medians[1]:.3f} (medians over seeds)."
     parts = {"boundaries": alike & (boundaries < ALMOST), "lowest excess loss": apart[:, -1] < ALMOST}
-    return claim.finding([run, without], largest, alike & (largest < ALMOST), detail, parts)
+    return claim.all_of([run, without], parts, detail, apart.max(axis=1))
 
 
 A13 = Claim(
     "A13",
     title="weight decay hardly matters",
     statement="Weight decay makes almost no difference.",
-    definition=(
-        "With the same seed, with and without weight decay, every stage boundary (docs/measures.md) exists in both or "
-        f"in neither, and the boundaries and the lowest excess loss differ by less than {ALMOST:.0%}."
-    ),
+    definition=f"""With the same seed, with and without weight decay, every stage boundary (docs/measures.md) exists in
+    both or in neither, and the boundaries and the lowest excess loss differ by less than {ALMOST:.0%}.""",
     quantity="largest relative difference of a boundary or of the lowest excess loss",
     judge=of_runs(decay_hardly_matters, "decay", "no decay"),
 )
-
-
-def draw(results: Results) -> dict[str, Figure]:
-    """The excess loss with and without."""
-    from headway.report.figures import figure_family
-
-    return {"excess-loss": figure_family(results)}
 
 
 EXPERIMENT = Experiment(
@@ -68,5 +54,5 @@ EXPERIMENT = Experiment(
     ),
     seeds=FEW_SEEDS,
     claims=(A13,),
-    figures=draw,
+    figures=family("excess-loss"),
 )
