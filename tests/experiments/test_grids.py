@@ -59,7 +59,7 @@ def test_a_small_training_set_has_the_ngram_models_among_which_one_may_choose():
     for grid, runs in find("dataset-size").grids.items():
         whole = {name: settings for name, settings in runs.items() if settings.context is None}
         for name, settings in whole.items():
-            beside = [other for other, each in runs.items() if other.startswith(f"{name}, c = ")]
+            beside = [other for other, each in runs.items() if each.context and each.training == settings.training]
             few = settings.training.data == "finite" and settings.training.samples < settings.training.batch
             assert beside == ([f"{name}, c = {context}" for context in (2, 4, 6)] if few else []), (grid, name)
             assert all(runs[other] == settings.ngram(runs[other].context) for other in beside)

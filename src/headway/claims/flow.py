@@ -61,8 +61,12 @@ def rising(times: np.ndarray) -> np.ndarray:
 
 def slower(ends: np.ndarray) -> np.ndarray:
     """b_1 < b_2 - b_1 < .. < b_h - b_(h-1), all of them reached: (seed,)."""
-    known = np.where(np.isfinite(ends), ends, np.nan)
-    return np.all(np.diff(np.diff(known, axis=1, prepend=0.0), axis=1) > 0, axis=1)
+    return np.all(np.diff(np.diff(known(ends), axis=1, prepend=0.0), axis=1) > 0, axis=1)
+
+
+def known(ends: np.ndarray) -> np.ndarray:
+    """NaN in the place of boundaries that were never met."""
+    return np.where(np.isfinite(ends), ends, np.nan)
 
 
 def separated(ends: np.ndarray, factor: float) -> np.ndarray:
@@ -72,8 +76,8 @@ def separated(ends: np.ndarray, factor: float) -> np.ndarray:
 
 def boundary_ratios(ends: np.ndarray) -> np.ndarray:
     """b_(i+1) / b_i, (seed, i): NaN where one is not reached."""
-    known = np.where(np.isfinite(ends) & (ends > 0), ends, np.nan)
-    return known[:, 1:] / known[:, :-1]
+    met = np.where(ends > 0, known(ends), np.nan)
+    return met[:, 1:] / met[:, :-1]
 
 
 def crowds_first(trajectory: Trajectory, mostly: float) -> np.ndarray:

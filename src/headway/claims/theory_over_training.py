@@ -10,11 +10,10 @@ from headway.analysis import over_seeds
 from headway.analysis.crossings import first_at_least
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import Claim, Run, judged, steps_in_words
-from headway.claims.flow import rising
+from headway.claims.flow import FlowRun, known, rising
 from headway.records import Finding, Trajectory
 from headway.settings import FlowSettings, RegressionSettings
 
-FlowRun = tuple[FlowSettings, Trajectory]
 TrainedRun = tuple[RegressionSettings, Trajectory]
 
 SHARED = ("features", "length", "ratio", "base", "noise")
@@ -69,7 +68,7 @@ def in_order(run: TrainedRun) -> np.ndarray:
 
 def relative_boundaries(run: TrainedRun, flow: FlowRun) -> np.ndarray:
     """b_i / b_i(flow), (seed, boundary); AdamW's steps are divided by what makes the first one 1. NaN where none is."""
-    found, wanted = (_known(_boundaries(trajectory)) for _, trajectory in (run, flow))
+    found, wanted = (known(_boundaries(trajectory)) for _, trajectory in (run, flow))
     ratio = found / wanted
     return ratio / ratio[:, :1] if run[0].optimiser == "adamw" else ratio
 
@@ -82,7 +81,7 @@ def one_factor_maps(claim: Claim, training: Run, flow: FlowRun, *, within: float
         return claim.not_run("The first boundary sets the factor: without three blocks there is no other to predict.")
     if blocks != features:
         return claim.not_run(f"The chain has {blocks} blocks, but the flow has {features} features.")
-    found, wanted = boundary_table(training[1]), _known(_boundaries(flow[1]))[:, 1:]
+    found, wanted = boundary_table(training[1]), known(_boundaries(flow[1]))[:, 1:]
     middle = np.array([over_seeds(column).median for column in wanted.T])
     stretch = found[:, 1:] / (found[:, :1] * middle[1:] / middle[0])
     with np.errstate(invalid="ignore"):
@@ -156,8 +155,3 @@ def _shared(settings: FlowSettings | RegressionSettings) -> list[float]:
 
 def _boundaries(trajectory: Trajectory) -> np.ndarray:
     return np.asarray(trajectory.facts["boundaries"], float)
-
-
-def _known(boundaries: np.ndarray) -> np.ndarray:
-    """NaN in the place of boundaries that were never met."""
-    return np.where(np.isfinite(boundaries), boundaries, np.nan)

@@ -14,7 +14,7 @@ from headway.records import Cell, Finding
 from headway.store import Record, Store
 
 if TYPE_CHECKING:
-    from headway.experiments import Results
+    from headway.claims.claim import Results
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from headway.claims import stage_times as judge
+from headway.claims import stage_times as predicates
 from headway.claims.claim import Claim, Results, of_runs
 from headway.experiments.experiment import Experiment, headline
 from headway.settings import StageTimesSettings
@@ -48,7 +48,6 @@ AT_THE_BOUND = """
 The differences grow from the noise of the start, of which the forecast knows the typical size only: in one run of one
 seed they are small enough to miss the bound by a little."""
 
-
 # Derived in docs/theory.md before any of it was run. Which runs differ in one factor alone, their settings say.
 _claim = partial(Claim, about=lambda settings: True, reasons={"printed": AMPLIFIED_NOISE})
 T1 = _claim(
@@ -59,7 +58,7 @@ T1 = _claim(
     definition=f"""Least squares on logarithms over the runs that differ in T alone: the exponent of the first boundary
     is within {EXPONENT_WITHIN:g} of 1/2 or 1.""",
     quantity="exponent of T",
-    judge=of_runs(judge.first_stage_is_a_power_of_length, exponents=EXPONENT, within=EXPONENT_WITHIN),
+    judge=of_runs(predicates.first_stage_is_a_power_of_length, exponents=EXPONENT, within=EXPONENT_WITHIN),
 )
 T2 = _claim(
     "T2",
@@ -69,7 +68,7 @@ T2 = _claim(
     definition=f"""In every run with at least {LONG} positions the first boundary differs by at most
     {100 * FIRST_WITHIN:g} % from that.""",
     quantity="largest difference, as a share",
-    judge=of_runs(judge.first_stage_takes_what_the_formula_says, long=LONG, within=FIRST_WITHIN),
+    judge=of_runs(predicates.first_stage_takes_what_the_formula_says, long=LONG, within=FIRST_WITHIN),
 )
 T3 = _claim(
     "T3",
@@ -79,7 +78,7 @@ T3 = _claim(
     definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
     against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are met.""",
     quantity="slope",
-    judge=of_runs(judge.differences_grow_as_foretold, within=SLOPE_WITHIN),
+    judge=of_runs(predicates.differences_grow_as_foretold, within=SLOPE_WITHIN),
 )
 T4 = _claim(
     "T4",
@@ -89,7 +88,7 @@ T4 = _claim(
     definition="""Over the runs that differ in noise alone, from each to the next with less: what t_2 - t_1 gains per
     unit of log(1/sigma) rises, and what log(t_2 - t_1) gains per unit falls; all boundaries are met.""",
     quantity="slope of log(t_2 - t_1) against log(1/sigma) between the two runs with least noise",
-    judge=of_runs(judge.wait_is_between_logarithm_and_power),
+    judge=of_runs(predicates.wait_is_between_logarithm_and_power),
 )
 T5 = _claim(
     "T5",
@@ -99,7 +98,7 @@ T5 = _claim(
     definition=f"""In every run the second boundary is met within a factor of {FACTOR:g} of the time that is foretold
     so.""",
     quantity="factor that is furthest from 1",
-    judge=of_runs(judge.second_stage_ends_when_foretold, within=FACTOR),
+    judge=of_runs(predicates.second_stage_ends_when_foretold, within=FACTOR),
     reasons={"printed": AMPLIFIED_NOISE, "as-run": AT_THE_BOUND},
 )
 
