@@ -98,7 +98,7 @@ def test_a_quick_preset_is_the_run_one_made_smaller(quick: Settings, whole: Sett
 
 @pytest.mark.parametrize("experiment, run", published.STAGE_ENDS)
 def test_what_is_published_is_about_a_run_that_is_made_and_lies_within_it(experiment, run):
-    settings = find(experiment).GRIDS["as-run"][run]
+    settings = find(experiment).grids["as-run"][run]
     ends = published.STAGE_ENDS[experiment, run]
     assert 1 <= len(ends) < len(settings.task.blocks)
     assert list(ends) == sorted(set(ends))

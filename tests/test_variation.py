@@ -67,7 +67,7 @@ def test_what_is_no_setting_is_refused_with_those_that_there_are(name):
 
 
 def test_every_setting_of_every_experiment_can_be_named():
-    for settings in (Settings(), FlowSettings(), *find("recall").GRIDS["quick"].values()):
+    for settings in (Settings(), FlowSettings(), *find("recall").grids["quick"].values()):
         known = names(settings)
         assert len(known) == len(set(known)) > 5
         assert all(kind_of(settings, name) is not None for name in known)

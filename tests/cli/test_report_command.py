@@ -102,7 +102,7 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
 
 
 def test_runs_with_other_seeds_are_shown_too(headway, records, tmp_path):
-    settings = find("stages").GRIDS["quick"]["minimal"]
+    settings = find("stages").grids["quick"]["minimal"]
     store = Store(tmp_path / "others")
     with store.open(Cell(settings, (5, 6))) as work:
         work.place(made_run(settings, (5, 6)), {})

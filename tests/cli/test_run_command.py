@@ -13,7 +13,7 @@ from tests.cli.process import Shell
 from tests.cli.test_settings_options import differing
 
 from headway.cli.screen import clock
-from headway.experiments import stages
+from headway.experiments import find
 from headway.records import Trajectory
 from headway.store import Record, Store, load
 
@@ -89,7 +89,7 @@ def test_a_run_writes_a_record_figures_and_a_page_and_nothing_outside_its_folder
 
 
 def test_the_record_is_the_quick_preset_with_the_options_and_nothing_else_changed(record):
-    changed = differing(record.cell.settings, stages.GRIDS["quick"]["minimal"])
+    changed = differing(record.cell.settings, find("stages").grids["quick"]["minimal"])
     options = {word[2:].replace("-", "_") for word in SMALL if word.startswith("--")} - {"seeds"}
     assert changed == options
     assert record.cell.seeds == (0, 1)

@@ -79,14 +79,14 @@ def test_what_cannot_be_varied_is_told_in_a_sentence(typed, said):
 def test_a_setting_is_varied_once_and_only_if_all_runs_have_it():
     with pytest.raises(UserError, match=r"--vary task\.ratio is given twice"):
         axes_from([("task.ratio", "1"), ("task.ratio", "2")], [Settings()])
-    other = find("recall").GRIDS["quick"]["64 symbols, 2 pairs"]
+    other = find("recall").grids["quick"]["64 symbols, 2 pairs"]
     with pytest.raises(UserError, match=r"--vary task\.ratio names no setting that all runs of this grid have\."):
         axes_from([("task.ratio", "1")], [Settings(), other])
 
 
 def test_every_combination_is_a_whole_experiment(dry):
     cells = dry("run", "ladder", "--vary", "task.ratio", "1.3", "1.7", "--vary", "model.scale", "0.5", "--seeds", "2")
-    runs = find("ladder").GRIDS["quick"].values()
+    runs = find("ladder").grids["quick"].values()
     wanted = [each.changed(task={"ratio": ratio}, model={"scale": 0.5}) for ratio in (1.3, 1.7) for each in runs]
     assert cells == [Cell(settings, (0, 1)) for settings in wanted]
 

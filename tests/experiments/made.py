@@ -48,7 +48,7 @@ def made_results(
     The n-gram model of a window that is longer than the blocks reach cannot be made, and is missing.
     """
     results = {}
-    for name, quick in find(experiment).GRIDS["quick"].items():
+    for name, quick in find(experiment).grids["quick"].items():
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
             continue

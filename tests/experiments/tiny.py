@@ -120,7 +120,7 @@ SMALL: dict[type, Callable[..., Any]] = {
 """Settings of a kind -> the same with small sizes."""
 MINIMAL = small(presets.minimal_quick())
 GRIDS = {
-    name: {run: SMALL[type(settings)](settings) for run, settings in find(name).GRIDS["quick"].items()}
+    name: {run: SMALL[type(settings)](settings) for run, settings in find(name).grids["quick"].items()}
     for name in NAMES
 }
 
@@ -130,8 +130,8 @@ def main() -> None:
 
     for name, runs in GRIDS.items():
         experiment = find(name)
-        experiment.GRIDS["quick"] = runs
-        experiment.SEEDS["quick"] = SEEDS
+        experiment.grids["quick"] = runs
+        experiment.seeds["quick"] = SEEDS
     main()
 
 

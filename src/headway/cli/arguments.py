@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from headway.cli import UserError, suggestion
-from headway.experiments import NAMES, Experiment, find
+from headway.experiments import NAMES, Experiment, find, titles
 
 GRIDS = Literal["quick", "printed", "as-run", "paper"]
 ALL_GRIDS: tuple[str, ...] = get_args(GRIDS)
@@ -24,8 +24,8 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
     if not arguments or arguments[0] in ("-h", "--help"):
         print(f"usage: headway {command} EXPERIMENT [OPTIONS]\n\n{usage}")
         print("experiments:")
-        for name in NAMES:
-            print(f"  {name:<13} {title(find(name))}")
+        for name, title in titles().items():
+            print(f"  {name:<13} {title}")
         print(f"  {'all':<13} all of them")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
@@ -37,11 +37,6 @@ def experiment_from(name: str) -> Experiment:
     if name not in NAMES:
         raise UserError(f"there is no experiment {name!r}.{suggestion(name, NAMES)} There are {', '.join(NAMES)}.")
     return find(name)
-
-
-def title(experiment: Experiment) -> str:
-    """The first line of what an experiment says about itself."""
-    return (experiment.__doc__ or "").strip().splitlines()[0]
 
 
 def check_grids(grids: tuple[str, ...]) -> None:
@@ -58,10 +53,10 @@ def check_grids(grids: tuple[str, ...]) -> None:
 def experiments_with(grid: str, name: str) -> dict[str, Experiment]:
     """The experiment of that name, or of all those that have the grid."""
     if name == "all":
-        return {each: find(each) for each in NAMES if grid in find(each).GRIDS}
+        return {each: find(each) for each in NAMES if grid in find(each).grids}
     experiment = experiment_from(name)
-    if grid not in experiment.GRIDS:
-        raise UserError(f"{name} has no grid {grid!r}. It has {' and '.join(experiment.GRIDS)}.")
+    if grid not in experiment.grids:
+        raise UserError(f"{name} has no grid {grid!r}. It has {' and '.join(experiment.grids)}.")
     return {name: experiment}
 
 
@@ -69,7 +64,7 @@ def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tup
     """So many seeds from 0 on, or as many as the grid wants."""
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise UserError(f"--seeds is {seeds}, but it must be a whole number from 1 to {MOST_SEEDS}.")
-    return tuple(range(seeds or experiment.SEEDS[grid]))
+    return tuple(range(seeds or experiment.seeds[grid]))
 
 
 def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:

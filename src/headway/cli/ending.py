@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from, title
+from headway.cli.arguments import experiment_from
 from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
 from headway.records import Finding, Trajectory
@@ -74,11 +74,11 @@ def write_report(
             runs.setdefault(record.identity, any_view(*told, _portraits(outcome)))
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
-            heading = title(experiment_from(outcome.experiment))
+            heading = experiment_from(outcome.experiment).title
             groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
     experiments = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
     heading = " and ".join([", ".join(experiments[:-1]), experiments[-1]]) if len(experiments) > 1 else experiments[0]
-    introduction = " ".join(title(experiment_from(name)) for name in experiments)
+    introduction = " ".join(experiment_from(name).title for name in experiments)
     if len(experiments) > 4:
         heading, introduction = f"{len(experiments)} experiments", f"{', '.join(experiments)}."
     write_page(
@@ -128,7 +128,7 @@ def write_markdown(
         for outcome in outcomes
         for name, record in outcome.records.items()
     ]
-    titles = {outcome.experiment: title(experiment_from(outcome.experiment)) for outcome in outcomes}
+    titles = {outcome.experiment: experiment_from(outcome.experiment).title for outcome in outcomes}
     write_document(path, findings, runs, titles, command)
 
 

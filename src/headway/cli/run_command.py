@@ -74,11 +74,11 @@ def main(arguments: Sequence[str]) -> None:
     grid = take_option(rest, "--grid", "quick")
     grid = grid if grid in get_args(GRIDS) else "quick"  # tyro will say which words there are.
     experiments = experiments_with(grid, name)
-    summary = "Every experiment." if name == "all" else (experiments[name].__doc__ or "").strip()
+    summary = "Every experiment." if name == "all" else experiments[name].title
     strange = set(rest)
     parsed: dict[str, dict[str, Options]] = {each: {} for each in experiments}
     for each, experiment in experiments.items():
-        for run, settings in experiment.GRIDS[grid].items():
+        for run, settings in experiment.grids[grid].items():
             parsed[each][run], unknown = _parse(name, rest, settings, summary, grid)
             strange &= set(unknown)
     if strange:

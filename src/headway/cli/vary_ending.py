@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from, title
+from headway.cli.arguments import experiment_from
 from headway.cli.ending import offer, worth_watching
 from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
@@ -86,8 +86,8 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
 
 def _findings(outcome: Outcome, key: str) -> list[Finding]:
     """Without the reasons that we give for what fails: they are for the papers' settings."""
-    found = experiment_from(outcome.experiment).read(outcome.results)
-    return [replace(each, figures=key) for each in found]
+    found = experiment_from(outcome.experiment).read(outcome.results, outcome.grid)
+    return [replace(each, figures=key, reason="") for each in found]
 
 
 def _views(outcome: Outcome, label: str) -> list[RunView]:
@@ -140,7 +140,7 @@ def _write_page(
 ) -> None:
     from headway.report.page import Report, write_page
 
-    about = title(experiment_from(sweep.experiment))
+    about = experiment_from(sweep.experiment).title
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
     offer(console, write_page(sweep.into / f"{sweep.key}.html", report))

@@ -67,8 +67,8 @@ def write_document(
         if shown:
             parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))
-        saddles = [run for run in shown if run.name.startswith("saddle")]
-        if saddles:
+        saddles = [run for run in shown if run.settings.model.initialisation == "uniform"]
+        if saddles and experiment == "differences":
             parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 from tests.claims.exemplary import EXAMPLES, other, started
 from tests.claims.made import climbing, made_run
 
-from headway.claims.start import A7, smaller_start_is_later
+from headway.experiments.init_scale import A7, smaller_start_is_later
 
 LATER = "later for smaller u"
 STOPS = "u = 0 stops"

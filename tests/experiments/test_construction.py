@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.claims.made import made_run
 
-from headway.claims.handmade import A20, reaches_the_entropy
-from headway.tasks.construction import ConstructionSettings
+from headway.experiments.construction import A20, reaches_the_entropy
+from headway.settings import ConstructionSettings
 
 
 def shown(*excess: float):

@@ -5,7 +5,7 @@ import pytest
 from tests.claims.exemplary import EXAMPLES, falling_rate, other, scheduled
 from tests.claims.made import OFTEN, climbing
 
-from headway.claims.schedule import H3, plateau_schedule_stops_at_saddles
+from headway.experiments.differences import H3, plateau_schedule_stops_at_saddles
 
 LEAVES, STAYS = "the constant rate leaves", "the plateau schedule stays"
 

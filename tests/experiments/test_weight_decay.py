@@ -5,7 +5,7 @@ import pytest
 from tests.claims.exemplary import other
 from tests.claims.made import climbing
 
-from headway.claims.decay import A13, decay_hardly_matters
+from headway.experiments.weight_decay import A13, decay_hardly_matters
 
 USUAL = climbing(20, 60, 300)
 LOWEST = 0.01

@@ -7,7 +7,7 @@ import pytest
 from tests.claims.exemplary import EXAMPLES, other, related
 from tests.claims.made import OFTEN, climbing
 
-from headway.claims.hierarchy import A8, stages_follow_the_hierarchy
+from headway.experiments.hierarchy import A8, stages_follow_the_hierarchy
 
 PARTS = ["m = 1: 2 stages", "m = 1.3: 3 stages", "m = 1.5: 3 stages", "m = 1.3 less clear than 1.5"]
 FLAT = {"loss": np.ones(len(OFTEN))}
