@@ -81,8 +81,8 @@ def small_toy(settings: ToySettings) -> ToySettings:
     """A fourth of every size; all curves have the same few points, so that one program solves all flows."""
     return replace(
         settings,
-        dimensions=tuple(size // 4 for size in settings.dimensions),
-        lengths=tuple(length // 4 for length in settings.lengths),
+        dimension=settings.dimension // 4,
+        length=settings.length // 4,
         points=min(settings.points, 6),
         samples=settings.samples and 16,
     )

@@ -10,13 +10,14 @@ from typing import Any
 
 from headway.laboratory import shape_of
 from headway.laboratory.emergence import shape_of as shape_of_adaptive
+from headway.laboratory.toy import shape_of as shape_of_toy
 from headway.records import Cell
 from headway.store.kinds import revive_cell
 
 ADAPTIVE = ("single-location", "recall")
 """Kinds of cells that are trained for as long as their plateau lasts."""
 TRAINED = ("markov", *ADAPTIVE)
-"""Kinds of cells of which many share a program; every other cell is computed in one go, on its own."""
+"""Kinds of cells that are trained, many in one program; every other cell is computed in one go."""
 FORMAT = "headway order 1"
 """Of the JSON that carries bundles to other processes."""
 
@@ -58,7 +59,9 @@ def pack(cells: Iterable[Cell]) -> list[Bundle]:
 
 
 def program_of(cell: Cell) -> Any:
-    """Equal for cells that share a program: (kind, shape), or a name of its own for what is computed in one go."""
+    """Equal for cells that share a program: (kind, shape), or a name of its own for what is computed alone."""
+    if cell.kind == "toy":
+        return cell.kind, shape_of_toy(cell.settings)
     if cell.kind not in TRAINED:
         return cell.identity
     return cell.kind, (shape_of_adaptive if cell.kind in ADAPTIVE else shape_of)(cell.settings)

@@ -13,9 +13,9 @@ from headway.laboratory.hand_made import hand_made
 from headway.laboratory.portrait import portrait
 from headway.laboratory.regression import regression
 from headway.laboratory.stage_times import stage_times
-from headway.laboratory.toy import toy_run
+from headway.laboratory.toy import toy_runs
 from headway.records import Cell
-from headway.store import Busy, Store, StoreError, Work, failure, provenance
+from headway.store import Store, StoreError, Work, failure, provenance
 from headway.store.plan import announced
 from headway.sweep.adaptive import run_adaptive
 from headway.sweep.begun import SECONDS, take
@@ -38,9 +38,10 @@ AT_ONCE = {
     "regression": regression,
     "portrait": portrait,
     "stage-times": stage_times,
-    "toy": toy_run,
 }
-"""Kind of a cell -> what computes it in one go; the other cells are trained."""
+"""Kind of a cell -> what computes it in one go, on its own."""
+SIDE_BY_SIDE = {"toy": toy_runs}
+"""Kind of a cell -> what computes all cells of a bundle in one go; the other cells are trained."""
 SHORTEST, LONGEST = 0.1, 2.0
 """Seconds between two looks at what another process works on."""
 _said: set[str] = set()
@@ -96,8 +97,8 @@ def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
     """
     if not bundle.cells:
         return ()
-    if bundle.kind in AT_ONCE:
-        return _compute_at_once(bundle.cells[0], store, watch)
+    if bundle.kind in AT_ONCE or bundle.kind in SIDE_BY_SIDE:
+        return _compute_at_once(bundle.cells, store, watch)
     pieces = pieces_of(bundle)
     if len(pieces) > 1:
         return tuple(cell for piece in pieces for cell in run_bundle(piece, store, watch))
@@ -137,17 +138,19 @@ def _wanted(bundle: Bundle, store: Store, once: bool, errors: list[Exception]) -
     return tuple(wanted)
 
 
-def _compute_at_once(cell: Cell, store: Store, watch: Watch) -> tuple[Cell, ...]:
-    try:
-        with store.open(cell, wait=False) as work:
-            if work.record is None:
-                watch.note(f"computing {cell.kind}, {len(cell.seeds)} seeds")
-                began = time.monotonic()
-                trajectory = AT_ONCE[cell.kind](cell)
-                work.place(trajectory, provenance(device(), time.monotonic() - began))
-    except Busy:
-        return (cell,)
-    return ()
+def _compute_at_once(cells: Sequence[Cell], store: Store, watch: Watch) -> tuple[Cell, ...]:
+    with ExitStack() as held:
+        taken = take(cells, store, watch, held)
+        works = [begun.work for each in taken.at.values() for begun in each]
+        if works:
+            kind, free = cells[0].kind, [work.cell for work in works]
+            watch.note(f"computing {kind}, {sum(len(cell.seeds) for cell in free)} seeds")
+            began = time.monotonic()
+            found = SIDE_BY_SIDE[kind](free) if kind in SIDE_BY_SIDE else [AT_ONCE[kind](cell) for cell in free]
+            origin = provenance(device(), time.monotonic() - began)
+            for work, trajectory in zip(works, found, strict=True):
+                work.place(trajectory, origin)
+    return taken.busy
 
 
 def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> tuple[Cell, ...]:
