@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.claims.recall_law import LAW as RECALL
-from headway.claims.transformer_law import LAW as LOCATION
+from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.records import Trajectory
 from headway.settings import RecallSettings, SingleLocationSettings
 
@@ -44,7 +43,7 @@ def made_location(
     one, shorter with cross-sample repetition.
     """
     if length is None:
-        length = float(LOCATION.predict([(settings, None)])[0]) * (1 - settings.task.repeated / 2)
+        length = float(LOCATION.predict([settings])[0]) * (1 - settings.task.repeated / 2)
     at, times, share = _clock(length, seeds)
     loss = np.clip(0.5 - 0.5 * (share - (1 - fall)) / fall, 0, 0.5)
     # It is the threshold that is passed at the end, and not at the foot of the fall.
@@ -74,7 +73,7 @@ def made_recall(
 ) -> Trajectory:
     """Accuracy is chance, then just above the threshold, and `end` from the share `known_at` of the plateau on."""
     if length is None:
-        length = float(RECALL.predict([(settings, None)])[0]) / settings.task.copies * (1 - settings.task.favoured / 4)
+        length = float(RECALL.predict([settings])[0]) / settings.task.copies * (1 - settings.task.favoured / 4)
     at, times, share = _clock(length, seeds)
     chance = 1 / settings.task.tokens
 

@@ -81,4 +81,17 @@ def grid_of(grids: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) 
 
 def find(name: str) -> Experiment:
     """The experiment of that name."""
-    return importlib.import_module(f"headway.experiments.{name.replace('-', '_')}")  # ty: ignore[invalid-return-type]
+    module = importlib.import_module(f"headway.experiments.{name.replace('-', '_')}")
+    return _Wrapped(module.EXPERIMENT) if hasattr(module, "EXPERIMENT") else module  # ty: ignore[invalid-return-type]
+
+
+class _Wrapped:
+    """An `EXPERIMENT` as those see it who expect a module."""
+
+    def __init__(self, experiment: Any) -> None:
+        self.__doc__ = experiment.title
+        self.GRIDS, self.SEEDS, self.draw = experiment.grids, experiment.seeds, experiment.draw
+        self._experiment = experiment
+
+    def read(self, results: Results) -> list[Finding]:
+        return self._experiment.read(results, grid_of(self.GRIDS, results))

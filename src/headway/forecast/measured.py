@@ -71,7 +71,7 @@ class Measured:
 
 
 def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
-    """What gradient descent on the toy took; a case that several runs have counts once.
+    """What gradient descent on the toy took; a size that several runs have counts once.
 
     Without a training set nothing is random, and one seed says it all.
     """
@@ -82,9 +82,8 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
             continue
         if settings.samples != question.samples or settings.threshold != THRESHOLD:
             continue
-        plateaus = trajectory.facts["plateau"] / settings.learning_rate
-        for case, each in zip(settings.cases, plateaus.T, strict=True):
-            found.setdefault((*case, settings.learning_rate), each if question.samples else each[:1])
+        plateau = trajectory.facts["plateau"] / settings.learning_rate
+        found.setdefault((*_sizes(settings), settings.learning_rate), plateau if question.samples else plateau[:1])
     return _table("toy", found, ends=f"the loss is at most {THRESHOLD:g}")
 
 
