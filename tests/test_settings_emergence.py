@@ -38,9 +38,9 @@ def test_a_stored_cell_has_the_settings_that_it_was_made_with(settings):
         (Recall, {"favourites": 3, "tokens": 2}, "3 favourites are more than the 2 symbols."),
         (AdaptiveTrainingSettings, {"steps": 60, "every": 25}, "Use 50 steps."),
         (AdaptiveTrainingSettings, {"until": 0.0}, "training.until is 0.0, but it must be a finite number above 0."),
-        (RecallSettings, {"task": Recall(vocab=16)}, "Use a number above 0.062 and at most 1"),
-        (SingleLocationSettings, {"model": ModelSettings()}, "model.dropout is 0.1, but these tasks train without it."),
-        (RecallSettings, {"model": ModelSettings(embedding="one-hot", dropout=0.0)}, "need a learned embedding"),
+        (Settings, {"task": Recall(vocab=16)}, "Use a number above 0.062 and at most 1"),
+        (Settings, {"model": ModelSettings()}, "model.dropout is 0.1, but these tasks train without it."),
+        (Settings, {"model": ModelSettings(embedding="one-hot", dropout=0.0)}, "need a learned embedding"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_refused_with_what_to_do(record: Any, wrong: dict[str, Any], words: str):

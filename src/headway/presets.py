@@ -117,6 +117,11 @@ def for_each_grid(bases: Bases, runs: Callable[[Settings], dict[str, Settings]])
     return {grid: runs(base()) for grid, base in bases.items()}
 
 
+def beside_ngrams(settings: Settings[Chain]) -> Settings[Chain]:
+    """The same run, compared with one n-gram model for each rung: contexts that end where a block ends."""
+    return settings.changed(task={"references": tuple(sorted({max(block) for block in settings.task.blocks}))})
+
+
 def curves(settings: Settings) -> Settings:
     """The same run, of which only curves are kept."""
     return settings.changed(evaluation=CURVES)

@@ -8,7 +8,7 @@ records are read as they are (`records.Open`), and it can be trained once its fi
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.records import Cell, Open, Trajectory, revive
@@ -16,10 +16,12 @@ from headway.settings.checks import SettingsError
 
 
 class Computed(NamedTuple):
-    """Where the settings of a kind that is computed in one go lie, and the function that computes cells of it."""
+    """Where the settings of a kind that is computed in one go lie, and the function that computes a cell of it."""
 
     settings: str
     compute: str
+    shape: str = ""
+    """Of a kind whose cells are computed side by side: settings -> what is equal for such. `compute` takes them all."""
 
 
 TASKS = {
@@ -36,7 +38,9 @@ COMPUTED = {
     "regression": Computed("headway.settings:RegressionSettings", "headway.laboratory.regression:regression"),
     "portrait": Computed("headway.settings:PortraitSettings", "headway.laboratory.portrait:portrait"),
     "stage-times": Computed("headway.settings:StageTimesSettings", "headway.laboratory.stage_times:stage_times"),
-    "toy": Computed("headway.settings:ToySettings", "headway.laboratory.toy:toy_run"),
+    "toy": Computed(
+        "headway.settings:ToySettings", "headway.laboratory.toy:toy_runs", "headway.laboratory.toy:shape_of"
+    ),
 }
 _added: dict[str, type] = {}
 """Users' tasks by name, of the files that were loaded."""
@@ -72,9 +76,21 @@ def is_trained(kind: str) -> bool:
     return kind not in COMPUTED
 
 
-def compute(cell: Cell) -> Trajectory:
-    """What a cell of a kind that is computed in one go comes to."""
-    return _load(COMPUTED[cell.kind].compute)(cell)
+def compute(cells: Sequence[Cell]) -> list[Trajectory]:
+    """What cells of a kind that is computed in one go come to, which share their shape."""
+    kind = COMPUTED[cells[0].kind]
+    function = _load(kind.compute)
+    return function(cells) if kind.shape else [function(cell) for cell in cells]
+
+
+def shape(cell: Cell) -> Any:
+    """Equal for cells that share a program: a shape, or a name of its own for what is computed alone."""
+    if cell.kind in COMPUTED:
+        place = COMPUTED[cell.kind].shape
+        return (cell.kind, _load(place)(cell.settings)) if place else cell.identity
+    if isinstance(cell.settings, Open):
+        return cell.identity
+    return _load("headway.training.problem:shape")(cell.settings)
 
 
 def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:

@@ -22,7 +22,7 @@ from headway.experiments.hierarchy import stages_follow_the_hierarchy
 from headway.experiments.init_scale import smaller_start_is_later
 from headway.experiments.weight_decay import decay_hardly_matters
 from headway.records import Finding
-from headway.settings import ConstructionSettings
+from headway.tasks.construction import ConstructionSettings
 
 CLAIMS = {claim.name: claim for name in NAMES for claim in find(name).claims}
 SETTINGS = made_settings()

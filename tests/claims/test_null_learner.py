@@ -17,11 +17,12 @@ from headway.experiments.overlapping import A17
 from headway.measurement import Experience, divergence, facts_of
 from headway.presets import minimal_as_run
 from headway.records import Trajectory
-from headway.settings import Settings, TaskSettings
+from headway.tasks.run import Settings
+from headway.tasks.chain import Chain
 from headway.tasks.markov import markov_chain
 
 TIMES = np.unique(np.concatenate([[0], np.geomspace(1, 2000, 120).round()])).astype(int)
-SETTINGS = Settings(task=TaskSettings(weighting="sum"), model=minimal_as_run().model)
+SETTINGS = Settings(task=Chain(weighting="sum"), model=minimal_as_run().model)
 OVERLAPPING = SETTINGS.changed(
     task={"blocks": ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)), "weighting": "mean"}, evaluation={"subsets": True}
 )

@@ -128,7 +128,7 @@ def test_a_folder_that_does_not_exist_is_told(headway):
 
 
 def test_the_committed_results_are_listed_whole(headway):
-    said = headway("list", "--from", RESULTS)
+    said = headway("list", "--from", RESULTS, "--all")
     there = on_disk(said)
     assert {grid for _, grid in there} >= {"printed", "as-run", "paper"}
     for name in ("stages", "attention", "ladder", "init-scale", "hierarchy", "dataset-size"):

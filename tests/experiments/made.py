@@ -52,7 +52,7 @@ def made_results(
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
             continue
-        if isinstance(quick, SingleLocationSettings | RecallSettings):
+        if isinstance(quick, Settings | Settings):
             results[name] = quick, change(made_emergence(quick, seeds, diverged))
             continue
         task = quick.task if blocks is None else on_blocks(quick.task, blocks)

@@ -5,7 +5,7 @@ import pytest
 from tests.claims.made import made_run
 
 from headway.experiments.construction import A20, reaches_the_entropy
-from headway.settings import ConstructionSettings
+from headway.tasks.construction import ConstructionSettings
 
 
 def shown(*excess: float):

@@ -81,8 +81,8 @@ def small_toy(settings: ToySettings) -> ToySettings:
     """A fourth of every size; all curves have the same few points, so that one program solves all flows."""
     return replace(
         settings,
-        dimensions=tuple(size // 4 for size in settings.dimensions),
-        lengths=tuple(length // 4 for length in settings.lengths),
+        dimension=settings.dimension // 4,
+        length=settings.length // 4,
         points=min(settings.points, 6),
         samples=settings.samples and 16,
     )
@@ -91,14 +91,14 @@ def small_toy(settings: ToySettings) -> ToySettings:
 WAITING = {"learning_rate": 0.01, "batch": 4, "steps": 20, "every": 10, "growth": 0.0, "test_samples": 8}
 
 
-def small_location(settings: SingleLocationSettings) -> SingleLocationSettings:
+def small_location(settings: Settings) -> Settings:
     """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
     task = settings.task
     sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
     return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING)
 
 
-def small_recall(settings: RecallSettings) -> RecallSettings:
+def small_recall(settings: Settings) -> Settings:
     """The same of recall, whose two layers are what it is about."""
     task, pairs = settings.task, settings.task.pairs // 2
     sizes = {"tokens": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
@@ -107,8 +107,8 @@ def small_recall(settings: RecallSettings) -> RecallSettings:
 
 
 SMALL: dict[type, Callable[..., Any]] = {
-    SingleLocationSettings: small_location,
-    RecallSettings: small_recall,
+    Settings: small_location,
+    Settings: small_recall,
     Settings: small,
     ToySettings: small_toy,
     ConstructionSettings: small_construction,

@@ -12,7 +12,7 @@ from tests.fuzz.fuzzing import fuzz, in_many_cases, is_a_message, values
 RECORDS = (
     *("Chain", "ModelSettings", "TrainingSettings", "EvaluationSettings", "AdaptiveTrainingSettings"),
     *("SingleLocation", "Recall", "Settings", "ConstructionSettings", "FlowSettings"),
-    *("RegressionSettings", "PortraitSettings", "StageTimesSettings", "SingleLocationSettings", "RecallSettings"),
+    *("RegressionSettings", "PortraitSettings", "StageTimesSettings", "Settings", "Settings"),
     "ToySettings",
 )
 

@@ -17,7 +17,7 @@ MODEL = ModelSettings(heads=2, layers=1, positions="sinusoidal", width=16, norm=
 TRAINING = AdaptiveTrainingSettings(
     learning_rate=5e-3, batch=16, steps=500, every=10, growth=0.1, test_samples=128, threshold=0.2
 )
-TINY = SingleLocationSettings(SingleLocation(length=4, dimension=2), MODEL, TRAINING)
+TINY = Settings(SingleLocation(length=4, dimension=2), MODEL, TRAINING)
 SEEDS = (0, 1)
 CELLS = [Cell(TINY, SEEDS), Cell(TINY.changed(task={"copies": 3}, training={"tail": 0.0}), SEEDS)]
 
@@ -89,7 +89,7 @@ def test_cells_share_a_program_if_only_repetition_and_stopping_differ():
 
 def test_recall_measures_accuracy_on_single_pairs_beside_that_with_repetition():
     """A model that is shown nothing but copies need not look; its plateau, tested on single pairs, does not end."""
-    settings = RecallSettings(
+    settings = Settings(
         Recall(vocab=4, pairs=2, copies=2.0),
         MODEL,
         AdaptiveTrainingSettings(learning_rate=5e-3, batch=16, steps=150, every=50, threshold=0.99, test_samples=128),

@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 from tests.training.tiny import TINY, changed
 
+from headway.laboratory.footprint import footprint
 from headway.records import Cell
-from headway.settings import FlowSettings
-from headway.store import Store
-from headway.sweep import plan
-from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
+from headway.settings import FlowSettings, ToySettings
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
-from headway.training.memory import footprint
+from headway.store import Store
+from headway.sweep import plan
+from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
@@ -32,6 +32,12 @@ def test_cells_that_differ_in_numbers_and_seeds_make_one_bundle_with_room_for_th
 def test_what_is_computed_in_one_go_comes_alone_and_first():
     other = Cell(FlowSettings(), (7,))
     assert [bundle.cells for bundle in pack([CELL, RECALL, FLOW, other])] == [(FLOW,), (other,), (RECALL,), (CELL,)]
+
+
+def test_toys_of_any_size_that_are_descended_in_coordinates_come_together():
+    small, large = (Cell(ToySettings(dimension=size), SEEDS) for size in (8, 16))
+    full, sampled = (Cell(ToySettings(model="matrices", samples=count), SEEDS) for count in (None, 9))
+    assert [bundle.cells for bundle in pack([small, full, large, sampled])] == [(small, large), (full,), (sampled,)]
 
 
 def test_what_others_are_compared_with_is_in_the_first_wave_and_in_no_other():

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
 
-Run = tuple[Settings, Trajectory]
+Run = tuple[Any, Trajectory]
 AnyRun = tuple[Any, Trajectory]
 """A run of any kind: its settings are those of its kind."""
 Results = Mapping[str, AnyRun]

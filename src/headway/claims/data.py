@@ -84,13 +84,13 @@ def choosing_the_length_pays(claim: Claim, *runs: Run) -> Finding:
     gains, chosen = [], []
     for size in sizes:
         here = [run for run in small if run[0].training.size == size]
-        whole = [run for run in here if run[0].context is None]
-        windows = [run for run in here if run[0].context is not None]
+        whole = [run for run in here if run[0].task.context is None]
+        windows = [run for run in here if run[0].task.context is not None]
         if len(whole) == 1 and len(windows) > 1:
             stopped = np.stack([_stopped(run[1]) for run in windows])  # (length, seed, half)
             picked = np.argmin(stopped[:, :, 0], axis=0)
             gains.append(_stopped(whole[0][1])[:, 1] - np.take_along_axis(stopped[:, :, 1], picked[None], axis=0)[0])
-            lengths = np.array([run[0].context for run in windows])[picked]
+            lengths = np.array([run[0].task.context for run in windows])[picked]
             chosen.append(f"{size:g}: {np.median(lengths):g} ({np.median(gains[-1]):+.3f})")
     if not gains:
         return claim.not_run("No n-gram models were trained with the small sets.")

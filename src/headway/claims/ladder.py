@@ -27,9 +27,9 @@ def meets_rungs_in_order(claim: Claim, run: Run) -> Finding:
 def meets_ngrams_in_order(claim: Claim, run: Run) -> Finding:
     """The same against trained n-gram models, the shortest context first."""
     settings, trajectory = run
-    if len(settings.references) < 2 or "kl_references" not in trajectory:
+    if len(settings.task.references) < 2 or "kl_references" not in trajectory:
         return claim.not_run("No n-gram models were trained for this comparison.")
-    order = np.argsort(settings.references)
+    order = np.argsort(settings.task.references)
     return _in_order(claim, run, trajectory.times("kl_references"), trajectory["kl_references"][:, :, order])
 
 

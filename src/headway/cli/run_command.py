@@ -13,7 +13,7 @@ import tyro
 from headway.cli import UserError
 from headway.cli.arguments import GRIDS, experiments_with, seeds_of, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from headway.records import Cell

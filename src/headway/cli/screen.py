@@ -115,7 +115,7 @@ def name(cell: Cell) -> str:
     if cell.kind != "markov":
         return cell.kind
     model = "full" if settings.model.embedding == "learned" or settings.model.readout else "minimal"
-    return model if settings.context is None else f"{settings.context}-gram"
+    return model if settings.task.context is None else f"{settings.task.context}-gram"
 
 
 def describe(cells: Sequence[Cell]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import tyro
 
-from headway.settings import Blocks, Weights
+from headway.tasks.chain import Blocks, Weights
 
 MOST_LAGS = 10_000
 """Of a block as it is typed: a slip such as 1-10000000000 must not fill the memory."""

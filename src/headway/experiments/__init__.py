@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headway.experiments.experiment import Experiment, headline
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     # Help must not wait for NumPy, which these need.
     from headway.claims.claim import Results as Results
 
-__all__ = ["NAMES", "Experiment", "find", "grid_of", "headline", "titles"]
+__all__ = ["NAMES", "Experiment", "find", "headline", "titles"]
 
 NAMES = (
     "stages",
@@ -56,12 +55,7 @@ NAMES = (
 
 def find(name: str) -> Experiment:
     """The experiment of that name."""
-    module = importlib.import_module(f"headway.experiments.{_file(name)}")
-    if hasattr(module, "EXPERIMENT"):
-        return module.EXPERIMENT
-    from headway.experiments.of_module import of_module
-
-    return of_module(module)
+    return importlib.import_module(f"headway.experiments.{_file(name)}").EXPERIMENT
 
 
 def titles() -> dict[str, str]:
@@ -72,11 +66,3 @@ def titles() -> dict[str, str]:
 
 def _file(name: str) -> str:
     return name.replace("-", "_")
-
-
-def grid_of(grids: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> str:
-    """The first grid with runs of all these names: of a whole grid its own, as none has all names of another and more.
-
-    Of a part it may be another; that lacks runs, too, so that nothing is judged by it.
-    """
-    return next((grid for grid, runs in grids.items() if results.keys() <= runs.keys()), next(iter(grids)))

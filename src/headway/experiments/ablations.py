@@ -8,7 +8,7 @@ from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import ladders
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, FULLS, MINIMALS, curves
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 REMOVED = {
     "without norm": {"norm": "none"},

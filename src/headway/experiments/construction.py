@@ -10,7 +10,8 @@ from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.experiments.experiment import Experiment, headline
 from headway.presets import BLOCKS_OF_FOUR, FEW_SEEDS
 from headway.records import Finding
-from headway.settings import ConstructionSettings, TaskSettings
+from headway.tasks.chain import Chain
+from headway.tasks.construction import ConstructionSettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,10 +50,10 @@ def draw(results: Results) -> dict[str, Figure]:
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids={
-        "quick": {"construction": ConstructionSettings(TaskSettings(weighting="sum"), test_samples=500)},
+        "quick": {"construction": ConstructionSettings(Chain(weighting="sum"), test_samples=500)},
         # Ours: on the full model's chain; the paper shows no numbers.
-        "printed": {"construction": ConstructionSettings(TaskSettings(blocks=BLOCKS_OF_FOUR))},
-        "as-run": {"construction": ConstructionSettings(TaskSettings(blocks=BLOCKS_OF_FOUR, weighting="sum"))},
+        "printed": {"construction": ConstructionSettings(Chain(blocks=BLOCKS_OF_FOUR))},
+        "as-run": {"construction": ConstructionSettings(Chain(blocks=BLOCKS_OF_FOUR, weighting="sum"))},
     },
     seeds=FEW_SEEDS,
     claims=(A20,),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.data import choosing_the_length_pays, early_stopping_picks_the_rung, fewer_samples_fewer_stages
 from headway.experiments.experiment import Experiment, headline
-from headway.presets import FEW_SEEDS, MINIMALS, curves, pictures
-from headway.settings import Settings
+from headway.presets import FEW_SEEDS, MINIMALS, beside_ngrams, curves, pictures
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ for fewer samples to take away."""
 
 
 def _sees_everything(settings: Settings) -> bool:
-    return settings.context is None
+    return settings.task.context is None
 
 
 A9 = Claim(
@@ -73,13 +73,13 @@ def _runs(grid: str) -> dict[str, Settings]:
     for size in SIZES[grid]:
         sized = curves(base).changed(training={"samples": size})
         few = size < base.training.batch
-        runs[f"{size}"] = sized.beside_ngrams() if few else sized
+        runs[f"{size}"] = beside_ngrams(sized) if few else sized
         if few:
             beside = runs[f"{size}"]
-            runs |= {f"{size}, c = {context}": beside.ngram(context) for context in beside.references}
+            runs |= {f"{size}, c = {each.task.context}": each for each in beside.references}
     # What the paper compares with: the n-gram models of the whole training set.
     if grid != "quick":
-        runs[f"{base.training.samples}"] = base.beside_ngrams()
+        runs[f"{base.training.samples}"] = beside_ngrams(base)
     runs["fresh"] = pictures(base).changed(training={"data": "fresh"})
     return runs
 

@@ -7,7 +7,7 @@ from headway.claims.incremental import SURVIVES, staircase_survives
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import ladders
 from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 DEPTHS = {"1 block": 1, "2 blocks": 2, "3 blocks": 3, "4 blocks": 4}
 RATE = 0.001
@@ -37,7 +37,7 @@ def _runs(grid: str) -> dict[str, Settings]:
     else:
         base = small(base)
     base = base.changed(training={"learning_rate": RATE})
-    return {name: base.changed(model={"blocks": depth}) for name, depth in DEPTHS.items()}
+    return {name: base.changed(model={"layers": depth}) for name, depth in DEPTHS.items()}
 
 
 EXPERIMENT = Experiment(

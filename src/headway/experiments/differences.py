@@ -12,7 +12,7 @@ from headway.claims.claim import Claim, Results, Run, judged, of_runs, steps_in_
 from headway.experiments.experiment import Experiment, headline
 from headway.presets import FEW_SEEDS, MINIMALS, curves, full_as_run, full_printed, minimal_as_run, minimal_printed
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from headway.experiments.figures import family
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import COMBINATIONS, FEW_SEEDS, MINIMALS, for_each_grid
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 RATIOS = {f"m = {m:g}": m for m in (1.0, 1.3, 1.5)}
 """m, as run; the paper does not print all of them."""

@@ -13,7 +13,7 @@ from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, MINIMALS, curves, for_each_grid
 from headway.published import PLATEAUS
 from headway.records import Finding
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from headway.claims.kind import SAME, same_in_kind
 from headway.claims.ladder import QUANTITY, meets_ngrams_in_order, meets_rungs_in_order, nearer_than_stageless
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.stages import A1_MINIMAL, A1_MINIMAL_NEARER, TOO_SLOW
-from headway.presets import FULLS, MINIMALS, MORE_SEEDS
+from headway.presets import FULLS, MINIMALS, MORE_SEEDS, beside_ngrams
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def draw(results: Results) -> dict[str, Figure]:
     left, right = both.subplots(1, 2, sharey=False)
     draw_kl(left, trajectory, boundaries=boundaries)
     if "kl_references" in trajectory:
-        draw_kl(right, trajectory, reference_names(settings.references), "kl_references", boundaries)
+        draw_kl(right, trajectory, reference_names(settings.task.references), "kl_references", boundaries)
     else:
         right.set_axis_off()
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
@@ -65,7 +65,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     title=headline(__doc__),
-    grids={grid: {"full": FULLS[grid]().beside_ngrams(), "minimal": MINIMALS[grid]()} for grid in FULLS},
+    grids={grid: {"full": beside_ngrams(FULLS[grid]()), "minimal": MINIMALS[grid]()} for grid in FULLS},
     seeds=MORE_SEEDS,
     claims=(A1, A1_NEARER, A2, A6),
     figures=draw,

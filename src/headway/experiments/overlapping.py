@@ -9,7 +9,8 @@ from headway.claims.incremental import still_incremental
 from headway.claims.ladder import NEARER
 from headway.experiments.experiment import Experiment, headline
 from headway.presets import FEW_SEEDS, FULLS, pictures
-from headway.settings import Blocks, Settings
+from headway.tasks.chain import Blocks
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +40,7 @@ A17_FOUR_HEADS = A17.called(
 
 def _runs(grid: str) -> dict[str, Settings]:
     three = pictures(FULLS[grid]()).changed(
-        task={"blocks": SMALLER if grid == "quick" else BLOCKS}, evaluation={"subsets": True}
+        task={"blocks": SMALLER if grid == "quick" else BLOCKS}, evaluation={"comparisons": True}
     )
     # Ours: four heads do not divide 255.
     width = three.model.width + (-three.model.width) % 4

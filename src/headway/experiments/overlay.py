@@ -9,7 +9,8 @@ from headway.claims.theory_over_training import one_factor_maps
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import MINIMALS, MORE_SEEDS
-from headway.settings import FlowSettings, Settings
+from headway.settings import FlowSettings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import ladders
 from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
 from headway.records import Finding
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 ENCODINGS = ("learned", "sinusoidal", "rotary", "relative", "alibi")
 WITHOUT = "none"

@@ -8,7 +8,8 @@ from headway.claims.kind import SAME
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import progress
 from headway.presets import FEW_SEEDS, FULLS, pictures
-from headway.settings import Blocks, Settings
+from headway.tasks.chain import Blocks
+from headway.tasks.run import Settings
 
 BLOCKS: Blocks = ((13, 14), tuple(range(9, 13)), tuple(range(1, 9)))
 """Lags, the most important first; the paper counts them from 0."""

@@ -7,7 +7,7 @@ from headway.claims.kind import SAME, same_in_kind
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import progress
 from headway.presets import FEW_SEEDS, FULLS, pictures
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 STEPS = {"quick": 3000, "printed": 6000, "as-run": 6000}  # ours; the second published boundary is 4000
 

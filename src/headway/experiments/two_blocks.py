@@ -9,7 +9,7 @@ from headway.claims.clarity import first_stage_less_marked
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.stages import TOO_SLOW
 from headway.presets import BLOCKS_OF_FOUR, FEW_SEEDS, FULLS, MINIMALS, curves
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,11 +45,11 @@ def _runs(grid: str) -> dict[str, Settings]:
     task = {"ratio": 1.8} | ({} if grid == "quick" else {"blocks": BLOCKS_OF_FOUR})
     one = curves(MINIMALS[grid]()).changed(task=task, training=training)
     full = FULLS[grid]()
-    two = curves(full).changed(model={"blocks": 2}, training={"learning_rate": full_rate})
+    two = curves(full).changed(model={"layers": 2}, training={"learning_rate": full_rate})
     if grid == "quick":  # at a third of the rate it takes longer; two minimal blocks have no fast form
         two = two.changed(training={"steps": 1500})
         one = one.changed(training={"batch": 250})
-    return {"full, two": two, "full, one": full, "minimal, two": one.changed(model={"blocks": 2}), "minimal, one": one}
+    return {"full, two": two, "full, one": full, "minimal, two": one.changed(model={"layers": 2}), "minimal, one": one}
 
 
 def draw(results: Results) -> dict[str, Figure]:

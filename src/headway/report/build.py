@@ -13,7 +13,8 @@ from headway.analysis.seed_stages import ladder_stages
 from headway.records import Trajectory
 from headway.report.page import RunView, SeedStages
 from headway.report.page.flow_payload import portrays
-from headway.settings import FlowSettings, PortraitSettings, Settings
+from headway.settings import FlowSettings, PortraitSettings
+from headway.tasks.run import Settings
 
 
 def run_view(label: str, settings: Settings, trajectory: Trajectory, provenance: dict) -> RunView:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headway import registry
-from headway.records import Cell, Open
+from headway.records import Cell
 from headway.store.kinds import revive_cell
-from headway.training.problem import shape
 
 FORMAT = "headway order 1"
 """Of the JSON that carries bundles to other processes."""
@@ -28,7 +27,7 @@ class Bundle:
 
     @property
     def trained(self) -> bool:
-        """Whether many of its cells share a program; every other cell is computed in one go, on its own."""
+        """Whether its cells are trained together; others are computed in one go."""
         return registry.is_trained(self.cells[0].kind)
 
     @property
@@ -55,9 +54,8 @@ def pack(cells: Iterable[Cell]) -> list[Bundle]:
 
 
 def program_of(cell: Cell) -> Any:
-    """Equal for cells that share a program: its shape, or a name of its own for what is computed in one go."""
-    known = registry.is_trained(cell.kind) and not isinstance(cell.settings, Open)
-    return shape(cell.settings) if known else cell.identity
+    """Equal for cells that share a program: its shape, or a name of its own for what is computed alone."""
+    return registry.shape(cell)
 
 
 def cut(bundle: Bundle, pieces: int) -> list[Bundle]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway import registry
 from headway.records import Cell
-from headway.store import Busy, Store, StoreError, Work, failure, provenance
+from headway.store import Store, StoreError, Work, failure, provenance
 from headway.store.plan import announced
 from headway.sweep.begun import SECONDS, take
 from headway.sweep.bundle import Bundle, cut, waves
@@ -83,7 +83,7 @@ def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
     if not bundle.cells:
         return ()
     if not bundle.trained:
-        return _compute_at_once(bundle.cells[0], store, watch)
+        return _compute_at_once(bundle.cells, store, watch)
     pieces = pieces_of(bundle)
     if len(pieces) > 1:
         return tuple(cell for piece in pieces for cell in run_bundle(piece, store, watch))
@@ -121,17 +121,19 @@ def _wanted(bundle: Bundle, store: Store, once: bool, errors: list[Exception]) -
     return tuple(wanted)
 
 
-def _compute_at_once(cell: Cell, store: Store, watch: Watch) -> tuple[Cell, ...]:
-    try:
-        with store.open(cell, wait=False) as work:
-            if work.record is None:
-                watch.note(f"computing {cell.kind}, {len(cell.seeds)} seeds")
-                began = time.monotonic()
-                trajectory = registry.compute(cell)
-                work.place(trajectory, provenance(device(), time.monotonic() - began))
-    except Busy:
-        return (cell,)
-    return ()
+def _compute_at_once(cells: Sequence[Cell], store: Store, watch: Watch) -> tuple[Cell, ...]:
+    with ExitStack() as held:
+        taken = take(cells, store, watch, held)
+        works = [begun.work for each in taken.at.values() for begun in each]
+        if works:
+            free = [work.cell for work in works]
+            watch.note(f"computing {cells[0].kind}, {sum(len(cell.seeds) for cell in free)} seeds")
+            began = time.monotonic()
+            found = registry.compute(free)
+            origin = provenance(device(), time.monotonic() - began)
+            for work, trajectory in zip(works, found, strict=True):
+                work.place(trajectory, origin)
+    return taken.busy
 
 
 def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> tuple[Cell, ...]:

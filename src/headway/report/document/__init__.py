@@ -63,7 +63,7 @@ def write_document(
         flows = [run for run in own if run.settings.KIND == "flow"]
         if flows:
             parts += [flow_table.WORDS, flow_table.flow_table(flows)]
-        shown = [run for run in own if run.settings.KIND == "markov" and run.settings.context is None]
+        shown = [run for run in own if run.settings.KIND == "markov" and run.settings.task.context is None]
         if shown:
             parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))

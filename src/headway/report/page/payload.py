@@ -14,7 +14,8 @@ from headway.report.colours import UNIFORM_COLOUR, full_strength, head_colours, 
 from headway.report.page.flow_payload import flow_run
 from headway.report.page.packing import pack_curves, pack_levels, plain_json
 from headway.report.page.views import FigureGroup, Report, RunView
-from headway.settings import FlowSettings, Settings
+from headway.settings import FlowSettings
+from headway.tasks.run import Settings
 
 MOST_PICTURES = 2_000_000
 """Bytes that the attention matrices of a run may take; of more, evenly spaced times are kept."""

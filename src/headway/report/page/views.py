@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.records import Finding, Trajectory
-from headway.settings import FlowSettings, PortraitSettings, Settings
+from headway.settings import FlowSettings, PortraitSettings
+from headway.tasks.run import Settings
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,7 @@ from typing import IO
 import headway
 
 
-def command(
-    root: Path, order: Path, code: Sequence[str] = (), *, only: int | None = None, start: int = 0
-) -> list[str]:
+def command(root: Path, order: Path, code: Sequence[str] = (), *, only: int | None = None, start: int = 0) -> list[str]:
     """The command line of a worker: of one bundle, or of all from one on; `code` are users' files that it loads.
 
     They are named here and not in the order, which lies among the records: nothing that lies there says what is run.
