@@ -36,6 +36,7 @@ __all__ = [
     "interval_over_seeds",
     "mass_per_block",
     "median_in_words",
+    "minima",
     "nearest_rung",
     "over_seeds",
     "owners",

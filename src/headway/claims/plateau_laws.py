@@ -250,7 +250,8 @@ def sharp_and_in_order(claim: Claim, *runs: AnyRun, smooth: bool = False) -> Fin
         end = plateau((settings, trajectory)) / trajectory.facts.get("closed_form", 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             falls.append((end - early) / early)
-        uniform = task_of(settings).copies / settings.length
+        task = task_of(settings)
+        uniform = task.copies / getattr(task, "reads", task.length)  # a transformer also reads where it answers
         moved = for_good(times, attention, uniform + MOVED * (1 - uniform), between=smooth)
         ordered.append(for_good(times, trajectory["gain"], MOVED, between=smooth) < moved)
     fall, order = np.stack(falls, axis=1), np.stack(ordered, axis=1)

@@ -6,12 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headway.claims.claim import AnyRun, Claim, Judge, Results
-from headway.experiments import grid_of
 from headway.records import Finding
 
 Grids = Mapping[str, Mapping[str, Any]]
 Where = Callable[[Any], bool]
 """Of settings."""
+
+
+def grid_of(grids: Grids, results: Results) -> str:
+    """The first grid with runs of all these names: of a whole grid its own, as none has all names of another and more.
+
+    Of a part it may be another; that lacks runs, too, so that nothing is judged by it.
+    """
+    return next((grid for grid, runs in grids.items() if results.keys() <= runs.keys()), next(iter(grids)))
 
 
 def wanted(grids: Grids, results: Results) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def figure_pictures(run: Run) -> Figure:
 
 def _panel_height(settings: Any, columns: int) -> float:
     """Inches that a matrix of this shape takes, with its title and the bars below it."""
-    return (PAGE_WIDTH - 0.4) / columns * settings.task.horizon / settings.length + 0.4
+    return (PAGE_WIDTH - 0.4) / columns * settings.task.horizon / settings.task.reads + 0.4
 
 
 def pictured_steps(trajectory: Trajectory, seed: int) -> tuple[int, ...]:
