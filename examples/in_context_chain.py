@@ -72,9 +72,9 @@ def in_order(claim, results):
     return steps[:, 2] / steps[:, 1].clip(1), steps[:, 2] > steps[:, 1]
 
 
-experiment = Experiment(
+experiment = Experiment.of(
+    InContextChain(),
     title="In-context Markov chains: uniform, unigram, bigram",
-    task=InContextChain(),
     model=Model(
         layers=2, heads=1, width=32, mlp=0, norm="pre", positions="relative", dropout=0.0, initialisation="fan-in"
     ),

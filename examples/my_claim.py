@@ -1,6 +1,6 @@
 """A claim and a figure of one's own over records that exist: nothing is trained.
 
-    python examples/my_claim.py results figure.png
+python examples/my_claim.py results figure.png
 """
 
 import sys

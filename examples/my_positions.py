@@ -1,6 +1,6 @@
 """A positional encoding of one's own: scores that fall with the logarithm of the distance, at a rate that is learnt.
 
-    headway run examples/my_positions.py
+headway run examples/my_positions.py
 """
 
 import jax.numpy as jnp

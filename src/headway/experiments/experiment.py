@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,28 @@ class Experiment:
             _require(whole, got, f"give every grid a number of seeds from 1 on, as in seeds={{{grid!r}: 8}}")
         _require_claims(self.claims)
         _require(self.figures is None or callable(self.figures), f"figures is {_kind(self.figures)}", "give a function")
+
+    @classmethod
+    def of(
+        cls,
+        task: Any,
+        *,
+        title: str = "",
+        model: Any = None,
+        training: Any = None,
+        evaluation: Any = None,
+        seeds: int = 4,
+        claims: Sequence[Claim] = (),
+        figures: Callable[[Results], Mapping[str, Figure]] | None = None,
+    ) -> Experiment:
+        """An experiment of a single run: one model on one task."""
+        from headway.tasks.run import Settings
+        from headway.tasks.task import name_of
+
+        parts = {"model": model, "training": training, "evaluation": evaluation}
+        settings = Settings(task, **{name: part for name, part in parts.items() if part is not None})
+        runs = {"quick": {name_of(task): settings}}
+        return cls(title or name_of(task), runs, {"quick": seeds}, tuple(claims), figures)
 
     def read(self, results: Results, grid: str = "") -> list[Finding]:
         """Every claim held against what was measured; one that misses a run is "not run"."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from headway import registry
 from headway.experiments.experiment import Experiment, ExperimentError
 
 NAMED = ("EXPERIMENT", "experiment")
@@ -29,7 +30,12 @@ def load_experiment(path: str | Path) -> Experiment:
         raise ExperimentError(f"there is no file {path}. Give the path of a Python file that holds an experiment.")
     if file.suffix != ".py":
         raise ExperimentError(f"{path} is no Python file: its name ends in {file.suffix!r}. Call it {file.stem}.py.")
-    return _the_one_in(_imported(file), path)
+    experiment = _the_one_in(_imported(file), path)
+    for settings in (each for runs in experiment.grids.values() for each in runs.values()):
+        if hasattr(settings, "task"):
+            registry.add(type(settings.task), settings.KIND)
+    registry.add_file(str(file))
+    return experiment
 
 
 def _the_one_in(module: ModuleType, path: str | Path) -> Experiment:

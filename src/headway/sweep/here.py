@@ -16,6 +16,7 @@ from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.compiled import share
 from headway.sweep.plan import pieces_of
 from headway.sweep.rungs import Rungs
+from headway.sweep.users_code import look_at_users_code
 from headway.sweep.watch import Silence, Watch
 from headway.tasks.task import about_task
 from headway.training.chunks import device
@@ -36,6 +37,7 @@ _said: set[str] = set()
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with."""
     cells, watch = list(cells), watch or Silence()
+    look_at_users_code(cells, store, watch)
     with announced(store.root, cells):
         errors: list[Exception] = []
         for wave in waves(cells):

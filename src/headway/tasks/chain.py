@@ -162,6 +162,11 @@ class Chain:
             groups=tuple((f"block {k}", block) for k, block in enumerate(self.blocks, start=1)),
         )
 
+    def label(self, settings: Any) -> str:
+        """What sets a run apart on the screen: full, minimal, 4-gram."""
+        model = "full" if settings.model.embedding == "learned" or settings.model.readout else "minimal"
+        return model if self.context is None else f"{self.context}-gram"
+
     def reference_runs(self, settings: Any) -> tuple[Any, ...]:
         """The n-gram models that a run compares itself with: the same in all but the context."""
         evaluation = replace(settings.evaluation, snapshots=0, also=(), comparisons=False)
