@@ -34,7 +34,7 @@ def test_what_is_computed_in_one_go_comes_alone_and_first():
     assert [bundle.cells for bundle in pack([CELL, RECALL, FLOW, other])] == [(FLOW,), (other,), (RECALL,), (CELL,)]
 
 
-def test_toys_of_any_size_that_are_descended_in_coordinates_come_together():
+def test_toys_of_any_size_come_together_unless_they_are_matrices():
     small, large = (Cell(ToySettings(dimension=size), SEEDS) for size in (8, 16))
     full, sampled = (Cell(ToySettings(model="matrices", samples=count), SEEDS) for count in (None, 9))
     assert [bundle.cells for bundle in pack([small, full, large, sampled])] == [(small, large), (full,), (sampled,)]

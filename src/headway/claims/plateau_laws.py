@@ -115,9 +115,9 @@ def plateaus(runs: Sequence[AnyRun]) -> np.ndarray:
     return np.stack([plateau(run) for run in runs], axis=1)
 
 
-def ending(runs: Sequence[AnyRun | None], level: float) -> list[AnyRun | None]:
+def ending(runs: Sequence[AnyRun], level: float) -> list[AnyRun]:
     """The same runs with plateaus that end at another loss or accuracy."""
-    return [None if run is None else (run[0], ending_at(run[1], level)) for run in runs]
+    return [(settings, ending_at(trajectory, level)) for settings, trajectory in runs]
 
 
 def fit(factors: Collection[str], runs: Sequence[AnyRun]) -> PowerLaws:
@@ -187,12 +187,14 @@ def _rises(runs: Sequence[AnyRun], along: str, beside: str) -> np.ndarray | None
 
 
 @judged
-def repetition_shortens(claim: Claim, *runs: AnyRun, copied: int) -> Finding:
+def repetition_shortens(claim: Claim, *runs: AnyRun, copied: int, end: float | None = None) -> Finding:
     """B and p make the plateau shorter, at every T and d, and B does so faster.
 
-    B changes in the first `copied` runs, p in the others; those with one copy, or without repetition, are among them.
+    B changes in the first `copied` runs, p in the others, in which a plateau may `end` at another loss; those with one
+    copy, or without repetition, are among them.
     """
-    by_copies, by_share = _by_size(runs[:copied], "copies"), _by_size(runs[copied:], "repeated")
+    shared = runs[copied:] if end is None else ending(runs[copied:], end)
+    by_copies, by_share = _by_size(runs[:copied], "copies"), _by_size(shared, "repeated")
     above_none = {size: [run for run in own if task_of(run[0]).repeated > 0] for size, own in by_share.items()}
     numbers = {size: {task_of(run[0]).copies for run in own} for size, own in by_copies.items()}
     shares = {size: {task_of(run[0]).repeated for run in own} for size, own in above_none.items()}
@@ -215,7 +217,7 @@ def repetition_shortens(claim: Claim, *runs: AnyRun, copied: int) -> Finding:
     if all(each.seeds for each in typical):
         copies, share = (f"{math.exp(each.median):.2f}-fold" for each in typical)
         words = f"A doubling of B shortens the plateau {copies}, one of p {share} (medians over sizes and seeds)."
-    return claim.finding(runs, value, holds, f"{words} {censored(runs)}".strip(), parts)
+    return claim.finding(runs, value, holds, f"{words} {censored([*runs[:copied], *shared])}".strip(), parts)
 
 
 def _by_size(runs: Sequence[AnyRun], along: str) -> dict[tuple[int, int], list[AnyRun]]:

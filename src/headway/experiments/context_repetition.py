@@ -10,7 +10,7 @@ import numpy as np
 from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import CONTEXT, censored, fit, lasts, law_constant, law_exponent, plateaus, sizes
 from headway.experiments.experiment import Experiment
-from headway.experiments.selection import about, made
+from headway.experiments.selection import about, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
 from headway.settings import ToySettings
@@ -47,16 +47,7 @@ def with_copies(grid: str) -> dict[str, ToySettings]:
 GRIDS = {grid: {**with_copies(grid), **named("samples", SAMPLES[grid])} for grid in COPIES}
 
 
-def _gap(settings: ToySettings) -> bool:
-    return settings.model == "gap"
-
-
-def _logits(settings: ToySettings) -> bool:
-    return settings.model == "logits"
-
-
-def _samples(settings: ToySettings) -> bool:
-    return settings.samples is not None
+_GAP, _LOGITS, _SAMPLES = (having(model=model) for model in ("gap", "logits", "matrices"))
 
 
 @judged
@@ -72,7 +63,7 @@ def draw(results: Results) -> dict[str, Figure]:
     """The plateau against B, and the fitted and the published law over what was measured."""
     from headway.report.figures import figure_law, figure_plateaus
 
-    kinds = {"gap": made(results, _gap), "logits": made(results, _logits), "samples": made(results, _samples)}
+    kinds = {"gap": made(results, _GAP), "logits": made(results, _LOGITS), "samples": made(results, _SAMPLES)}
     laws = {}
     for name, runs in kinds.items():
         every = [settings for settings, _ in runs]
@@ -96,7 +87,7 @@ B1_LOGITS = Claim(
     f"With d, T and B as separate factors of the fit, the exponent of B is within {CONTEXT.near} of minus the exponent "
     "of T.",
     "exponent of B",
-    judge=about(GRIDS, copies_count_as_tokens, _logits),
+    judge=about(GRIDS, copies_count_as_tokens, _LOGITS),
     title="the same power of B if T logits are trained (asked by us)",
     reasons={"paper": _SHARED_GAP},
 )
@@ -111,7 +102,7 @@ EXPERIMENT = Experiment(
             f"{_FIT}the exponent of d is within {CONTEXT.near} of 0.49. The gap between the logits is itself "
             "descended, as in the reduced flow of the slides.",
             "exponent of d",
-            judge=about(GRIDS, law_exponent, _gap, law=CONTEXT, factor="d"),
+            judge=about(GRIDS, law_exponent, _GAP, law=CONTEXT, factor="d"),
             title="toy, copies in the context: power of d",
         ),
         Claim(
@@ -119,7 +110,7 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the power of T/B.",
             f"{_FIT}the exponent of T/B is within {CONTEXT.near} of 0.99, under the same descent.",
             "exponent of T/B",
-            judge=about(GRIDS, law_exponent, _gap, law=CONTEXT, factor="(T/B)"),
+            judge=about(GRIDS, law_exponent, _GAP, law=CONTEXT, factor="(T/B)"),
             title="power of T/B",
         ),
         Claim(
@@ -127,7 +118,7 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the constant.",
             f"{_FIT}the constant is within a factor of {CONTEXT.within} of 1.51, under the same descent.",
             "constant",
-            judge=about(GRIDS, law_constant, _gap, law=CONTEXT, fitted=True),
+            judge=about(GRIDS, law_constant, _GAP, law=CONTEXT, fitted=True),
             title="constant",
         ),
         B1_LOGITS,
@@ -136,7 +127,7 @@ EXPERIMENT = Experiment(
             "The same with W and the logits in full and a training set instead of the expectation (asked by us).",
             B1_LOGITS.definition,
             B1_LOGITS.quantity,
-            judge=about(GRIDS, copies_count_as_tokens, _samples),
+            judge=about(GRIDS, copies_count_as_tokens, _SAMPLES),
             title="the same with samples (asked by us)",
             reasons={"paper": _SHARED_GAP},
         ),

@@ -10,7 +10,7 @@ from headway.claims.claim import Claim, Results
 from headway.claims.plateau_laws import ACROSS, fit, law_constant, law_exponent, repetition_shortens
 from headway.experiments.context_repetition import COPIES, with_copies
 from headway.experiments.experiment import Experiment
-from headway.experiments.selection import about, chosen, made
+from headway.experiments.selection import about, chosen, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
 from headway.settings import ToySettings
@@ -40,28 +40,20 @@ def _runs(grid: str) -> dict[str, ToySettings]:
 GRIDS = {grid: _runs(grid) for grid in COPIES}
 
 
-def _repeated(settings: ToySettings) -> bool:
-    return settings.model == "logits" and settings.points == 0 and settings.copies == 1
-
-
-def _copied(settings: ToySettings, model: str) -> bool:
-    return settings.model == model and settings.points == 0 and settings.repeated == 0
+_REPEATED = having(model="logits", points=0, copies=1)
 
 
 def _judge_repetition(claim: Claim, results: Results, model: str) -> Finding:
-    copied, shared = (chosen(GRIDS, results, where) for where in (partial(_copied, model=model), _repeated))
-    return repetition_shortens(claim, *copied, *shared, copied=len(copied))
+    copied = chosen(GRIDS, results, having(model=model, points=0, repeated=0))
+    return repetition_shortens(claim, *copied, *chosen(GRIDS, results, _REPEATED), copied=len(copied))
 
 
 def draw(results: Results) -> dict[str, Figure]:
     """The plateau against p, the laws over what was measured, curves, and the three-variable flow over descent."""
     from headway.report.figures import figure_law, figure_over, figure_plateaus, figure_repeated
 
-    repeated = made(results, _repeated)
-    curves, flow = (
-        made(results, lambda settings, kind=kind: settings.points > 0 and settings.dynamics == kind)
-        for kind in ("descent", "flow")
-    )
+    repeated, flow = made(results, _REPEATED), made(results, having(dynamics="flow"))
+    curves = made(results, lambda settings: settings.points > 0 and settings.dynamics == "descent")
     return {
         "repeated": figure_plateaus({"repeated": repeated}, along="repeated"),
         "law": figure_law({fit(ACROSS.powers, repeated).in_words(("x",)): ACROSS.beside_fit(repeated)}),
@@ -89,7 +81,7 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the power.",
             f"{_FIT}the exponent is within {ACROSS.near} of 1.02. The loss is tested without repetition.",
             "exponent",
-            judge=about(GRIDS, law_exponent, _repeated, law=ACROSS, factor=next(iter(ACROSS.powers))),
+            judge=about(GRIDS, law_exponent, _REPEATED, law=ACROSS, factor=next(iter(ACROSS.powers))),
             title="toy, repeated across samples: power",
         ),
         Claim(
@@ -97,7 +89,7 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the constant.",
             f"{_FIT}the constant is within a factor of {ACROSS.within} of 2.15. The loss is tested without repetition.",
             "constant",
-            judge=about(GRIDS, law_constant, _repeated, law=ACROSS, fitted=True),
+            judge=about(GRIDS, law_constant, _REPEATED, law=ACROSS, fitted=True),
             title="constant",
             reasons={
                 "paper": "The published law lies a factor of two above ours at every size. At p = 0 it describes the "

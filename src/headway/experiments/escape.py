@@ -12,7 +12,7 @@ from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import CONTEXT, grows, plateaus
 from headway.experiments.experiment import Experiment
-from headway.experiments.selection import about, made
+from headway.experiments.selection import about, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
 from headway.settings import ToySettings
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 AGREES = 1.1
 """By which factor a prediction may miss."""
 NEAR = CONTEXT.near
-LATE = 60.0
-"""The end of the flow comes late: one size is seen for so many plateaus."""
+EARLY, LATE = ToySettings().shown, 60.0
+"""For how many plateaus a run is seen: the end of the flow comes late, and is seen at one size."""
 
 
 def _runs(descent: ToySettings, dimensions: Sequence[int], lengths: Sequence[int]) -> dict[str, ToySettings]:
@@ -49,8 +49,7 @@ GRIDS = {
 }
 
 
-def _descent(settings: ToySettings) -> bool:
-    return settings.model == "logits"
+_DESCENT = having(model="logits")
 
 
 @judged
@@ -91,22 +90,21 @@ def draw(results: Results) -> dict[str, Figure]:
     """The plateau against T and d; and each approximation over what it approximates."""
     from headway.report.figures import figure_late, figure_over, figure_plateaus
 
-    descent = made(results, _descent)
-    gap, flow, linearised, flow_end, late_end = (
-        made(results, lambda settings, kind=kind: (settings.model, settings.dynamics, settings.shown == LATE) == kind)
-        for kind in (
-            ("gap", "descent", False),
-            ("gap", "flow", False),
-            ("linearised", "flow", False),
-            ("gap", "flow", True),
-            ("late", "flow", True),
+    gap, flow, linearised, (flow_end,), (late_end,) = (
+        made(results, having(model=model, dynamics=dynamics, shown=shown))
+        for model, dynamics, shown in (
+            ("gap", "descent", EARLY),
+            ("gap", "flow", EARLY),
+            ("linearised", "flow", EARLY),
+            ("gap", "flow", LATE),
+            ("late", "flow", LATE),
         )
     )
     return {
-        "plateau": figure_plateaus({"descent": descent}, along="length"),
+        "plateau": figure_plateaus({"descent": made(results, _DESCENT)}, along="length"),
         "flow-over-descent": figure_over(flow, gap, ("flow", "gradient descent")),
         "linearised-over-flow": figure_over(linearised, flow, ("linearised", "flow")),
-        "late-over-flow": figure_late(late_end[0], flow_end[0], ("late phase", "flow")),
+        "late-over-flow": figure_late(late_end, flow_end, ("late phase", "flow")),
     }
 
 
@@ -122,7 +120,7 @@ EXPERIMENT = Experiment(
             "and d.",
             "The plateau is strictly longer for every larger T at the same d, and for every larger d at the same T.",
             "longest plateau, relative to the shortest",
-            judge=about(GRIDS, grows, _descent, factors=("T", "d")),
+            judge=about(GRIDS, grows, _DESCENT, factors=("T", "d")),
             title="longer inputs and more dimensions, longer plateaus",
         ),
         Claim(
@@ -131,7 +129,7 @@ EXPERIMENT = Experiment(
             f"For every d the plateau is within a factor of {AGREES} of that at the largest T, and no larger T is "
             "further off.",
             "plateau relative to the closed form, the furthest off of those at the largest T",
-            judge=about(GRIDS, closed_form_holds, _descent),
+            judge=about(GRIDS, closed_form_holds, _DESCENT),
             title="the plateau in closed form (ours)",
         ),
         Claim(
@@ -139,7 +137,7 @@ EXPERIMENT = Experiment(
             "The escape time of the linearised flow, (sqrt(d) T / 2) arcsinh(0.8 sqrt(d) T), fits the plateau.",
             f"Least squares on logarithms: the exponent of the plateau in the escape time is within {NEAR} of 1.",
             "exponent of the plateau in the escape time",
-            judge=about(GRIDS, proportional_to_the_escape_time, _descent),
+            judge=about(GRIDS, proportional_to_the_escape_time, _DESCENT),
             title="the linearised escape time fits",
             reasons={
                 "paper": "The linearised flow grows exponentially and so takes a time with a logarithm in it. The flow "

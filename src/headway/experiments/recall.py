@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ import numpy as np
 
 from headway.analysis.crossings import for_good
 from headway.analysis.power_laws import fit_power_laws
-from headway.claims.claim import Claim, Results
+from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import RECALL, ending, grows, law_constant, law_exponent, sizes
 from headway.claims.recall import KNOWN, ONE, one_transition
 from headway.experiments.experiment import Experiment
-from headway.experiments.selection import Where, about, chosen, made
+from headway.experiments.selection import Where, about, made
 from headway.records import Finding
 from headway.tasks.recall import Recall
 
@@ -76,22 +77,21 @@ def _above_chance(settings: Any) -> bool:
     return _usual(settings) and settings.training.threshold >= CHANCE * settings.task.chance
 
 
-def _judge_exponent(claim: Claim, results: Results, where: Where, factor: str) -> Finding:
+@judged
+def exponent_for_good(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """With the law of when accuracy is above the threshold for good: noise may pass it before the curve does."""
-    runs = chosen(GRIDS, results, where)
     found = law_exponent(claim, *runs, law=RECALL, factor=factor)
-    if not found.values:
-        return found
-    there = [run for run in runs if run is not None]
-    lasting = [for_good(run.times("accuracy"), run["accuracy"], own.training.threshold) for own, run in there]
-    factors = sizes(RECALL.powers, [settings for settings, _ in there])
+    lasting = [for_good(run.times("accuracy"), run["accuracy"], own.training.threshold) for own, run in runs]
+    factors = sizes(RECALL.powers, [settings for settings, _ in runs])
     words = fit_power_laws(factors, np.stack(lasting, axis=1)).in_words(list(RECALL.powers))
-    return replace(found, detail=f"{found.detail} If the threshold must be kept: {words}.") if words else found
+    more = f" If the threshold must be kept: {words}." if words and found.values else ""
+    return replace(found, detail=found.detail + more)
 
 
-def _judge_matching(claim: Claim, results: Results, where: Where, factor: str) -> Finding:
+@judged
+def matching_exponent(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
     """Where a plateau ends only when pairs are matched, not when values are copied."""
-    return law_exponent(claim, *ending(chosen(GRIDS, results, where), KNOWN), law=RECALL, factor=factor)
+    return law_exponent(claim, *ending(runs, KNOWN), law=RECALL, factor=factor)
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -108,7 +108,6 @@ def draw(results: Results) -> dict[str, Figure]:
     }
 
 
-NEAR, WITHIN = RECALL.near, RECALL.within
 _STATEMENT = f"The plateau of associative recall lasts {RECALL.words} steps"
 _FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens and N_pairs: "
 _ABOVE = f"The law of recall where an accuracy of 5% is at least {CHANCE:g} times what guessing gets"
@@ -117,132 +116,133 @@ _MATCHING = (
     "reach"
 )
 _START = "an embedding of variance 1 / N_tokens at the start instead of 1"
+_NAMED_OR_MATCHED = """
+The same 5 % end different things at different sizes. Where naming any value of the sequence gets more (8 and 16 pairs,
+and 32 with as many symbols) the plateau ends with that, unless it comes so slowly that the match is there as soon (128
+and 256 symbols); where it gets less, with the match, or with noise if it gets nearly as much. One power law through all
+of that has powers that depend on which sizes are in it. How the slides' models start is not known, and the powers
+depend on that, too (B4 fan-in)."""
 _AT_SOME_SIZES = """
 The same 5 % of the answers are reached by naming at some sizes and by a match at others, as is said of B4."""
 _LINEAR_IN_PAIRS = """
 The published law is about 5 % of the answers and not about half of them. Where symbols start equally long however many
 there are, the time to a match grows about in proportion to the number of pairs, a little faster for many than for few,
 and slowly with the number of symbols."""
+_SHORT_SYMBOLS = """
+With this start the symbols are the shorter beside the positions the more there are, and a match takes longer, the more
+so the more symbols and pairs there are. A seventh size, 256 symbols and 8 pairs, was given up after 64 000 steps
+without a match in any seed and is not in the records: with it the power of N_tokens to a match would be larger and that
+of N_pairs smaller."""
 _A_SIZE_SHORT = """
 The start makes a match take longer the more symbols and pairs there are, and one size is missing, as is said of B4
 fan-in."""
+
+
+def _powers(
+    name: str,
+    statement: str,
+    definition: str,
+    predicate: Callable[..., Finding],
+    where: Where,
+    titles: tuple[str, str],
+    *reasons: str,
+) -> list[Claim]:
+    """Two claims: of the power of the pairs, and, with "tokens" behind its name, of that of the tokens.
+
+    A `definition` may hold the name of the claim that it changes, the factor, and its published power.
+    """
+    claims = []
+    for factor, more, title in zip(("N_pairs", "N_tokens"), ("", " tokens"), titles, strict=True):
+        words = {"B4": f"B4{more}", "matching": f"B4 matching{more}", "factor": factor, "power": RECALL.powers[factor]}
+        ours = "" if statement == _STATEMENT else " (Not in the slides.)"
+        claims.append(
+            Claim(
+                f"{name}{more}",
+                f"{statement}: the power of {factor}.{ours}",
+                definition.format(**words),
+                f"exponent of {factor}",
+                judge=about(GRIDS, predicate, where, factor=factor),
+                title=title,
+                reasons={"paper": reasons[-1] if more else reasons[0]},
+            )
+        )
+    return claims
+
+
 EXPERIMENT = Experiment(
     title="Paper B: how long transformers wait on associative recall, against the numbers of symbols and of pairs.",
     grids=GRIDS,
     seeds={"quick": 4, "paper": 4},
     claims=(
-        Claim(
+        *_powers(
             "B4",
-            f"{_STATEMENT}: the power of N_pairs.",
-            f"{_FIT}that of N_pairs is within {NEAR} of 2.25.",
-            "exponent of N_pairs",
-            judge=partial(_judge_exponent, where=_usual, factor="N_pairs"),
-            title="recall's law: power of the pairs",
-            reasons={
-                "paper": "The same 5 % end different things at different sizes. Where naming any value of the sequence "
-                "gets more (8 and 16 pairs, and 32 with as many symbols) the plateau ends with that, unless it comes "
-                "so slowly that the match is there as soon (128 and 256 symbols); where it gets less, with the match, "
-                "or with noise if it gets nearly as much. One power law through all of that has powers that depend on "
-                "which sizes are in it. How the slides' models start is not known, and the powers depend on that, too "
-                "(B4 fan-in)."
-            },
-        ),
-        Claim(
-            "B4 tokens",
-            f"{_STATEMENT}: the power of N_tokens.",
-            f"{_FIT}that of N_tokens is within {NEAR} of 0.79.",
-            "exponent of N_tokens",
-            judge=partial(_judge_exponent, where=_usual, factor="N_tokens"),
-            title="power of the tokens",
-            reasons={"paper": _AT_SOME_SIZES},
+            _STATEMENT,
+            f"{_FIT}that of {{factor}} is within {RECALL.near} of {{power}}.",
+            exponent_for_good,
+            _usual,
+            ("recall's law: power of the pairs", "power of the tokens"),
+            _NAMED_OR_MATCHED,
+            _AT_SOME_SIZES,
         ),
         Claim(
             "B4 constant",
             f"{_STATEMENT}: the constant.",
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
-            f"{WITHIN:g} of 0.55.",
+            f"{RECALL.within:g} of 0.55.",
             "constant, in steps",
             judge=about(GRIDS, law_constant, _usual, law=RECALL),
             title="constant",
             reasons={"paper": _AT_SOME_SIZES},
         ),
-        Claim(
+        *_powers(
             "B4 above chance",
-            f"{_ABOVE}: the power of N_pairs. (Not in the slides.)",
-            "As B4, without the sizes of which guessing gets more. Added after the runs, in which seeds differ most "
+            _ABOVE,
+            "As {B4}, without the sizes of which guessing gets more. Added after the runs, in which seeds differ most "
             "there.",
-            "exponent of N_pairs",
-            judge=about(GRIDS, law_exponent, _above_chance, law=RECALL, factor="N_pairs"),
-            title="the same where 5 % are twice a guess or more (asked by us)",
-            reasons={"paper": _AT_SOME_SIZES},
+            partial(law_exponent, law=RECALL),
+            _above_chance,
+            (
+                "the same where 5 % are twice a guess or more (asked by us)",
+                "power of the tokens there (asked by us)",
+            ),
+            _AT_SOME_SIZES,
         ),
-        Claim(
-            "B4 above chance tokens",
-            f"{_ABOVE}: the power of N_tokens. (Not in the slides.)",
-            "As B4 tokens, without the sizes of which guessing gets more. Added after the runs, too.",
-            "exponent of N_tokens",
-            judge=about(GRIDS, law_exponent, _above_chance, law=RECALL, factor="N_tokens"),
-            title="power of the tokens there (asked by us)",
-            reasons={"paper": _AT_SOME_SIZES},
-        ),
-        Claim(
+        *_powers(
             "B4 matching",
-            f"{_MATCHING}: the power of N_pairs. (Not in the slides.)",
-            f"As B4, with the time to an accuracy of {KNOWN:.0%}.",
-            "exponent of N_pairs",
-            judge=partial(_judge_matching, where=_usual, factor="N_pairs"),
-            title="power of the pairs where half of the answers are right (asked by us)",
-            reasons={"paper": _LINEAR_IN_PAIRS},
+            _MATCHING,
+            f"As {{B4}}, with the time to an accuracy of {KNOWN:.0%}.",
+            matching_exponent,
+            _usual,
+            (
+                "power of the pairs where half of the answers are right (asked by us)",
+                "power of the tokens there (asked by us)",
+            ),
+            _LINEAR_IN_PAIRS,
         ),
-        Claim(
-            "B4 matching tokens",
-            f"{_MATCHING}: the power of N_tokens. (Not in the slides.)",
-            f"As B4 tokens, with the time to an accuracy of {KNOWN:.0%}.",
-            "exponent of N_tokens",
-            judge=partial(_judge_matching, where=_usual, factor="N_tokens"),
-            title="power of the tokens there (asked by us)",
-            reasons={"paper": _LINEAR_IN_PAIRS},
-        ),
-        Claim(
+        *_powers(
             "B4 fan-in",
-            f"The law of recall with {_START}: the power of N_pairs. (Not in the slides.)",
-            "As B4, from the runs that start so.",
-            "exponent of N_pairs",
-            judge=partial(_judge_exponent, where=_fan_in, factor="N_pairs"),
-            title="power of the pairs with a start of variance 1 / tokens (asked by us)",
-            reasons={
-                "paper": "With this start the symbols are the shorter beside the positions the more there are, and a "
-                "match takes longer, the more so the more symbols and pairs there are. A seventh size, 256 symbols and "
-                "8 pairs, was given up after 64 000 steps without a match in any seed and is not in the records: with "
-                "it the power of N_tokens to a match would be larger and that of N_pairs smaller."
-            },
+            f"The law of recall with {_START}",
+            "As {B4}, from the runs that start so.",
+            exponent_for_good,
+            _fan_in,
+            (
+                "power of the pairs with a start of variance 1 / tokens (asked by us)",
+                "power of the tokens with that start (asked by us)",
+            ),
+            _SHORT_SYMBOLS,
+            _A_SIZE_SHORT,
         ),
-        Claim(
-            "B4 fan-in tokens",
-            f"The law of recall with {_START}: the power of N_tokens. (Not in the slides.)",
-            "As B4 tokens, from the runs that start so.",
-            "exponent of N_tokens",
-            judge=partial(_judge_exponent, where=_fan_in, factor="N_tokens"),
-            title="power of the tokens with that start (asked by us)",
-            reasons={"paper": _A_SIZE_SHORT},
-        ),
-        Claim(
+        *_powers(
             "B4 fan-in matching",
-            f"{_MATCHING}, with {_START}: the power of N_pairs. (Not in the slides.)",
-            "As B4 matching, from the runs that start so.",
-            "exponent of N_pairs",
-            judge=partial(_judge_matching, where=_fan_in, factor="N_pairs"),
-            title="the same where half of the answers are right (asked by us)",
-            reasons={"paper": _A_SIZE_SHORT},
-        ),
-        Claim(
-            "B4 fan-in matching tokens",
-            f"{_MATCHING}, with {_START}: the power of N_tokens. (Not in the slides.)",
-            "As B4 matching tokens, from the runs that start so.",
-            "exponent of N_tokens",
-            judge=partial(_judge_matching, where=_fan_in, factor="N_tokens"),
-            title="power of the tokens there (asked by us)",
-            reasons={"paper": _A_SIZE_SHORT},
+            f"{_MATCHING}, with {_START}",
+            "As {matching}, from the runs that start so.",
+            matching_exponent,
+            _fan_in,
+            (
+                "the same where half of the answers are right (asked by us)",
+                "power of the tokens there (asked by us)",
+            ),
+            _A_SIZE_SHORT,
         ),
         Claim(
             "B6 recall",

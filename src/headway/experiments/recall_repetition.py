@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results
-from headway.claims.plateau_laws import ending
 from headway.claims.recall import GAP, KNOWN, a_little_shortens, too_much_overfits
 from headway.experiments.experiment import Experiment
 from headway.experiments.recall import BASES
@@ -51,7 +50,7 @@ def _favoured(settings: Any) -> bool:
 def _judge_repetition(claim: Claim, results: Results) -> Finding:
     """The least of copies, and every share."""
     none, copied, favoured = (chosen(GRIDS, results, where) for where in (_none, _copied, _favoured))
-    return a_little_shortens(claim, *ending([*none, *copied[:1], *favoured], KNOWN))
+    return a_little_shortens(claim, *none, *copied[:1], *favoured)
 
 
 def _judge_overfitting(claim: Claim, results: Results) -> Finding:

@@ -21,6 +21,11 @@ def grid_of(grids: Grids, results: Results) -> str:
     return next((grid for grid, runs in grids.items() if results.keys() <= runs.keys()), next(iter(grids)))
 
 
+def having(**wanted: Any) -> Where:
+    """Settings of which these have these values: having(model="gap", points=0)."""
+    return lambda settings: all(getattr(settings, name) == value for name, value in wanted.items())
+
+
 def wanted(grids: Grids, results: Results) -> dict[str, Any]:
     """Name -> settings of all runs of the grid that was run: as they were made, or would be."""
     grid = grids[grid_of(grids, results)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headway.claims.claim import Claim, Results
 from headway.claims.plateau_laws import EARLY, MOVED, sharp_and_in_order
 from headway.experiments.experiment import Experiment
-from headway.experiments.selection import about, made
+from headway.experiments.selection import about, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.settings import ToySettings
 
@@ -37,12 +37,11 @@ GRIDS = {
 }
 
 
-def _exact(settings: ToySettings) -> bool:
-    return settings.samples is None
+_EXACT = having(samples=None)
 
 
 def _sampled(settings: ToySettings) -> bool:
-    return settings.samples is not None
+    return not _EXACT(settings)
 
 
 B5 = Claim(
@@ -52,7 +51,7 @@ B5 = Claim(
     f"get to {EARLY:.0%}; and <W, W*>/d has come {MOVED:.0%} of its way from 0 to 1 before attention has come "
     f"{MOVED:.0%} of its way from B/T to 1.",
     "time of the fall, relative to the time before it; the longest of all sizes",
-    judge=about(GRIDS, sharp_and_in_order, _exact, smooth=True),
+    judge=about(GRIDS, sharp_and_in_order, _EXACT, smooth=True),
     title="the transition is sharp, and W moves before attention",
 )
 
@@ -61,7 +60,7 @@ def draw(results: Results) -> dict[str, Figure]:
     """Loss, attention and W over time at the largest size: of the expectation, and of a training set."""
     from headway.report.figures import figure_transition
 
-    kinds = {"expectation": made(results, _exact), "samples": made(results, _sampled)}
+    kinds = {"expectation": made(results, _EXACT), "samples": made(results, _sampled)}
     return {
         name: figure_transition(max(runs, key=lambda run: run[0].dimension * run[0].length))
         for name, runs in kinds.items()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headway.analysis import over_seeds
-from headway.claims.claim import Claim, Results
+from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import (
     EARLY,
     LOCATION,
@@ -23,7 +22,7 @@ from headway.claims.plateau_laws import (
     sharp_and_in_order,
 )
 from headway.experiments.experiment import Experiment
-from headway.experiments.selection import Where, about, chosen, made, wanted
+from headway.experiments.selection import about, chosen, made, wanted
 from headway.records import Finding
 from headway.tasks.single_location import SingleLocation
 
@@ -104,31 +103,31 @@ def _copied(settings: Any) -> bool:
     return _usual(settings) and settings.task.copies > 1
 
 
-def _judge_length(claim: Claim, results: Results, law: PublishedLaw, kinds: tuple[Where, ...]) -> Finding:
+@judged
+def length_exponent(claim: Claim, *runs: AnyRun, law: PublishedLaw) -> Finding:
     """With the power of T at each d by itself, where it has two lengths: the median over seeds."""
-    runs = chosen(GRIDS, results, *kinds)
     found = law_exponent(claim, *runs, law=law, factor="T")
     said = []
-    for dimension in sorted({run[0].task.dimension for run in runs if run}) if found.holds else ():
-        own = [run for run in runs if run and run[0].task.copies == 1 and run[0].task.dimension == dimension]
-        if len({run[0].task.length for run in own}) > 1:
+    for dimension in sorted({settings.task.dimension for settings, _ in runs}):
+        own = [run for run in runs if run[0].task.copies == 1 and run[0].task.dimension == dimension]
+        if len({settings.task.length for settings, _ in own}) > 1:
             said.append(f"{over_seeds(fit(['T'], own).exponents[:, 0]).median:.2f} at d = {dimension}")
     return _saying(found, "T", said)
 
 
-def _judge_copies(claim: Claim, results: Results) -> Finding:
+@judged
+def copies_exponent(claim: Claim, *runs: AnyRun) -> Finding:
     """With the power of B where the plateau is taken to end at a higher loss: the median over seeds."""
-    runs = chosen(GRIDS, results, _plain, _copied)
     found = law_exponent(claim, *runs, law=LOCATION, factor="B")
     place, said = list(LOCATION.powers).index("B"), []
-    for level in LEVELS if found.holds else ():
-        powers = fit(LOCATION.powers, [run for run in ending(runs, level) if run]).exponents[:, place]
+    for level in LEVELS:
+        powers = fit(LOCATION.powers, ending(runs, level)).exponents[:, place]
         said.append(f"{over_seeds(powers).median:.2f} to a loss of {level:g}")
     return _saying(found, "B", said)
 
 
 def _saying(found: Finding, factor: str, said: Sequence[str]) -> Finding:
-    more = f"The power of {factor} is {', '.join(said)}." if said else ""
+    more = f"The power of {factor} is {', '.join(said)}." if said and found.holds else ""
     return replace(found, detail=f"{found.detail} {more}".strip())
 
 
@@ -141,7 +140,7 @@ def _judge_repetition(claim: Claim, results: Results) -> Finding:
 
     copied = chosen(GRIDS, results, base, _copied)
     shared = chosen(GRIDS, results, base, lambda settings: settings.task.repeated > 0)
-    return repetition_shortens(claim, *copied, *ending(shared, ACROSS), copied=len(copied))
+    return repetition_shortens(claim, *copied, *shared, copied=len(copied), end=ACROSS)
 
 
 def _size(settings: Any) -> tuple[int, int]:
@@ -190,7 +189,7 @@ EXPERIMENT = Experiment(
             f"{_STATEMENT}: the power of T.",
             f"{_FIT}that of T is within {NEAR} of 0.80.",
             "exponent of T",
-            judge=partial(_judge_length, law=LOCATION, kinds=(_plain, _copied)),
+            judge=about(GRIDS, length_exponent, _plain, _copied, law=LOCATION),
             title="power of T",
             reasons={
                 "paper": "The larger d, the less T matters: Adam's small steps need long to learn the map itself, "
@@ -203,7 +202,7 @@ EXPERIMENT = Experiment(
             f"{_STATEMENT}: the power of B.",
             f"{_FIT}that of B is within {NEAR} of -0.80.",
             "exponent of B",
-            judge=_judge_copies,
+            judge=about(GRIDS, copies_exponent, _plain, _copied),
             title="power of B",
             reasons={
                 "paper": "Copies shorten the wait more than what follows it: where the plateau is taken to end at a "
@@ -239,7 +238,7 @@ EXPERIMENT = Experiment(
             f"{_OTHER_START}: the power of T. (Not in the slides.)",
             f"As B3 length, from the runs that start so, which have no copies: within {NEAR} of 0.80.",
             "exponent of T",
-            judge=partial(_judge_length, law=ONE_COPY, kinds=(_xavier,)),
+            judge=about(GRIDS, length_exponent, _xavier, law=ONE_COPY),
             title="power of T with Xavier's start (asked by us)",
         ),
         Claim(

@@ -38,8 +38,11 @@ Seen = tuple[dict[str, np.ndarray], float]
 
 
 def shape_of(settings: ToySettings) -> ToySettings:
-    """Equal for settings that are descended side by side, in one program: whatever their sizes are."""
-    if settings.dynamics == "flow" or settings.model == "matrices":
+    """Equal for settings that are computed side by side, whatever their sizes are; matrices take long, and come alone.
+
+    Descents of many sizes are one program, and the program of one flow serves all.
+    """
+    if settings.model == "matrices":
         return settings
     usual = ToySettings()
     return replace(settings, **{name: getattr(usual, name) for name in ("dimension", "length", "copies", "repeated")})
