@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 
 from headway.cli.arguments import experiment_from, title
-from headway.cli.ending import offer, worth_watching
+from headway.cli.ending import offer
 from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
 from headway.records import Finding
@@ -92,12 +92,10 @@ def _findings(outcome: Outcome, key: str) -> list[Finding]:
 
 def _views(outcome: Outcome, label: str) -> list[RunView]:
     """The first run of a combination that a slider has something to show of."""
-    from headway.report.build import any_view
+    from headway.report.assemble import view_of, worth_drawing
 
-    return [
-        any_view(f"{name}, {label}", record.cell.settings, record.trajectory, dict(record.provenance))
-        for name, record in worth_watching(outcome, alone=False).items()
-    ]
+    first = list(worth_drawing(outcome.records).items())[:1]
+    return [view_of(f"{name}, {label}", record) for name, record in first]
 
 
 def _table(settings: Sequence[str], found: Found) -> str:

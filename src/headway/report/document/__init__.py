@@ -60,10 +60,10 @@ def write_document(
     for experiment, title in titles.items():
         parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
         own = [run for run in runs if run.experiment == experiment]
-        flows = [run for run in own if run.settings.KIND == "flow"]
+        flows = [run for run in own if flow_table.fits(run)]
         if flows:
             parts += [flow_table.WORDS, flow_table.flow_table(flows)]
-        shown = [run for run in own if run.settings.KIND == "markov" and run.settings.context is None]
+        shown = [run for run in own if "kl_rungs" in run.trajectory and getattr(run.settings, "context", None) is None]
         if shown:
             parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))

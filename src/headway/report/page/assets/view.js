@@ -3,11 +3,13 @@ import { mountCharts } from "./charts.js";
 import { mountCombined } from "./combined.js";
 import { element } from "./dom.js";
 import { mountHeads } from "./heads.js";
-import { when } from "./kinds.js";
+import { mountLags } from "./lags.js";
 import { mountLegend } from "./legend.js";
 import { mountMasses } from "./masses.js";
+import { mountMeasures } from "./measures.js";
 import { narrate } from "./narration.js";
 import { mountPortraits } from "./portrait.js";
+import { when } from "./terms.js";
 import { mountTriangle } from "./triangle.js";
 import { mountValues } from "./values.js";
 
@@ -56,14 +58,16 @@ export function mountView(host, report, selection, named) {
   const combined = part("div", "combined");
   const masses = part("div", "masses");
   const values = part("div", "values", { hidden: true });
+  const lags = part("div", "lags", { hidden: true });
+  const measures = part("div", "measures", { hidden: true });
   const portraits = part("div", "portraits", { hidden: true });
   const triangle = part("figure", "triangle-figure");
   const heads = part("div", "heads", { class: "each-head" });
-  const beside = element("div", { class: "panel" }, combined, masses, values);
+  const beside = element("div", { class: "panel beside" }, combined, masses, values, lags, measures);
   host.append(
     name,
     narration,
-    element("div", { class: "stagearea" }, element("div", { class: "panel" }, legend, charts), beside),
+    element("div", { class: "stagearea" }, element("div", { class: "panel" }, charts, legend), beside),
     portraits,
     element("div", { class: "heads" }, triangle, heads),
   );
@@ -73,6 +77,17 @@ export function mountView(host, report, selection, named) {
   mountCombined(combined, report, selection);
   mountMasses(masses, report, selection);
   mountValues(values, report, selection);
+  mountLags(lags, report, selection);
+  mountMeasures(measures, report, selection);
+  const alone = () => {
+    // Charts alone may take the whole width: an empty column beside them would be one.
+    const run = report.runs[selection.state.run];
+    const { pictures, arrays, places } = run;
+    const something = pictures || arrays.attention_by_lag || places || run.measures.some(({ axes }) => axes === "heads");
+    host.classList.toggle("alone", !something);
+  };
+  alone();
+  selection.watch((_, changed) => changed.has("run") && alone());
   mountTriangle(triangle, report, selection, beside);
   mountPortraits(portraits, report, selection);
   mountHeads(heads, report, selection);
