@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.records import Finding, Trajectory, plain
-from headway.report.about import drawable
+from headway.report.about import PROGRESS, drawable
 from headway.report.build import run_view
 from headway.report.page import FigureGroup, Report, RunView
 from headway.report.page.flow_payload import is_portrait
@@ -24,6 +24,8 @@ MOST_BYTES = 16_000_000
 """Of all runs' numbers on one page; what does not fit is named instead."""
 MOST_NAMED = 8
 """Runs without room that are named one by one."""
+MOST_LABEL = 72
+"""Letters of a run's name in lists."""
 MOST_LETTERS = 48
 """Of what was changed, in the name of a page's file."""
 
@@ -43,12 +45,17 @@ def can_draw(record: Record) -> bool:
     return drawable(record.clock_of)
 
 
+def has_times(record: Record) -> bool:
+    """Whether anything of it was kept along the way: some runs keep only how they ended."""
+    return any(len(record.trajectory.times(name)) for name in PROGRESS if name in record.clock_of)
+
+
 def worth_drawing(records: Mapping[str, Record]) -> dict[str, Record]:
     """The runs of an experiment that can be drawn, those with pictures of attention first.
 
     Models of short windows, to compare with, come after the others.
     """
-    runs = {name: record for name, record in records.items() if can_draw(record)}
+    runs = {name: record for name, record in records.items() if can_draw(record) and has_times(record)}
 
     def rank(name: str) -> tuple[bool, bool]:
         compared = getattr(runs[name].cell.settings, "context", None) is not None
@@ -73,7 +80,7 @@ def views_of(runs: Iterable[Shown], portraits: Sequence[Portrait] = ()) -> tuple
     """Every run that can be drawn, once, in this order."""
     views: dict[str, RunView] = {}
     for label, record, section in runs:
-        if record.identity not in views and can_draw(record):
+        if record.identity not in views and can_draw(record) and has_times(record):
             views[record.identity] = view_of(label, record, portraits, section)
     return tuple(views.values())
 
@@ -109,8 +116,9 @@ def other_runs(records: Iterable[Record], used: Iterable[str]) -> list[Shown]:
 
 
 def other_label(record: Record) -> str:
-    """As in "recall 3f2a: 4 seeds; task.pairs=8"."""
-    return f"{record.cell.kind} {record.identity[-4:]}: {summary(record.cell)}"
+    """As in "recall 3f2a: 4 seeds; task.pairs=8"; of much that differs, the beginning."""
+    words = f"{record.cell.kind} {record.identity[-4:]}: {summary(record.cell)}"
+    return words if len(words) <= MOST_LABEL else f"{words[: MOST_LABEL - 1]}…"
 
 
 def notebook_views(records: Sequence[Record]) -> tuple[RunView, ...]:

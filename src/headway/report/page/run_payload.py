@@ -53,7 +53,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
     return {
         "label": view.label,
         "section": view.section,
-        "title": about.title,
+        "title": about.title + _case(trajectory[progress]),
         "seeds": list(trajectory.seeds),
         "settings": plain_json(view.settings),
         "provenance": plain_json({name: value for name, value in view.provenance.items() if name != "about"}),
@@ -69,6 +69,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
         "intervals": plain_json(view.intervals),
         "level_name": view.level_name,
         "diverged": _diverged(trajectory, clock, progress),
+        "stopped": _stopped(trajectory, clock),
         "clocks": plain_json(_clocks(trajectory, clock, measures) | pictures["clocks"]),
         "arrays": _curves(trajectory, progress, groups, measures, clock) | pictures["arrays"],
         "facts": {
@@ -88,6 +89,12 @@ def run_payload(view: RunView) -> dict[str, Any]:
             "full": pictures["full"],
         },
     }
+
+
+def _case(curve: np.ndarray) -> str:
+    """Which of several cases in one record is shown."""
+    count = int(np.prod(curve.shape[2:]))
+    return f" (the first of {count} cases)" if count > 1 else ""
 
 
 def _thinned(trajectory: Trajectory) -> Trajectory:
@@ -141,7 +148,7 @@ def _progress(about: About, name: str) -> dict[str, Any]:
     return {"array": name, "word": word, "unit": unit, "rises": "accuracy" in name}
 
 
-def _levels(about: About, settings: Any, trajectory: Trajectory, progress: str) -> list[float | None]:
+def _levels(about: About, settings: Any, trajectory: Trajectory, progress: str) -> Sequence[float | None]:
     """Where each rung lies in the first chart, the median over seeds: none where that is not known."""
     fact = trajectory.facts.get(f"rung_{progress.removesuffix('_loss')}")
     excess, entropy = (trajectory.facts.get(name) for name in ("rung_excess", "entropy"))
@@ -245,7 +252,7 @@ def _curves(
 ) -> dict[str, Any]:
     first = trajectory[progress]
     # Several cases in one record: the first of them is shown.
-    curves = {progress: first.reshape(*first.shape[:2], -1)[..., 0] if first.ndim > 2 else first}
+    curves = {progress: first[(..., *[0] * (first.ndim - 2))]}
     for name in ("kl_rungs", "kl_references"):
         if name in trajectory and trajectory.clock_of[name] == clock:
             curves[name] = trajectory[name]
@@ -308,7 +315,7 @@ def _pooled(attention: np.ndarray, coarse: int) -> np.ndarray:
 def _diverged(trajectory: Trajectory, clock: str, progress: str) -> list[float]:
     """When each seed diverged, in the unit of the slider; -1 where it did not."""
     steps = trajectory.facts.get("diverged_at")
-    if steps is None:
+    if steps is None or not len(trajectory.clocks[clock]):
         return [-1.0] * len(trajectory.seeds)
     if clock in STEPS:
         return [float(step) for step in steps]
@@ -319,6 +326,14 @@ def _diverged(trajectory: Trajectory, clock: str, progress: str) -> list[float]:
         lost = np.flatnonzero(~np.isfinite(curve).all(axis=-1))
         found.append(float(times[lost[0]]) if step >= 0 and len(lost) else -1.0)
     return found
+
+
+def _stopped(trajectory: Trajectory, clock: str) -> list[float]:
+    """When each seed stopped because it had learned enough, after which it has no numbers; -1 where it went on."""
+    steps = trajectory.facts.get("stopped_at")
+    if steps is None or clock not in STEPS or steps.ndim != 1:
+        return [-1.0] * len(trajectory.seeds)
+    return [float(step) if np.isfinite(step) else -1.0 for step in steps]
 
 
 def _task(settings: Any) -> dict[str, Any]:

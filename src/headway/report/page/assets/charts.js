@@ -4,7 +4,7 @@ import { paletteOf, readTheme } from "./colour.js";
 import { nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
-import { ladderChoices, lossOf, lossUnit, lossWord, rungName, when } from "./terms.js";
+import { ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
 import { lineKeys } from "./linekeys.js";
 import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
@@ -129,7 +129,7 @@ function chartWords(run) {
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   return [
     `${sentence([lossWord(run), ...Object.values(ladderChoices(run)).slice(0, 1)].join(" and "))}, by ${run.clock.axis}.`,
-    ends ? `The median ${lossWord(run)} goes from ${ends[0]} to ${ends[1]}${lossUnit(run)}.` : "",
+    ends ? `The median of ${theLoss(run)} goes from ${ends[0]} to ${ends[1]}${lossUnit(run)}.` : "",
     ...moves.map((move) => `${sentence(rungName(run, move.rung))} is reached at ${when(run, move.step)} in the median.`),
   ].join(" ");
 }

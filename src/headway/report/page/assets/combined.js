@@ -15,7 +15,7 @@ import {
   stripedImage,
 } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
-import { when } from "./terms.js";
+import { oneHeadEach, when } from "./terms.js";
 import { number } from "./words.js";
 
 const WIDEST_PICTURE = 500; // a larger picture would not fit the window with its slider
@@ -83,7 +83,7 @@ export function mountCombined(host, report, selection) {
     matrix.canvas.setAttribute("aria-label", `Attention of all heads of seed ${seed}${layer ? `, ${layer}` : ""} at ${when(run(), step)}`);
   };
   const fit = () => {
-    host.hidden = !run().pictures;
+    host.hidden = !run().pictures || oneHeadEach(run());
     if (!frame.clientWidth) return;
     matrix.resize(run(), Math.min(frame.clientWidth, WIDEST_PICTURE));
     draw();

@@ -99,6 +99,7 @@ function readRun(raw) {
     rungNames,
     rungs: Math.max(0, rungNames.length - 1),
     divergedAt: raw.diverged ?? raw.seeds.map(() => -1),
+    stoppedAt: raw.stopped ?? raw.seeds.map(() => -1),
   };
 }
 
@@ -112,6 +113,12 @@ export function nearestIndex(steps, wanted) {
 }
 
 export const diverged = (run, seed) => run.divergedAt[seed] >= 0;
+
+/** Whether a seed has learned enough and stopped before this time: from then on its last numbers stand. */
+export const stoppedBefore = (run, seed, time) => run.stoppedAt?.[seed] >= 0 && time > run.stoppedAt[seed];
+
+/** The time whose numbers a seed shows: the slider's, or the one at which it stopped. */
+export const shownTime = (run, seed, time) => (stoppedBefore(run, seed, time) ? run.stoppedAt[seed] : time);
 
 /** Whether shares of attention on groups of positions are known. */
 export const hasShares = (run) =>

@@ -15,7 +15,7 @@ import {
   shownLayers,
 } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
-import { headName, placeName, placesOf, when } from "./terms.js";
+import { headName, oneHeadEach, placeName, placesOf, when } from "./terms.js";
 import { percent, sentence } from "./words.js";
 
 /** "most on block 2: 81 %". */
@@ -26,7 +26,8 @@ function mostWords(places, masses) {
   return `most on ${placeName(places, masses.blocks.indexOf(most))}: ${percent(most)}`;
 }
 
-export function mountHeads(host, report, selection) {
+/** `home` is the grid around the heads' pictures. */
+export function mountHeads(host, report, selection, home) {
   const { state } = selection;
   const run = () => report.runs[state.run];
   let views = [];
@@ -60,7 +61,8 @@ export function mountHeads(host, report, selection) {
     const name = () => fileName(pictureName(run(), state), run().layers > 1 ? `layer ${layer + 1}` : "", "head", head + 1);
     const drawing = () => captioned(matrix.file(), pictureCaption(run(), inLayer(layer), paletteOf(run()), [head]));
     const files = saving(title, name, null, drawing);
-    const caption = element("figcaption", {}, chip(head, paletteOf(run())), `${sentence(title)} `, words);
+    const mark = oneHeadEach(run()) ? null : chip(head, paletteOf(run()));
+    const caption = element("figcaption", {}, mark, `${sentence(title)} `, words);
     // The pointer asks when it moves, and the slider may have moved by then.
     const seen = new Proxy(state, { get: (all, key) => (key === "layer" ? layer : all[key]) });
     followPointer(matrix, run, seen, () => [head]);
@@ -76,7 +78,8 @@ export function mountHeads(host, report, selection) {
   };
 
   build();
-  drawToWidth(host.parentElement, fit); // the host itself only passes its figures on to the grid around it
+  drawToWidth(home, fit); // the host itself only passes its figures on to the grid around it
+  drawToWidth(host, fit); // unless it stands beside the charts
   selection.watch((_, changed) => {
     const another = changed.has("layer") && shownLayers(run(), state).length < run().layers;
     changed.has("run") || changed.has("theme") || another ? build() : draw();

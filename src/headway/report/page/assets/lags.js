@@ -2,7 +2,7 @@
 import { css, paletteOf } from "./colour.js";
 import { drawn, element } from "./dom.js";
 import { allHeads, chip, shownLayers, tellAtPointer } from "./pictures.js";
-import { headName } from "./terms.js";
+import { headName, oneHeadEach } from "./terms.js";
 import { number, percent, sentence } from "./words.js";
 
 const BARS = { width: 240, height: 70, below: 14 };
@@ -48,7 +48,7 @@ export function mountLags(host, report, selection) {
       const name = bin[0] === bin[1] ? `lag ${bin[0]}` : `lags ${bin[0]}–${bin[1]}`;
       return [title, `${name}: ${number(sumOf(profileOf(layer, head), bin))}`];
     });
-    const caption = element("figcaption", {}, chip(head, palette), `${sentence(title)} `, words);
+    const caption = element("figcaption", {}, oneHeadEach(run()) ? null : chip(head, palette), `${sentence(title)} `, words);
     return { layer, head, bars, svg, words, all, figure: element("figure", { class: "small-chart" }, caption, svg) };
   };
   const draw = () => {
@@ -77,7 +77,7 @@ export function mountLags(host, report, selection) {
     charts = shownLayers(run(), state).flatMap((layer) => allHeads(run()).map((head) => makeChart(layer, head, all)));
     host.replaceChildren(
       element("h3", {}, "Attention by lag ", element("span", { class: "quiet" }, `bars up to ${number(most)}; lag 1 is the newest position`)),
-      element("div", { class: "small-charts", style: { "--columns": Math.min(run().heads, 4) } }, charts.map(({ figure }) => figure)),
+      element("div", { class: "small-charts", style: { "--columns": Math.min(run().heads === 1 ? run().layers : run().heads, 4) } }, charts.map(({ figure }) => figure)),
     );
     draw();
   };

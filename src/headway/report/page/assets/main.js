@@ -65,7 +65,10 @@ function start() {
   if (report.runs.length) {
     reveal("reading");
     reveal("watch");
-    const name = ({ run }) => (find("watch-title").textContent = headingOf(report.runs[run]));
+    const name = ({ run }) => {
+      const words = headingOf(report.runs[run]);
+      Object.assign(find("watch-title"), { textContent: words, title: words }); // a long one is cut
+    };
     name(selection.state);
     selection.watch((state, changed) => {
       if (!changed.has("run")) return;

@@ -14,7 +14,7 @@ const LOWEST = 44; // pixels that all rows take together at least
 export function matrixLayout(run, width) {
   const ratio = window.devicePixelRatio || 1;
   const exact = ((width - ROOM.left - ROOM.right) * ratio) / Math.max(1, run.keys);
-  const cell = (exact >= 1 ? Math.floor(exact) : exact) / ratio;
+  const cell = (exact >= 4 ? Math.floor(exact) : exact) / ratio; // of small cells, cutting would waste a third
   const rise = Math.max(cell, LOWEST / Math.max(1, run.queries)); // one query alone would be a thread
   return {
     ratio,

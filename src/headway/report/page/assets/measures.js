@@ -1,11 +1,11 @@
 // What a task measures of every head, as small charts, layers down and heads across, with the slider's time in each.
 import { css, paletteOf } from "./colour.js";
 import { medianCurve, seedCurve, timeAxis } from "./curves.js";
-import { measureTimes, nearestIndex } from "./data.js";
+import { measureTimes, nearestIndex, shownTime } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { chip } from "./pictures.js";
 import { countedSeeds, shownSeeds } from "./stages.js";
-import { headName } from "./terms.js";
+import { headName, oneHeadEach } from "./terms.js";
 import { number, sentence } from "./words.js";
 
 const CHART = { width: 150, height: 60 };
@@ -52,8 +52,9 @@ export function mountMeasures(host, report, selection) {
     const base = drawn("line", { class: "base", x1: 0, x2: CHART.width, y1: CHART.height, y2: CHART.height });
     const words = element("span", { class: "quiet" });
     const svg = drawn("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height + 2}`, role: "img" }, base, lines, line, dot);
-    const caption = element("figcaption", {}, chip(head, palette), words);
     const title = headName(run(), layer, head);
+    const mark = oneHeadEach(run()) ? sentence(title) : chip(head, palette);
+    const caption = element("figcaption", {}, mark, words);
     svg.addEventListener("click", (event) => {
       const edge = svg.getBoundingClientRect();
       const at = first + ((event.clientX - edge.left) / edge.width) * (last - first);
@@ -63,7 +64,7 @@ export function mountMeasures(host, report, selection) {
     return { grid, times, layer, head, x, y, line, dot, words, svg, title, figure };
   };
   const follow = () => {
-    const step = run().times[state.time] ?? 0;
+    const step = shownTime(run(), state.seed, run().times[state.time] ?? 0);
     for (const { grid, times, layer, head, x, y, line, dot, words, svg, title } of charts) {
       const value = grid.at(state.seed, nearestIndex(times, step), layer, head);
       const place = x(step).toFixed(1);
@@ -86,16 +87,19 @@ export function mountMeasures(host, report, selection) {
     const times = measureTimes(run(), array);
     const range = rangeOf(grid);
     const [layers, heads] = grid.shape.slice(2);
+    const rowOf = (columns, figures) => element("div", { class: "small-charts row", style: { "--columns": columns } }, figures);
     const rows = Array.from({ length: layers }, (_, layer) => {
       const own = Array.from({ length: heads }, (_, head) => makeChart(grid, times, layer, head, range));
       charts.push(...own);
       const name = layers > 1 ? element("div", { class: "row-name quiet" }, `layer ${layer + 1}`) : null;
       const figures = own.map(({ figure }) => figure);
-      return [name, element("div", { class: "small-charts row", style: { "--columns": heads } }, figures)];
+      return oneHeadEach(run()) ? figures : [name, rowOf(heads, figures)];
     });
+    const all = oneHeadEach(run()) ? rowOf(Math.max(2, layers), rows) : rows;
+    const named = layers > 1 && !oneHeadEach(run()) ? " named" : "";
     const scale = `${number(range[0])} to ${number(range[1])}`;
     const title = element("h3", {}, `${sentence(words)} `, element("span", { class: "quiet" }, `by head, ${scale}`));
-    return [title, element("div", { class: `small-rows${layers > 1 ? " named" : ""}` }, rows)];
+    return [title, element("div", { class: `small-rows${named}` }, all)];
   };
   const build = () => {
     charts = [];

@@ -1,5 +1,5 @@
 // What is happening now, and what happened altogether, said in words from the measured numbers.
-import { blockMasses, diverged, measureTimes, nearestIndex } from "./data.js";
+import { blockMasses, diverged, measureTimes, nearestIndex, shownTime, stoppedBefore } from "./data.js";
 import { blocksAreRungs, byLadder, byLevels, headName, lossOf, lossUnit, lossWord, placeName, placesOf, placeWord, rungName, when } from "./terms.js";
 import { stageAt } from "./stages.js";
 import { headWords, joined, number, percent, sentence, whole } from "./words.js";
@@ -93,13 +93,15 @@ export function narrate(run, seed, layer, time) {
   const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
   const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}${nameOfStage(run, stage)}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
+  const halted = stoppedBefore(run, seed, step);
+  const last = shownTime(run, seed, step);
   const gone = diverged(run, seed) && step >= run.divergedAt[seed];
   const words = gone
     ? `this seed diverged at step ${whole(run.divergedAt[seed])}; what is shown is its last finite state`
     : masses.length
       ? `${run.layers > 1 ? `in layer ${layer + 1} ` : ""}${headsNow(masses, placesOf(run))}`
-      : [closestWords(run, stage), measureWords(run, seed, step)].filter(Boolean).join("; ");
-  const loss = lossOf(run)?.at(seed, run.nearest[time]);
+      : [closestWords(run, stage), measureWords(run, seed, last)].filter(Boolean).join("; ");
+  const loss = lossOf(run)?.at(seed, halted ? nearestIndex(run.evaluation, last) : run.nearest[time]);
   const parts = [
     Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",
     run.arrays.kl_rungs ? distances(run, seed, time, stage) : "",
@@ -107,6 +109,7 @@ export function narrate(run, seed, layer, time) {
       ? `which waits at ${number(run.levels[stage.rung])} with ${rungName(run, stage.rung)} learned`
       : "",
   ].filter(Boolean);
-  const told = [parts.length ? `${sentence(parts.join(", "))}.` : "", gone ? "" : aheadWords(run, stage, masses)];
+  const end = halted ? `This seed stopped at ${when(run, run.stoppedAt[seed])}; these are its last numbers.` : "";
+  const told = [end, parts.length ? `${sentence(parts.join(", "))}.` : "", gone ? "" : aheadWords(run, stage, masses)];
   return { lead, words, numbers: told.filter(Boolean).join(" ") };
 }

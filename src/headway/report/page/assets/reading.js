@@ -3,7 +3,7 @@ import { paletteOf, readTheme } from "./colour.js";
 import { drawTask } from "./drawing.js";
 import { drawToWidth, element } from "./dom.js";
 import { drawPositions } from "./positions.js";
-import { byLadder, lossWord, unmarked } from "./terms.js";
+import { byLadder, theLoss, unmarked } from "./terms.js";
 import { counted, joined, lagWords, number } from "./words.js";
 
 const symbol = (rung) => element("span", { class: "symbol" }, "f", element("sub", {}, `1:${rung}`));
@@ -98,7 +98,7 @@ function attentionWords(run) {
 }
 
 const generalWords = (run) => [
-  paragraph("The task.", `${run.title || run.label}. The first chart shows the ${lossWord(run)}.`),
+  paragraph("The task.", `${run.title || run.label}. The first chart shows ${theLoss(run)}.`),
   ...rungWords(run),
   ...attentionWords(run),
 ];

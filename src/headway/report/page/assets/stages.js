@@ -1,5 +1,5 @@
 // Which rung a seed stood on, and when it moved to the next.
-import { diverged } from "./data.js";
+import { diverged, shownTime } from "./data.js";
 import { byLadder, byLevels, lossOf } from "./terms.js";
 import { median } from "./words.js";
 
@@ -7,7 +7,8 @@ import { median } from "./words.js";
 export function stagesOf(run, seed) {
   const stages = run.stages[seed];
   if (!stages) return [];
-  const end = diverged(run, seed) ? run.divergedAt[seed] : (run.evaluation.at(-1) ?? run.times.at(-1));
+  const last = run.evaluation.at(-1) ?? run.times.at(-1);
+  const end = diverged(run, seed) ? run.divergedAt[seed] : shownTime(run, seed, last);
   return stages.rungs.map((rung, k) => ({
     number: rung, // a seed may skip a rung, and stage 3 is the time at rung 3 then as well
     rung,
@@ -58,7 +59,7 @@ export function showcase(run, seed, stage) {
     .map((_, time) => time)
     .filter((time) => {
       return (
-        run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === run.times.at(-1))
+        run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === stagesOf(run, seed).at(-1).until)
       );
     });
   const distance = (time) => {

@@ -1,6 +1,6 @@
 // What happened from stage to stage, in words made from the numbers that were measured there.
 import { blockMasses } from "./data.js";
-import { byLadder, byLevels, lossOf, lossUnit, lossWord, moment, placeName, placesOf, placeWord, rungName, when } from "./terms.js";
+import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungName, theLoss, when } from "./terms.js";
 import { heldBlock } from "./narration.js";
 import { showcase, stagesOf } from "./stages.js";
 import { headWords, joined, number, percent, sentence } from "./words.js";
@@ -56,7 +56,7 @@ function lossWords(run, seed, before, now) {
   if (!Number.isFinite(past) || !Number.isFinite(value)) return "";
   const verb = value < past ? "fell" : "rose";
   const since = `Since ${when(run, run.times[before])}`;
-  return `${since} the ${lossWord(run)} ${verb} from ${number(past)} to ${number(value)}${lossUnit(run)}.`;
+  return `${since} ${theLoss(run)} ${verb} from ${number(past)} to ${number(value)}${lossUnit(run)}.`;
 }
 
 /** Which moment of the stage the card tells of: a stage is long, and its other moments have other numbers. */
@@ -88,7 +88,7 @@ export function storyline(run, seed) {
   const who = `seed ${run.seeds[seed]}`;
   if (!byLadder(run)) {
     const begins = stages.map((stage) => `at ${when(run, stage.from)}${byLevels(run) ? ` (${rungName(run, stage.rung)})` : ""}`);
-    return `The ${byLevels(run) ? lossWord(run) : "loss"} of ${who} falls ${joined(begins)}.`;
+    return `The loss of ${who} falls ${joined(begins)}.`;
   }
   const first = stages[0].from > 0 ? [{ rung: 0, until: stages[0].from }] : [];
   const all = [...first, ...stages];
@@ -113,7 +113,7 @@ export function storyOf(run, seed, layer) {
     span: `until ${when(run, stages[0].from)}`,
     words: [
       start.length ? `Attention is spread: no head gives more than ${percent(most)} of it to any ${places.word}.` : "",
-      Number.isFinite(loss) ? `The ${lossWord(run)} is ${number(loss)}${lossUnit(run)}.` : "",
+      Number.isFinite(loss) ? `${sentence(theLoss(run))} is ${number(loss)}${lossUnit(run)}.` : "",
     ].filter(Boolean),
     time: 0,
     from: -Infinity,

@@ -1,8 +1,8 @@
 // What happened altogether, said in words from the measured numbers.
 import { diverged } from "./data.js";
-import { byLadder, byLevels, lossOf, lossUnit, lossWord, moment, rungName, when } from "./terms.js";
+import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { arrivals, countedSeeds, inOrder } from "./stages.js";
-import { counted, joined, median, number, whole } from "./words.js";
+import { counted, joined, median, number, sentence, whole } from "./words.js";
 
 /** The last moment that was measured, and the one that was asked for. */
 export function ending(run) {
@@ -44,7 +44,11 @@ export function summarise(run) {
     const goal = (rung) => (rungName(run, rung) === "the truth" ? `rung ${rung}` : rungName(run, rung));
     const share = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
     const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}${share(move)}`);
-    sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
+    const drops = moves.map((move) => `at ${when(run, move.step)}${share(move)}`);
+    const many = run.seeds.length > 1 ? ", in the median," : "";
+    if (byLadder(run) || byLevels(run))
+      sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
+    else sentences.push(`The drops are half done${many} ${joined(drops)}.`);
   }
   const loss = lossOf(run);
   const seeds = countedSeeds(run);
@@ -58,7 +62,7 @@ export function summarise(run) {
     const bottom = `, ${rises ? "highest" : "lowest"} ${number(medians[best])} at ${when(run, run.evaluation[best])}`;
     const lowest = best >= 0 && best < last ? bottom : "";
     const ends = `from ${number(medians[0])} to ${number(medians[last])}`;
-    if (last >= 0) sentences.push(`The ${lossWord(run)} went ${ends}${lossUnit(run)}${lowest}.`);
+    if (last >= 0) sentences.push(`${sentence(theLoss(run))} went ${ends}${lossUnit(run)}${lowest}.`);
   }
   const { last, planned } = ending(run);
   if (last < planned) {

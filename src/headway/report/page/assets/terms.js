@@ -14,6 +14,9 @@ export const lossOf = (run) => run.arrays[run.progress.array];
 
 export const lossWord = (run) => run.progress.word;
 
+/** The same in a sentence: "the excess loss", but "half the squared error". */
+export const theLoss = (run) => (/^(half|the|an?|mean) /i.test(lossWord(run)) ? lossWord(run) : `the ${lossWord(run)}`);
+
 export const lossUnit = (run) => (run.progress.unit ? ` ${run.progress.unit}` : "");
 
 /** Whether two runs have a first chart that one axis can serve. */
@@ -87,8 +90,14 @@ export function ladderFor(run, wanted) {
 /** The measure behind a choice of the second chart. */
 export const measureOf = (run, choice) => run.measures.find(({ array }) => choice === `measure ${array}`);
 
-/** "head 2", or "layer 1, head 2" where there are several layers. */
-export const headName = (run, layer, head) => (run.layers > 1 ? `layer ${layer + 1}, head ${head + 1}` : `head ${head + 1}`);
+/** "head 2", "layer 1, head 2" where there are several layers, "layer 1" where each has one head. */
+export function headName(run, layer, head) {
+  if (run.layers < 2) return `head ${head + 1}`;
+  return run.heads < 2 ? `layer ${layer + 1}` : `layer ${layer + 1}, head ${head + 1}`;
+}
+
+/** Layers of one head each: a picture a layer says everything, and none of them is the picture of all heads. */
+export const oneHeadEach = (run) => run.heads === 1 && run.layers > 1 && run.layers <= 4;
 
 /** What a run is about, as the heading of its view: "minimal, quick: a chain of 3 blocks". */
 export const headingOf = (run) => (run.title && run.title !== run.label ? `${run.label}: ${sentence(run.title)}` : run.label);

@@ -66,7 +66,7 @@ export function mountTriangle(host, report, selection, beside) {
   const build = () => {
     drawing = null;
     host.hidden = !hasShares(run());
-    if (run().places) beside.append(host);
+    if (!run().pictures) beside.append(host);
     else if (host.parentElement !== home) home.prepend(host);
     const { place } = run();
     hint.textContent = `A corner is all attention on one ${place}; attention elsewhere pulls to the middle.`;

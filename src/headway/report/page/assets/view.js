@@ -9,7 +9,7 @@ import { mountMasses } from "./masses.js";
 import { mountMeasures } from "./measures.js";
 import { narrate } from "./narration.js";
 import { mountPortraits } from "./portrait.js";
-import { when } from "./terms.js";
+import { oneHeadEach, when } from "./terms.js";
 import { mountTriangle } from "./triangle.js";
 import { mountValues } from "./values.js";
 
@@ -63,14 +63,29 @@ export function mountView(host, report, selection, named) {
   const portraits = part("div", "portraits", { hidden: true });
   const triangle = part("figure", "triangle-figure");
   const heads = part("div", "heads", { class: "each-head" });
-  const beside = element("div", { class: "panel beside" }, combined, masses, values, lags, measures);
+  const below = element("div", { class: "below" });
+  const beside = element("div", { class: "panel beside" }, combined, masses, values);
+  const headsArea = element("div", { class: "heads" }, triangle, heads);
+  const place = () => {
+    // What there is most of stands beside the charts, where the slider is in sight; the rest below.
+    const run = report.runs[selection.state.run];
+    if (oneHeadEach(run)) beside.prepend(heads);
+    else if (heads.parentElement !== headsArea) headsArea.append(heads);
+    (run.pictures && !oneHeadEach(run) ? below : beside).append(lags, measures);
+    const something = run.pictures || run.places || run.arrays.attention_by_lag;
+    // Charts alone may take the whole width: an empty column beside them would be one.
+    host.classList.toggle("alone", !something && !run.measures.some(({ axes }) => axes === "heads"));
+  };
   host.append(
     name,
     narration,
     element("div", { class: "stagearea" }, element("div", { class: "panel" }, charts, legend), beside),
     portraits,
-    element("div", { class: "heads" }, triangle, heads),
+    headsArea,
+    below,
   );
+  place();
+  selection.watch((_, changed) => changed.has("run") && place());
   mountName(name, report, selection);
   mountNarration(narration, report, selection);
   mountLegend(legend, report, selection);
@@ -79,17 +94,8 @@ export function mountView(host, report, selection, named) {
   mountValues(values, report, selection);
   mountLags(lags, report, selection);
   mountMeasures(measures, report, selection);
-  const alone = () => {
-    // Charts alone may take the whole width: an empty column beside them would be one.
-    const run = report.runs[selection.state.run];
-    const { pictures, arrays, places } = run;
-    const something = pictures || arrays.attention_by_lag || places || run.measures.some(({ axes }) => axes === "heads");
-    host.classList.toggle("alone", !something);
-  };
-  alone();
-  selection.watch((_, changed) => changed.has("run") && alone());
   mountTriangle(triangle, report, selection, beside);
   mountPortraits(portraits, report, selection);
-  mountHeads(heads, report, selection);
+  mountHeads(heads, report, selection, headsArea);
   whenLoaded(() => mountCharts(charts, report, selection));
 }
