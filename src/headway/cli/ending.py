@@ -69,9 +69,12 @@ def write_report(
     from headway.report.page import FigureGroup, write_page
 
     first, rest, groups = [], [], []
+    several = len({outcome.experiment for outcome in outcomes}) > 1
     # The page opens with its first run: what the authors' code did shows the whole story.
     for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "paper", "quick", "printed").index(outcome.grid)):
-        own = [Shown(f"{name}, {outcome.grid}", record) for name, record in worth_drawing(outcome.records).items()]
+        section = outcome.experiment if several else ""
+        drawable = worth_drawing(outcome.records).items()
+        own = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
         first += own[:1]
         rest += own[1:]
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))

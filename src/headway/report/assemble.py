@@ -20,7 +20,7 @@ from headway.store.kinds import summary
 
 OTHERS = "Other runs in this folder"
 """The title of runs that belong to no experiment that is shown."""
-MOST_BYTES = 16_000_000
+MOST_BYTES = 10_000_000
 """Of all runs' numbers on one page; what does not fit is named instead."""
 MOST_NAMED = 8
 """Runs without room that are named one by one."""

@@ -20,15 +20,18 @@ const reveal = (id) => (find(id).hidden = false);
 function writeSummary(host, report, chosen = 0) {
   const several = report.runs.length > 1;
   const sections = [...new Set(report.runs.map((run) => run.section ?? ""))];
-  const told = sections.flatMap((section) => [
-    section ? element("h3", {}, section) : null,
-    ...report.runs
-      .filter((run) => (run.section ?? "") === section)
-      .map((run) => element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run))),
-  ]);
+  const told = () =>
+    sections.flatMap((section) => [
+      ...(section ? [element("h3", {}, section)] : []),
+      ...report.runs
+        .filter((run) => (run.section ?? "") === section)
+        .map((run) => element("p", {}, element("b", {}, `${run.label}: `), summarise(run))),
+    ]);
   // What is chosen is said above the slider; of many runs the sentences would push everything else out of sight.
   const words = `${report.runs.length} runs, each in a sentence`;
-  const folded = element("details", { class: "all-runs" }, element("summary", {}, words), told);
+  // Written when somebody unfolds it: of a hundred runs the curves need not be unpacked for this.
+  const tell = () => folded.childElementCount > 1 || folded.append(...told());
+  const folded = element("details", { class: "all-runs", ontoggle: tell }, element("summary", {}, words));
   host.append(
     ...(report.runs.length ? [element("p", { class: "chosen" }, summarise(report.runs[chosen]))] : []),
     ...(several ? [folded] : []),

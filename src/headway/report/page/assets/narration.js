@@ -45,7 +45,7 @@ function distances(run, seed, time, stage) {
   const goal = kl(run.rungs);
   if (!Number.isFinite(goal)) return "";
   const last = `${number(goal)} from ${rungName(run, run.rungs)}`;
-  // Not from the nearest: a rung that leaves blocks out is too sure of itself, so that the next one is often nearer.
+  // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
   if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `KL ${last}`;
   return `KL ${number(kl(stage.rung))} from ${rungName(run, stage.rung)} and ${last}`;
 }
