@@ -22,7 +22,7 @@ OTHERS = "Other runs in this folder"
 """The title of runs that belong to no experiment that is shown."""
 MOST_BYTES = 10_000_000
 """Of all runs' numbers on one page; what does not fit is named instead."""
-MOST_NAMED = 8
+MOST_NAMED = 3
 """Runs without room that are named one by one."""
 MOST_LABEL = 72
 """Letters of a run's name in lists."""

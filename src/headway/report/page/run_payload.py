@@ -86,6 +86,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
             "rungs": [UNIFORM_COLOUR, *rung_colours(max(0, len(names) - 1))],
             "groups": list(rung_colours(max(len(groups), len(task.get("strengths", ()))))),
             "references": list(rung_colours(max(1, len(references)))),
+            "lines": list(rung_colours(_most_lines(trajectory, measures))),
             "full": pictures["full"],
         },
     }
@@ -213,6 +214,10 @@ def _measures(about: About, trajectory: Trajectory, progress: str) -> list[dict[
 def _varies(values: np.ndarray) -> bool:
     known = values[np.isfinite(values)]
     return bool(known.size) and bool(known.min() < known.max())
+
+
+def _most_lines(trajectory: Trajectory, measures: Sequence[dict[str, Any]]) -> int:
+    return max((trajectory[each["array"]].shape[2] for each in measures if each["axes"] == "lines"), default=1)
 
 
 def _heads(trajectory: Trajectory, measures: Sequence[dict[str, Any]]) -> int:

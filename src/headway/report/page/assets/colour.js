@@ -73,8 +73,7 @@ function makePalette(run, { canvas, extreme }) {
     // The same colours where they are letters, which need more contrast than lines.
     groups: run.colours.groups.map(onPaper(3)).map(css),
     groupWords: run.colours.groups.map(onPaper(4.5)).map(css),
-    // Lines that are neither heads nor rungs: the rungs' colours, without the grey of knowing nothing.
-    lines: run.colours.rungs.slice(run.colours.rungs.length > 1 ? 1 : 0).map(onPaper(3)).map(css),
+    lines: run.colours.lines.map(onPaper(3)).map(css), // that are neither heads nor rungs
     rungWords: run.colours.rungs.map(onPaper(4.5)).map(css),
     referenceWords: run.colours.references.map(onPaper(4.5)).map(css),
     full: run.colours.full,

@@ -56,7 +56,7 @@ export const placesOf = (run) => ({ word: run.place, names: run.groups.map((grou
 /** "block", where names are "block 1", "block 2", ..; otherwise what they have in common is that they are groups. */
 export function commonWord(names) {
   const stems = new Set(names.map((name) => name.replace(/ \d+$/, "")));
-  return stems.size === 1 && names.every((name) => / \d+$/.test(name)) ? [...stems][0] : "group of positions";
+  return stems.size === 1 && names.every((name) => / \d+$/.test(name)) ? [...stems][0] : "group";
 }
 
 export const placeName = (places, k) => (typeof places === "string" ? `${places} ${k + 1}` : places.names[k]);
