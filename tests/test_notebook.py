@@ -134,7 +134,7 @@ def test_a_run_without_pictures_is_refused_in_words(tmp_path: Path):
     trajectory = Trajectory(seeds, {}, {}, {}, {"excess": np.zeros(1)})
     with Store(tmp_path).open(Cell(settings, seeds)) as work:
         made = work.place(trajectory, {})
-    with pytest.raises(ValueError, match="of the kind 'construction', and the page shows trainings and flows"):
+    with pytest.raises(ValueError, match="nothing that changes over time and could be drawn: its arrays are none"):
         headway.show(made)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headway.records import plain, revive
-from headway.settings import ModelSettings, SettingsError, TrainingSettings
+from headway.settings import ModelSettings, SettingsError
 from headway.store.kinds import KINDS
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation

@@ -70,7 +70,7 @@ def stages(record: Record) -> list[Stages]:
 
 
 def page(records: Record | Sequence[Record], path: str | Path, title: str = "Headway") -> Path:
-    """One self-contained page about one or several runs, trained or flows; portraits are shown with their flows."""
+    """One self-contained page about one or several runs of any task; portraits are shown with their flows."""
     from headway.report.page import Report, write_page
 
     return write_page(path, Report(title, "", _views(records)))
@@ -109,21 +109,9 @@ class Shown:
 
 def _views(records: Record | Sequence[Record]) -> tuple[Any, ...]:
     """Each run as the page shows it."""
-    from headway.report.build import any_view
+    from headway.report.assemble import notebook_views
 
-    several = [records] if isinstance(records, Record) else list(records)
-    for each in several:
-        if each.cell.kind not in ("markov", "flow", "portrait"):
-            raise ValueError(
-                f"{each.identity} is a run of the kind {each.cell.kind!r}, and the page shows trainings and flows. "
-                "Look at its `trajectory`, or draw its figures with `headway report`."
-            )
-    portraits = [(each.cell.settings, each.trajectory) for each in several if each.cell.kind == "portrait"]
-    shown = [each for each in several if each.cell.kind != "portrait"]
-    return tuple(
-        any_view(f"run {number}", each.cell.settings, each.trajectory, dict(each.provenance), portraits)
-        for number, each in enumerate(shown, start=1)
-    )
+    return notebook_views([records] if isinstance(records, Record) else list(records))
 
 
 def predict(model: str = "toy", *, folders: Sequence[str | Path] = ("runs", "results"), **asked: Any) -> Forecast:

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.measurement import Experience, divergence, facts_of
+from headway.tasks.markov import markov_chain
 from jaxtyping import Array
 
 from headway.analysis import stages_from_ladder, stages_from_loss
@@ -14,12 +16,10 @@ from headway.claims.incremental import still_incremental
 from headway.claims.ladder import meets_rungs_in_order, nearer_than_stageless
 from headway.experiments.ladder import A1, A1_NEARER
 from headway.experiments.overlapping import A17
-from headway.measurement import Experience, divergence, facts_of
 from headway.presets import minimal_as_run
 from headway.records import Trajectory
-from headway.tasks.run import Settings
 from headway.tasks.chain import Chain
-from headway.tasks.markov import markov_chain
+from headway.tasks.run import Settings
 
 TIMES = np.unique(np.concatenate([[0], np.geomspace(1, 2000, 120).round()])).astype(int)
 SETTINGS = Settings(task=Chain(weighting="sum"), model=minimal_as_run().model)

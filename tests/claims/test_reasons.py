@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from headway.claims.reasons import REASONS
 from tests.claims.made import bottoming_at, made_run, made_settings
 
 from headway.claims.claim import Claim
-from headway.claims.reasons import REASONS
 from headway.experiments import NAMES, find
 
 RUN = made_run(made_settings(), (0, 1), kl=bottoming_at(10, 60, 300))

@@ -101,6 +101,28 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
     assert data["title"] == "Headway: construction, init-scale and attention"
 
 
+def test_runs_of_no_grid_are_on_the_page_under_a_title_of_their_own(headway, records, tmp_path):
+    usual = find("stages").GRIDS["quick"]["minimal"]
+    settings = usual.changed(task={"ratio": 1.3})
+    with Store(records).open(Cell(settings, (0, 1))) as work:
+        work.place(made_run(settings, (0, 1)), {})
+    assert headway("report", "--into", "shown").code == 0
+    runs = embedded((tmp_path / "shown" / "report.html").read_text())["runs"]
+    others = [run for run in runs if run["section"] == "Other runs in this folder"]
+    assert [run["settings"]["task"]["ratio"] for run in others if "task.ratio=1.3" in run["label"]] == [1.3]
+    assert len({run["label"] for run in runs}) == len(runs) > len(others)
+
+
+def test_a_folder_with_nothing_but_runs_of_no_grid_has_a_page(headway, tmp_path):
+    settings = find("stages").GRIDS["quick"]["minimal"].changed(task={"ratio": 1.3})
+    with Store(tmp_path / "own").open(Cell(settings, (0, 1))) as work:
+        work.place(made_run(settings, (0, 1)), {})
+    said = headway("report", "--from", tmp_path / "own", "--into", tmp_path / "shown")
+    assert (said.code, said.err) == (0, "")
+    data = embedded((tmp_path / "shown" / "report.html").read_text())
+    assert data["title"] == "Headway: runs of this folder" and len(data["runs"]) == 1
+
+
 def test_runs_with_other_seeds_are_shown_too(headway, records, tmp_path):
     settings = find("stages").grids["quick"]["minimal"]
     store = Store(tmp_path / "others")

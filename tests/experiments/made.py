@@ -18,9 +18,7 @@ from headway.records import Trajectory
 from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToySettings
 from headway.tasks.chain import Blocks, Chain
 from headway.tasks.construction import ConstructionSettings
-from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
-from headway.tasks.single_location import SingleLocation
 
 Change = Callable[[Trajectory], Trajectory]
 

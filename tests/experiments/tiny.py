@@ -21,9 +21,7 @@ from headway.settings import (
     ToySettings,
 )
 from headway.tasks.construction import ConstructionSettings
-from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
-from headway.tasks.single_location import SingleLocation
 
 SEEDS = 2
 BATCH = 8

@@ -9,7 +9,7 @@ from headway.laboratory.emergence.lesson import _examine_location, _examine_reca
 from headway.models.attention import HeadReadings
 from headway.models.transformer import Reading
 from headway.records import Cell
-from headway.settings import ModelSettings, TrainingSettings
+from headway.settings import ModelSettings
 from headway.tasks.recall import Recall, RecallExample
 from headway.tasks.single_location import LocationExample, SingleLocation
 

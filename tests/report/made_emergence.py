@@ -6,8 +6,6 @@ import numpy as np
 
 from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.records import Trajectory
-from headway.tasks.recall import Recall
-from headway.tasks.single_location import SingleLocation
 
 POINTS = 201
 SEEDS = (0, 1, 2, 3)

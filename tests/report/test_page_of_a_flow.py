@@ -13,7 +13,7 @@ from tests.report.made_portrait import made_portrait
 from tests.report.made_run import made_report, made_view
 
 from headway.records import Trajectory
-from headway.report.build import flow_view
+from headway.report.build import run_view
 from headway.report.page import Report, RunView
 from headway.report.page.packing import unpack
 from headway.report.page.payload import payload
@@ -28,7 +28,7 @@ TIMES = FLOW.clocks["time"]
 
 def made_flow_view(trajectory: Trajectory = FLOW, label: str = "flow") -> RunView:
     portraits = [(PLANE, made_portrait(PLANE)), (PortraitSettings(ratio=2.0), made_portrait())]
-    return flow_view(label, SETTINGS, trajectory, {}, portraits)
+    return run_view(label, SETTINGS, trajectory, {}, portraits)
 
 
 def flow_report(*views: RunView) -> Report:
@@ -39,7 +39,7 @@ def test_the_page_holds_the_flow_its_plateaus_and_its_own_portrait_only():
     run = payload(flow_report())["runs"][0]
     for name in ("loss", "attention", "values"):
         np.testing.assert_array_equal(unpack(run["arrays"][name]), FLOW[name])
-    assert run["task"]["plateaus"] == pytest.approx([6.12105, 1.945, 0.5, 0.0])
+    assert run["levels"] == pytest.approx([6.12105, 1.945, 0.5, 0.0])
     (portrait,) = run["portraits"]
     np.testing.assert_array_equal(unpack(portrait["arrays"]["orbits"]), made_portrait(PLANE)["orbits"][0])
     assert portrait["window"] == pytest.approx([-1.7, 4.25])
@@ -64,7 +64,7 @@ def test_stages_lie_between_the_boundaries_and_one_that_was_not_met_has_none():
 def test_a_flow_of_twenty_seeds_takes_little_room():
     settings = replace(SETTINGS, points=120)
     portraits = [(PLANE, made_portrait(PLANE))]
-    view = flow_view("flow", settings, made_flow(settings, tuple(range(20))), {}, portraits)
+    view = run_view("flow", settings, made_flow(settings, tuple(range(20))), {}, portraits)
     assert len(embedded_json(payload(flow_report(view)))) < 600_000
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.records import Cell
-from headway.settings import ModelSettings, TrainingSettings
+from headway.settings import ModelSettings
 from headway.store import Store
 from headway.sweep import adaptive
 from headway.sweep.here import run_cells

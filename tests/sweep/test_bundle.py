@@ -4,17 +4,17 @@ import json
 from dataclasses import replace
 
 import pytest
+from headway.laboratory.footprint import footprint
 from tests.training.tiny import TINY, changed
 
-from headway.laboratory.footprint import footprint
 from headway.records import Cell
 from headway.settings import FlowSettings, ToySettings
-from headway.tasks.construction import ConstructionSettings
-from headway.tasks.recall import Recall
-from headway.tasks.single_location import SingleLocation
 from headway.store import Store
 from headway.sweep import plan
 from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)

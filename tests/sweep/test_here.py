@@ -11,11 +11,11 @@ from headway.laboratory.hand_made import hand_made
 from headway.laboratory.toy import toy_runs
 from headway.records import Cell
 from headway.settings import ToySettings
-from headway.tasks.construction import ConstructionSettings
 from headway.store import Store
 from headway.sweep import here
 from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
+from headway.tasks.construction import ConstructionSettings
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)

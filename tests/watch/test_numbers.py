@@ -4,12 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from tests.report.made_task import heads_alone
 from tests.watch.made import CELL, OTHER, WHOLE, piece, save
 
 from headway.records import Cell, Trajectory
 from headway.report.page.packing import unpack
 from headway.store import progress
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
 
 
 def test_an_unfinished_run_is_shown_as_far_as_it_was_saved_while_somebody_works_on_it(serve, ask, store):
@@ -110,9 +112,10 @@ def test_a_damaged_record_gets_a_page_that_says_what_is_wrong(serve, ask, store,
 
 def test_a_record_whose_content_makes_no_sense_is_no_traceback(serve, ask, store):
     """Its checksums are right: somebody wrote it so."""
-    empty = Trajectory((0, 1, 2, 3), {"evaluation": np.zeros(0)}, {}, {})
+    arrays = {"excess_loss": np.zeros((4, 3)), "kl_rungs": np.zeros((4, 3))}  # of which rung?
+    flat = Trajectory((0, 1, 2, 3), {"evaluation": np.arange(3)}, arrays, dict.fromkeys(arrays, "evaluation"))
     with store.open(CELL) as work:
-        work.place(empty, {})
+        work.place(flat, {})
     answer = ask(serve(), f"/run/{CELL.identity}")
     assert answer.status == 422
     assert "what it holds cannot be shown" in answer.text
@@ -136,6 +139,33 @@ def test_a_run_without_pictures_is_counted_and_its_page_says_where_to_look(serve
     assert json.loads(ask(server, "/state.json").text)["counts"]["done"] == 1
     answer = ask(server, f"/run/{cell.identity}")
     assert answer.status == 404 and "`headway report`" in answer.text
+
+
+def test_every_kind_of_training_is_shown_while_it_runs(serve, ask, store):
+    """What it measures says that it can be drawn, not what it is called."""
+    cell = Cell(Recall.usual(), (0, 1, 2))
+    whole = heads_alone()
+    server = serve()
+    with store.open(cell) as work:
+        work.resume()
+        work.save(piece(-1, 500, whole), {"seconds": np.array([2.0])}, 500)
+        state = json.loads(ask(server, "/state.json").text)
+        assert [each["identity"] for each in state["runs"]] == [cell.identity]
+        assert [row["showable"] for row in state["cells"]] == [True]
+        [run] = json.loads(ask(server, f"/run/{cell.identity}.json").text)["runs"]
+        assert run["label"].endswith("(running)") and run["progress"]["array"] == "loss"
+        assert {each["array"] for each in run["measures"] if each["axes"] == "heads"} == {
+            "attention_previous",
+            "attention_relevant",
+        }
+        assert ask(server, f"/run/{cell.identity}").status == 200
+
+
+def test_what_a_record_says_of_itself_is_what_the_page_says(serve, ask, store):
+    with store.open(CELL) as work:
+        work.place(WHOLE, {"about": {"title": "A chain of mine", "rungs": ["nothing", "one", "two", "all"]}})
+    [run] = json.loads(ask(serve(), f"/run/{CELL.identity}.json").text)["runs"]
+    assert (run["title"], run["rungs"]) == ("A chain of mine", ["nothing", "one", "two", "all"])
 
 
 def test_a_folder_that_is_not_there_yet_has_a_page(serve, ask):

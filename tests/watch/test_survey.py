@@ -181,9 +181,12 @@ def test_the_sweep_keeps_its_time_under_the_name_that_is_looked_for():
     assert timing.SECONDS == begun.SECONDS
 
 
+CURVE = {"excess_loss": "evaluation"}
+
+
 def test_what_runs_is_shown_first_and_the_number_of_runs_is_limited():
-    cells = {f"{k}": Seen(f"{k}", "done", cell=CELL, changed=float(k)) for k in range(30)}
-    cells["now"] = Seen("now", "running", cell=CELL, position=5, changed=0.0)
+    cells = {f"{k}": Seen(f"{k}", "done", cell=CELL, changed=float(k), clock_of=CURVE) for k in range(30)}
+    cells["now"] = Seen("now", "running", cell=CELL, position=5, changed=0.0, clock_of=CURVE)
     cells["new"] = Seen("new", "running", cell=CELL, position=0, changed=99.0)
     found = [seen.identity for seen in shown(Sight(cells, (), False))]
     assert found == ["now", "29", "28", "27", "26", "25"]

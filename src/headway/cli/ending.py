@@ -7,19 +7,21 @@ import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from headway.cli.arguments import experiment_from
 from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
-from headway.records import Finding, Trajectory
-from headway.store import Record
+from headway.records import Finding
+
+if TYPE_CHECKING:
+    from headway.report.assemble import Shown
 
 
 def show(
-    outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str]
+    outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str], others: Sequence[Shown] = ()
 ) -> list[tuple[str, Finding]]:
     """Print the verdicts and return them; write figures and page, and open the page where there is a desktop."""
     console = Console(highlight=False)
@@ -30,7 +32,7 @@ def show(
     console.print("\ndrawing figures and page ...", style="dim")
     drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
     written = [path for paths in drawn.values() for path in paths]
-    write_report(outcomes, findings, page, commands, drawn)
+    write_report(outcomes, findings, page, commands, drawn, others)
     console.print()
     if written:
         console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
@@ -60,61 +62,46 @@ def write_report(
     page: Path,
     commands: Sequence[str],
     drawn: Mapping[str, Sequence[Path]],
+    others: Sequence[Shown] = (),
 ) -> None:
     """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
-    from headway.report.build import any_view
-    from headway.report.page import FigureGroup, Report, write_page
+    from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
+    from headway.report.page import FigureGroup, write_page
 
-    runs, groups = {}, []
+    first, rest, groups = [], [], []
+    several = len({outcome.experiment for outcome in outcomes}) > 1
     # The page opens with its first run: what the authors' code did shows the whole story.
-    for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "paper", "quick", "printed").index(outcome.grid)):
-        for name, record in worth_watching(outcome, alone=len(outcomes) == 1).items():
-            label = f"{name}, {outcome.grid}"
-            told = (label, record.cell.settings, record.trajectory, dict(record.provenance))
-            runs.setdefault(record.identity, any_view(*told, _portraits(outcome)))
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
+        section = outcome.experiment if several else ""
+        drawable = worth_drawing(outcome.records).items()
+        own = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
+        first += own[:1]
+        rest += own[1:]
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
             heading = experiment_from(outcome.experiment).title
             groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
-    experiments = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
-    heading = " and ".join([", ".join(experiments[:-1]), experiments[-1]]) if len(experiments) > 1 else experiments[0]
-    introduction = " ".join(experiment_from(name).title for name in experiments)
-    if len(experiments) > 4:
-        heading, introduction = f"{len(experiments)} experiments", f"{', '.join(experiments)}."
-    write_page(
-        page,
-        Report(
-            f"Headway: {heading}",
-            introduction,
-            tuple(runs.values()),
-            tuple(findings),
-            tuple(commands),
-            figures=tuple(groups),
-        ),
-    )
+    portraits = portraits_among(record for outcome in outcomes for record in outcome.records.values())
+    portraits += portraits_among(each.record for each in others)
+    heading, introduction = _heading(outcomes)
+    runs = [*first, *others, *rest]  # if there is no room for all, something of everything
+    write_page(page, put_together(heading, introduction, runs, findings, groups, commands, portraits))
+
+
+def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    """What the page is called and what it says first."""
+    names = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
+    if not names:
+        return "Headway: runs of this folder", ""
+    if len(names) > 4:
+        return f"Headway: {len(names)} experiments", f"{', '.join(names)}."
+    heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return f"Headway: {heading}", " ".join(experiment_from(name).title for name in names)
 
 
 def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str, bytes]:
     """The files of one kind by the name of their figure."""
     return {path.stem.removeprefix(f"{outcome.name}-"): path.read_bytes() for path in paths if path.suffix == suffix}
-
-
-def worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:
-    """The runs that a slider has something to show of: trained, and with attention matrices where some have them.
-
-    Or a gradient flow, which has attention of its own. Of one experiment among many, the first.
-    """
-    trained = {name: record for name, record in outcome.records.items() if record.cell.kind == "markov"}
-    seen = {name: each for name, each in trained.items() if len(each.trajectory.clocks.get("snapshot", ()))}
-    seen |= {name: record for name, record in outcome.records.items() if record.cell.kind == "flow"}
-    if seen or not alone:
-        return dict(list(seen.items())[: None if alone else 1])
-    return dict(list(trained.items())[:1])
-
-
-def _portraits(outcome: Outcome) -> list[tuple[Any, Trajectory]]:
-    records = [record for record in outcome.records.values() if record.cell.kind == "portrait"]
-    return [(record.cell.settings, record.trajectory) for record in records]
 
 
 def write_markdown(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import experiment_from, seeds_of
 from headway.experiments import NAMES
@@ -24,10 +24,15 @@ class Outcome:
     experiment: str
     grid: str
     records: Mapping[str, Record]
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that differ from the grid's own, by full names."""
 
     @property
     def name(self) -> str:
-        return f"{self.experiment}-{self.grid}"
+        """Of its files: runs with other settings do not write over the grid's own figures."""
+        from headway.report.assemble import page_name
+
+        return page_name(f"{self.experiment}-{self.grid}", self.changes)
 
     @property
     def results(self) -> Results:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -15,9 +15,13 @@ from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, folders_with_re
 from headway.experiments import NAMES
 from headway.store import Store
 
+if TYPE_CHECKING:
+    from headway.report.assemble import Shown
+
 USAGE = """\
 Show what is on disk: verdicts, figures and one page for all of it; nothing is trained.
-Of an experiment that misses runs only the claims that can be judged are.
+Of an experiment that misses runs only the claims that can be judged are. Runs with other settings than any grid's
+are on the page under a title of their own.
 
 examples:
   headway report                                 everything that was run here
@@ -55,12 +59,20 @@ def main(arguments: Sequence[str]) -> None:
     # A document tells of what was not run, too.
     every = options.document is not None
     outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES, every)
-    if not any(outcome.records for outcome in outcomes):
+    others: list[Shown] = []
+    if options.page and not options.experiments and set(options.grid) == set(ALL_GRIDS):
+        from headway.lookup import readable
+        from headway.report.assemble import other_runs
+
+        used = {record.identity for outcome in outcomes for record in outcome.records.values()}
+        others = other_runs(readable(stores), used)
+    if not others and not any(outcome.records for outcome in outcomes):
         places = ", ".join(str(store.root) for store in stores) or "runs"
         raise UserError(
             f"none of these experiments has a run in {places}. `headway list` shows what is there and what is missing."
         )
     command = f"headway report {shlex.join(arguments)}".strip()
-    findings = show(outcomes, options.into, options.into / "report.html" if options.page else None, [command])
+    page = options.into / "report.html" if options.page else None
+    findings = show(outcomes, options.into, page, [command], others)
     if options.document is not None:
         write_markdown(outcomes, findings, options.document, command)

@@ -105,8 +105,14 @@ def main(arguments: Sequence[str]) -> None:
         run_varied(name, cells, stores, options, command)
         return
     compute([cell for group in cells.values() for cell in group.values()], stores, options)
-    outcomes = [Outcome(each, grid, records_of(group, stores)) for each, group in cells.items()]
-    page = options.into / f"{name}-{grid}.html" if options.page else None
+    from headway.report.assemble import changed_settings, page_name
+
+    changes: dict[str, Any] = {}
+    for each, group in cells.items():
+        for run, cell in group.items():
+            changes |= changed_settings(experiments[each].GRIDS[grid][run], cell.settings)
+    outcomes = [Outcome(each, grid, records_of(group, stores), changes) for each, group in cells.items()]
+    page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])
 
 

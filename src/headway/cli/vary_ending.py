@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from
-from headway.cli.ending import offer, worth_watching
+from headway.cli.arguments import experiment_from, title
+from headway.cli.ending import offer
 from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
 from headway.records import Finding
@@ -86,18 +86,16 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
 
 def _findings(outcome: Outcome, key: str) -> list[Finding]:
     """Without the reasons that we give for what fails: they are for the papers' settings."""
-    found = experiment_from(outcome.experiment).read(outcome.results, outcome.grid)
-    return [replace(each, figures=key, reason="") for each in found]
+    found = experiment_from(outcome.experiment).read(outcome.results)
+    return [replace(each, figures=key) for each in found]
 
 
 def _views(outcome: Outcome, label: str) -> list[RunView]:
     """The first run of a combination that a slider has something to show of."""
-    from headway.report.build import any_view
+    from headway.report.assemble import view_of, worth_drawing
 
-    return [
-        any_view(f"{name}, {label}", record.cell.settings, record.trajectory, dict(record.provenance))
-        for name, record in worth_watching(outcome, alone=False).items()
-    ]
+    first = list(worth_drawing(outcome.records).items())[:1]
+    return [view_of(f"{name}, {label}", record) for name, record in first]
 
 
 def _table(settings: Sequence[str], found: Found) -> str:
@@ -140,7 +138,7 @@ def _write_page(
 ) -> None:
     from headway.report.page import Report, write_page
 
-    about = experiment_from(sweep.experiment).title
+    about = title(experiment_from(sweep.experiment))
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
     offer(console, write_page(sweep.into / f"{sweep.key}.html", report))

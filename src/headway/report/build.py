@@ -1,50 +1,77 @@
-"""Records and findings, put together as the page shows them."""
+"""A record as the page shows it: the run with its stages, found from whatever of it tells them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from headway.analysis import stage_summary
+from headway.analysis import Stages, stage_summary, stages_from_ladder, stages_from_loss
 from headway.analysis.intervals import interval_over_seeds
-from headway.analysis.seed_stages import ladder_stages
 from headway.records import Trajectory
 from headway.report.page import RunView, SeedStages
 from headway.report.page.flow_payload import portrays
-from headway.settings import FlowSettings, PortraitSettings
-from headway.tasks.run import Settings
+
+LOSSES = ("excess_loss", "loss")
+"""Curves in which plateaus are looked for, where nothing else tells the stages."""
+
+Interval = tuple[float, float] | None
 
 
-def run_view(label: str, settings: Settings, trajectory: Trajectory, provenance: dict) -> RunView:
-    """One run with the stages that its ladder shows."""
-    stages = ladder_stages(trajectory)
-    crossings = stage_summary(stages).boundaries
-    intervals = []
-    for rung in range(1, len(settings.task.blocks)):
-        over = crossings.get((rung, rung + 1))
-        known = over is not None and math.isfinite(over.low)
-        intervals.append((over.low, over.high) if over is not None and known else None)
-    seed_stages = tuple(
-        SeedStages(seed, found.rungs, found.boundaries, found.levels, found.start)
-        for seed, found in zip(trajectory.seeds, stages, strict=True)
-        if found.rungs
-    )
-    return RunView(label, settings, trajectory, provenance, seed_stages, tuple(intervals))
-
-
-def flow_view(
+def run_view(
     label: str,
-    settings: FlowSettings,
+    settings: Any,
     trajectory: Trajectory,
-    provenance: dict,
-    portraits: Sequence[tuple[PortraitSettings, Trajectory]] = (),
+    provenance: Mapping[str, Any],
+    portraits: Sequence[tuple[Any, Trajectory]] = (),
+    section: str = "",
 ) -> RunView:
-    """A gradient flow with the stages between its boundaries, and those of the portraits that are of its heads.
+    """Any run: stages from the ladder, from boundaries that were measured, or from the loss, whatever there is.
 
-    Boundary i is where the loss is half-way from plateau i to plateau i + 1; the first one begins the first stage.
+    Of the portraits it keeps those that are of its heads.
     """
+    stages, intervals = _stages(trajectory)
+    own = tuple(portrait for portrait in portraits if portrays(portrait[0], settings))
+    level = "lowest KL to them" if "kl_rungs" in trajectory else "loss there"
+    return RunView(label, settings, trajectory, dict(provenance), stages, intervals, level, own, section)
+
+
+def _stages(trajectory: Trajectory) -> tuple[tuple[SeedStages, ...], tuple[Interval, ...]]:
+    if "kl_rungs" in trajectory and trajectory["kl_rungs"].ndim == 3:
+        times, rungs = trajectory.times("kl_rungs"), trajectory["kl_rungs"].shape[2]
+        found = [stages_from_ladder(times, kl) for kl in trajectory["kl_rungs"]] if rungs > 1 else []
+        return _of_seeds(trajectory, found), _between(found, range(1, rungs - 1))
+    if "boundaries" in trajectory.facts:
+        return _between_boundaries(trajectory)
+    name = next((name for name in LOSSES if name in trajectory and trajectory[name].ndim == 2), None)
+    if name is None:
+        return (), ()
+    found = [stages_from_loss(trajectory.times(name), loss) for loss in trajectory[name]]
+    most = max((each.count for each in found), default=0)
+    first = interval_over_seeds([each.start for each in found])
+    known = first if math.isfinite(first[0]) else None
+    return _of_seeds(trajectory, found), (known, *_between(found, range(1, most)))
+
+
+def _of_seeds(trajectory: Trajectory, found: Sequence[Stages]) -> tuple[SeedStages, ...]:
+    return tuple(
+        SeedStages(seed, each.rungs, each.boundaries, each.levels, each.start)
+        for seed, each in zip(trajectory.seeds, found, strict=bool(found))
+        if each.rungs
+    )
+
+
+def _between(found: Sequence[Stages], rungs: range) -> tuple[Interval, ...]:
+    """Of the step from each of these rungs to the next: the interval of its median."""
+    crossings = stage_summary(list(found)).boundaries
+    over = [crossings.get((rung, rung + 1)) for rung in rungs]
+    return tuple((each.low, each.high) if each is not None and math.isfinite(each.low) else None for each in over)
+
+
+def _between_boundaries(trajectory: Trajectory) -> tuple[tuple[SeedStages, ...], tuple[Interval, ...]]:
+    """Boundary i is where the loss is half-way from plateau i to the next; the first one begins the first stage."""
     met = np.asarray(trajectory.facts["boundaries"], float)
     stages = []
     for seed, times in zip(trajectory.seeds, met, strict=True):
@@ -53,19 +80,4 @@ def flow_view(
             rungs = tuple(range(1, len(reached) + 1))
             stages.append(SeedStages(seed, rungs, tuple(reached[1:]), start=reached[0]))
     spread = [interval_over_seeds(times) for times in met.T]
-    intervals = tuple(ends if math.isfinite(ends[0]) else None for ends in spread)
-    own = tuple(portrait for portrait in portraits if portrays(portrait[0], settings))
-    return RunView(label, settings, trajectory, provenance, tuple(stages), intervals, portraits=own)
-
-
-def any_view(
-    label: str,
-    settings: Settings | FlowSettings,
-    trajectory: Trajectory,
-    provenance: dict,
-    portraits: Sequence[tuple[PortraitSettings, Trajectory]] = (),
-) -> RunView:
-    """A training or a gradient flow, whichever the settings are of."""
-    if isinstance(settings, FlowSettings):
-        return flow_view(label, settings, trajectory, provenance, portraits)
-    return run_view(label, settings, trajectory, provenance)
+    return tuple(stages), tuple(ends if math.isfinite(ends[0]) else None for ends in spread)

@@ -33,7 +33,7 @@ HEAD_COLOURS = (
 """Any two differ by 20 or more in CIELAB, to the usual eye and to each kind of colour blindness."""
 
 # A ramp from dark to light: rungs are ordered, heads are not, and neither may be taken for the other.
-_RUNG_RAMP = ("#4A1C6F", "#B73779", "#F58A5C")
+_RUNG_RAMP = ("#5A0F5E", "#B73779", "#F78FB3")
 COMPETITION_COLOUR = "#B3261E"
 COOPERATION_COLOUR = "#00737F"
 

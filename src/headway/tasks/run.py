@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, TypeVar
 
+from headway.records import About
 from headway.settings.checks import require, settle
 from headway.settings.model import ModelSettings
 from headway.settings.renamed import renamed_to
 from headway.settings.training import EvaluationSettings, TrainingSettings
 from headway.tasks.chain import Chain
-from headway.tasks.task import name_of, require_task, shape_of, source_of
+from headway.tasks.task import about_task, name_of, require_task, shape_of, source_of
 
 Task = TypeVar("Task")
 
@@ -42,6 +43,10 @@ class Settings(Generic[Task]):
     @property
     def KIND(self) -> str:  # noqa: N802 - what kind of computation it is; other settings have it as a constant
         return name_of(self.task)
+
+    def about(self) -> About:
+        """The run in words."""
+        return about_task(self.task)
 
     @property
     def source(self) -> str:

@@ -10,12 +10,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from headway.report.about import drawable
 from headway.store.kinds import IDENTITY
 from headway.watch import overview
 from headway.watch.names import label
 from headway.watch.pages import live_page, shortened
 from headway.watch.refusal import Refusal
-from headway.watch.shelf import KINDS, Shelf, has_numbers, require_shown
+from headway.watch.shelf import Shelf, has_numbers, require_shown
 from headway.watch.sight import Seen, Sight
 from headway.watch.survey import Survey
 
@@ -98,10 +99,9 @@ class Desk:
         seen = self._seen(identity)
         require_shown(seen)
         sight = self._look()
-        if seen.cell is not None and seen.cell.kind not in KINDS:
+        if seen.state == "done" and not drawable(seen.clock_of):
             words = (
-                f"{identity} is {seen.state}. The page has no pictures for runs of the kind {seen.cell.kind!r}: "
-                "`headway report` draws their figures."
+                f"{identity} is {seen.state}, and nothing in it changes over time: `headway report` draws its figures."
             )
             raise Refusal(HTTPStatus.NOT_FOUND, "No pictures of this run", words)
         ready = has_numbers(seen)

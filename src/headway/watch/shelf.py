@@ -7,21 +7,21 @@ from collections import OrderedDict
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 from headway.records import Trajectory, join
-from headway.report.build import any_view
+from headway.report.about import drawable
+from headway.report.assemble import view_of
+from headway.report.build import run_view
 from headway.report.page import Report, RunView
-from headway.report.page.flow_payload import portrays
+from headway.report.page.flow_payload import is_portrait, portrays
 from headway.report.page.payload import payload
-from headway.settings import FlowSettings, PortraitSettings
 from headway.store import StoreError, progress
 from headway.store.record import read_named
 from headway.watch.names import label
 from headway.watch.refusal import Refusal
 from headway.watch.sight import Seen, Sight
 
-KINDS = ("markov", "flow")
-"""What the page has pictures for."""
 MOST_BYTES = 512_000_000
 """Of one run's numbers: more would fill the memory for the sake of a page that shows a part of them."""
 MOST_KEPT = 64_000_000
@@ -69,14 +69,12 @@ class Shelf:
     def _whole(self, seen: Seen, sight: Sight) -> RunView:
         self._parts.pop(seen.identity, None)
         record = read_named(self.root, seen.identity)
-        settings = record.cell.settings
-        portraits = self._portraits(settings, sight) if isinstance(settings, FlowSettings) else []
-        return any_view(label(record.cell), settings, record.trajectory, dict(record.provenance), portraits)
+        return view_of(label(record.cell), record, self._portraits(record.cell.settings, sight))
 
-    def _portraits(self, settings: FlowSettings, sight: Sight) -> list[tuple[PortraitSettings, Trajectory]]:
+    def _portraits(self, settings: Any, sight: Sight) -> list[tuple[Any, Trajectory]]:
         found = []
         for each in sight.cells.values():
-            fits = each.state == "done" and each.cell is not None and each.cell.kind == "portrait"
+            fits = each.state == "done" and each.cell is not None and is_portrait(each.cell.settings, each.clock_of)
             if fits and portrays(each.cell.settings, settings) and each.size <= MOST_BYTES:
                 try:
                     found.append((each.cell.settings, read_named(self.root, each.identity).trajectory))
@@ -102,7 +100,7 @@ class Shelf:
             self._parts[seen.identity] = parts
         provenance = {"state": f"{seen.state}, at {told.position}", **progress.read_begin(folder)["begun"]}
         trajectory = join(list(parts.values()))
-        return any_view(f"{label(seen.cell)} ({seen.state})", seen.cell.settings, trajectory, provenance)
+        return run_view(f"{label(seen.cell)} ({seen.state})", seen.cell.settings, trajectory, provenance)
 
 
 def revision(seen: Seen) -> str:
@@ -112,7 +110,7 @@ def revision(seen: Seen) -> str:
 
 def has_numbers(seen: Seen) -> bool:
     """Whether the page can show it: done, or with a checkpoint."""
-    shown = seen.cell is not None and seen.cell.kind in KINDS and seen.size <= MOST_BYTES
+    shown = seen.cell is not None and drawable(seen.clock_of) and seen.size <= MOST_BYTES
     return shown and seen.state != "damaged" and (seen.state == "done" or seen.position > 0)
 
 

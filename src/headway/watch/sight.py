@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.records import Cell
@@ -35,6 +36,8 @@ class Seen:
     """When it last changed, in seconds since 1970."""
     size: int = 0
     """Bytes of what was measured."""
+    clock_of: Mapping[str, str] = field(default_factory=dict)
+    """Arrays that were measured so far -> their clocks: whether there is something to draw."""
     stamp: str = ""
     """Differs whenever what was measured differs."""
 

@@ -83,7 +83,14 @@ class Survey:
             record = read_named(self.root, identity)
             size = record.files[TRAJECTORY]["bytes"]
             return Seen(
-                identity, "done", summary(record.cell), cell=record.cell, changed=changed, size=size, stamp=stamp
+                identity,
+                "done",
+                summary(record.cell),
+                cell=record.cell,
+                changed=changed,
+                size=size,
+                clock_of=record.clock_of,
+                stamp=stamp,
             )
         except StoreError as error:
             return Seen(identity, "damaged", trouble=error.problem, changed=changed, stamp=stamp)
@@ -116,7 +123,9 @@ class Survey:
             seconds = seconds_spent(folder, told)
             first = None if seconds is None else (told.position, seconds)
             since = first if known is None or known.since is None else known.since
-            return replace(seen, position=told.position, seconds=seconds, since=since, size=size)
+            known_arrays = told.outline["arrays"] if told.outline else {}
+            clock_of = {name: clock for name, (clock, *_) in known_arrays.items()}
+            return replace(seen, position=told.position, seconds=seconds, since=since, size=size, clock_of=clock_of)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -11,7 +11,7 @@ from tests.report.made_flow import made_flow
 from tests.report.made_portrait import made_portrait
 from tests.report.made_run import STEPS, made_report, made_settings, made_view
 
-from headway.report.build import flow_view
+from headway.report.build import run_view
 from headway.settings import FlowSettings, PortraitSettings
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ PLANE = PortraitSettings(projections=1, points=6)
 
 @pytest.fixture(scope="module")
 def _both(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    flow = flow_view("flow, as-run", FLOW, made_flow(FLOW, (0, 1)), {}, [(PLANE, made_portrait(PLANE))])
+    flow = run_view("flow, as-run", FLOW, made_flow(FLOW, (0, 1)), {}, [(PLANE, made_portrait(PLANE))])
     report = made_report(runs=(FIRST, SECOND, flow), findings=())
     yield from Opened.once(browser, tmp_path_factory.mktemp("compare"), report)
 

@@ -45,12 +45,12 @@ def test_numbers_in_one_place_are_moved_apart_and_others_stay(js):
     assert np.mean(placed[:4], axis=0) == pytest.approx([50, 50], abs=0.1)
 
 
-def made_js_run(times: list[float], begins: list[float], kind: str = "markov") -> dict:
+def made_js_run(times: list[float], begins: list[float], clock: str = "step") -> dict:
     """As much of a run as the clock needs: its times, and where the stages of its only seed begin."""
     rungs = list(range(1, len(begins) + 1))
     stages = {"rungs": rungs, "boundaries": begins[1:], "start": min(begins, default=0), "levels": []}
     return {
-        "kind": kind,
+        "clock": {"word": clock},
         "times": times,
         "evaluation": times,
         "stages": [stages if begins else None],
@@ -69,7 +69,7 @@ def test_by_the_clock_the_nearest_moment_is_shown(js):
 
 def test_by_stage_a_change_of_stage_falls_on_the_same_change_and_ends_on_ends(js):
     first = made_js_run(list(range(101)), [10, 40, 80])
-    second = made_js_run([0.1 * k for k in range(201)], [2.0, 3.0, 15.0], kind="flow")
+    second = made_js_run([0.1 * k for k in range(201)], [2.0, 3.0, 15.0], clock="time")
     places = {time: js("align", ALIGNED, first=first, second=second, time=time, rule="stage") for time in range(101)}
     assert [places[time] for time in (0, 10, 40, 80, 100)] == [0, 20, 30, 150, 200]
     assert places[60] == 90  # half-way through the second stage
@@ -113,7 +113,7 @@ def test_a_share_of_the_run_is_a_share_of_the_slider(js):
 
 
 def test_a_clock_is_offered_only_to_runs_that_have_the_same(js):
-    training, flow = made_js_run([0], []), made_js_run([0], [], kind="flow")
+    training, flow = made_js_run([0], [0]), made_js_run([0], [0], clock="time")
     offered = "Object.keys(m.alignments(first, second))"
     assert js("align", offered, first=training, second=training) == ["clock", "stage", "share"]
     assert js("align", offered, first=flow, second=training) == ["stage", "share"]
@@ -121,7 +121,7 @@ def test_a_clock_is_offered_only_to_runs_that_have_the_same(js):
 
 def test_the_same_name_on_another_grid_is_compared_first_then_the_next_run_then_a_seed(js):
     def runs(*labels: str) -> list[dict]:
-        return [{"label": label, "kind": "markov", "seeds": [4, 5]} for label in labels]
+        return [{"label": label, "title": "a chain", "seeds": [4, 5]} for label in labels]
 
     partner = "m.partner(runs, {run: 0, seed: 1})"
     names = runs("minimal, as-run", "full, as-run", "minimal, printed")
@@ -135,7 +135,8 @@ def masses(*shares: tuple[float, ...]) -> list[dict]:
 
 
 def test_heads_that_are_ahead_of_the_ladder_are_named(js):
-    ahead = "m.aheadWords({kind: 'markov'}, stage, masses)"
+    run = "{stages_from: 'ladder', task: {strengths: [3, 2, 1]}, groups: [{}, {}, {}], rungs: 3}"
+    ahead = f"m.aheadWords({run}, stage, masses)"
     now = masses((0.9, 0.0, 0.0), (0.2, 0.7, 0.1), (0.1, 0.1, 0.8))
     words = js("narration", ahead, stage={"number": 1, "rung": 1}, masses=now)
     assert words == "By the ladder this is still stage 1, though heads 2 and 3 already hold blocks 2 and 3."

@@ -60,15 +60,15 @@ def write_document(
     for experiment, title in titles.items():
         parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
         own = [run for run in runs if run.experiment == experiment]
-        flows = [run for run in own if run.settings.KIND == "flow"]
+        flows = [run for run in own if flow_table.fits(run)]
         if flows:
             parts += [flow_table.WORDS, flow_table.flow_table(flows)]
-        shown = [run for run in own if run.settings.KIND == "markov" and run.settings.task.context is None]
+        shown = [run for run in own if "kl_rungs" in run.trajectory and run.settings.task.context is None]
         if shown:
             parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))
-        saddles = [run for run in shown if run.settings.model.initialisation == "uniform"]
-        if saddles and experiment == "differences":
+        saddles = [run for run in shown if run.name.startswith("saddle")]
+        if saddles:
             parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -15,6 +15,12 @@ WORDS = """\
 which has no learning rate."""
 
 
+def fits(run: NamedRun) -> bool:
+    """Whether a run has a loss, boundaries in it, and a projection: a flow."""
+    measured = "loss" in run.trajectory and "boundaries" in run.trajectory.facts
+    return measured and hasattr(run.settings, "projections")
+
+
 def flow_table(runs: Sequence[NamedRun]) -> str:
     """Run by run: how often Pi(s) is applied, seeds, when each stage ended, how they compare, the loss at the end."""
     features = max(run.settings.features for run in runs)

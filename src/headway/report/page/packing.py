@@ -61,7 +61,11 @@ def plain_json(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int, bool)) else str(value)
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    # Settings of somebody's own task may be any object; its attributes say what it is.
+    own = getattr(value, "__dict__", None)
+    return plain_json(own) if own and not callable(value) else str(value)
 
 
 def _base64(values: np.ndarray) -> str:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.records import Finding, Trajectory
-from headway.settings import FlowSettings, PortraitSettings
-from headway.tasks.run import Settings
 
 
 @dataclass(frozen=True)
@@ -45,22 +43,24 @@ class SeedStages:
 
 @dataclass(frozen=True)
 class RunView:
-    """One cell as the page shows it: trained, or a gradient flow."""
+    """One cell as the page shows it: trained on any task, or a gradient flow."""
 
     label: str
     """What a person chooses it by, such as "as-run"."""
-    settings: Settings | FlowSettings
+    settings: Any
     trajectory: Trajectory
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """Versions, device, commit, wall time: anything that JSON can hold."""
     stages: tuple[SeedStages, ...] = ()
     """At most one a seed, in any order; a seed without stages is shown without them."""
     intervals: tuple[tuple[float, float] | None, ...] = ()
-    """Interval of the median step at which rungs 2, 3, .. were reached, where one is known."""
+    """Interval of the median step at which rungs 2, 3, .. were reached (of a run without a ladder 1, 2, ..)."""
     level_name: str = "lowest KL to them"
     """What the levels of the stages are, as the heading of a column."""
-    portraits: tuple[tuple[PortraitSettings, Trajectory], ...] = ()
+    portraits: tuple[tuple[Any, Trajectory], ...] = ()
     """Of a flow: the planes in which its heads move, as far as they are known."""
+    section: str = ""
+    """The title under which it is listed, where a page has runs of several origins."""
 
     def __post_init__(self) -> None:
         strangers = {stages.seed for stages in self.stages} - set(self.trajectory.seeds)
@@ -122,6 +122,8 @@ class Report:
     """What to type to make this page again."""
     figures: tuple[FigureGroup, ...] = ()
     """In the order in which the page shows them."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the page itself, such as which runs are not on it."""
 
     def __post_init__(self) -> None:
         twice = [key for key, count in Counter(group.key for group in self.figures).items() if count > 1]

@@ -1,12 +1,13 @@
 // Two runs on one slider: which position of the second belongs to a position of the first.
 import { nearestIndex } from "./data.js";
-import { isFlow } from "./kinds.js";
 import { stageAt, stagesOf } from "./stages.js";
 
-/** The rules by name; the clocks of a training and of a flow cannot be compared. */
+/** The rules by name; clocks that count different things, as steps and the time of a flow, cannot be compared. */
 export function alignments(first, second) {
-  const share = { stage: "stage", share: "share of the run" };
-  return isFlow(first) === isFlow(second) ? { clock: isFlow(first) ? "time" : "step", ...share } : share;
+  const staged = [first, second].every((run) => run.stages.some(Boolean));
+  const share = { ...(staged ? { stage: "stage" } : {}), share: "share of the run" };
+  const { word } = first.clock;
+  return word === second.clock.word ? { clock: word, ...share } : share;
 }
 
 /** Where each stage of a seed begins and ends on the slider: [{number, from, until}]. */
@@ -64,7 +65,7 @@ export function aligned(from, to, time, rule) {
 
 /** What to compare a run with before anybody chose: the same name on another grid, the next run, the next seed. */
 export function partner(runs, { run, seed }) {
-  const bare = ({ kind, label }) => `${kind} ${label.split(", ")[0]}`;
+  const bare = ({ title, label }) => `${title} ${label.split(", ")[0]}`;
   const same = runs.findIndex((other, k) => k !== run && bare(other) === bare(runs[run]));
   if (same >= 0) return { other: same, otherSeed: Math.min(seed, runs[same].seeds.length - 1) };
   if (runs.length > 1) {

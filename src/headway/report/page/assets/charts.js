@@ -4,12 +4,12 @@ import { paletteOf, readTheme } from "./colour.js";
 import { nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
-import { isFlow, lossOf, lossUnit, lossWord, when } from "./kinds.js";
+import { ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
 import { lineKeys } from "./linekeys.js";
 import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { arrivals } from "./stages.js";
-import { median, number } from "./words.js";
+import { median, number, sentence } from "./words.js";
 
 /**
  * How plotly behaves. Its buttons are named one by one, so that none comes along with a newer version: some of them
@@ -32,7 +32,7 @@ function configuration(showAll) {
 export function mountCharts(host, report, selection) {
   const plot = element("div", { class: "plot", role: "img" });
   const marker = element("div", { class: "marker", "aria-hidden": "true" });
-  const drawing = { axis: null, width: 0 };
+  const drawing = { axis: null, width: 0, right: MARGIN.r };
   const run = () => report.runs[selection.state.run];
   const files = saving("the curves", () => fileName(run().label, "curves"), () => curveTable(run()), () => chartFile());
   host.append(plot, marker, files);
@@ -44,7 +44,7 @@ export function mountCharts(host, report, selection) {
     // A line of our own costs a microsecond; asking plotly to move a shape would lay the chart out again.
     const [first, last] = range;
     const share = (drawing.axis.coordinate(drawing.axis.place(step)) - first) / (last - first);
-    const inside = drawing.width - MARGIN.l - MARGIN.r;
+    const inside = drawing.width - MARGIN.l - drawing.right;
     marker.hidden = share < -1e-9 || share > 1 + 1e-9;
     marker.style.transform = `translateX(${(MARGIN.l + share * inside).toFixed(2)}px)`;
   };
@@ -64,13 +64,13 @@ export function mountCharts(host, report, selection) {
 
   const make = (until = null) => {
     const other = report.runs[selection.state.other];
-    const beside = other && isFlow(other) === isFlow(run()) ? other : null; // others measure other things
+    const beside = other && other.clock.word === run().clock.word ? other : null; // others measure other things
     return figure(run(), selection.state, readTheme(), drawing.width, beside, until);
   };
   const draw = () => {
     if (!drawing.width) return;
     const made = make();
-    drawing.axis = made.axis;
+    [drawing.axis, drawing.right] = [made.axis, made.layout.margin.r];
     window.Plotly.react(plot, made.data, made.layout, configuration(draw));
     plot.setAttribute("aria-label", chartWords(run()));
     marker.style.top = `${MARGIN.t}px`;
@@ -102,7 +102,7 @@ export function mountCharts(host, report, selection) {
     });
   });
   selection.watch((_, changed) => {
-    const shown = ["run", "seed", "other", "otherSeed", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
+    const shown = ["run", "seed", "layer", "other", "otherSeed", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
     const more = shown.some((name) => changed.has(name));
     if (more) draw();
     else moveMarker();
@@ -128,8 +128,8 @@ function chartWords(run) {
       : null;
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   return [
-    isFlow(run) ? "Loss and attention over time." : "Excess loss and KL from each rung over training.",
-    ends ? `The median ${lossWord(run)} goes from ${ends[0]} to ${ends[1]}${lossUnit(run)}.` : "",
-    ...moves.map((move) => `Rung ${move.rung} is reached at ${when(run, move.step)} in the median.`),
+    `${sentence([lossWord(run), ...Object.values(ladderChoices(run)).slice(0, 1)].join(" and "))}, by ${run.clock.axis}.`,
+    ends ? `The median of ${theLoss(run)} goes from ${ends[0]} to ${ends[1]}${lossUnit(run)}.` : "",
+    ...moves.map((move) => `${sentence(rungName(run, move.rung))} is reached at ${when(run, move.step)} in the median.`),
   ].join(" ");
 }

@@ -15,3 +15,13 @@ export function makeChoice(label, options, choose) {
   press(options[0].value);
   return { host: element("div", { class: "options", role: "group", "aria-label": label }, buttons), set };
 }
+
+/** Runs by label, under the title of their section where they have one. */
+export function runOptions(runs) {
+  const option = (run) => element("option", { value: runs.indexOf(run) }, run.label);
+  const sections = [...new Set(runs.map((run) => run.section ?? ""))];
+  return sections.flatMap((section) => {
+    const own = runs.filter((run) => (run.section ?? "") === section).map(option);
+    return section ? [element("optgroup", { label: section }, own)] : own;
+  });
+}

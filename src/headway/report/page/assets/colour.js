@@ -71,6 +71,9 @@ function makePalette(run, { canvas, extreme }) {
     rungs: run.colours.rungs.map(onPaper(3)).map(css),
     references: run.colours.references.map(onPaper(3)).map(css),
     // The same colours where they are letters, which need more contrast than lines.
+    groups: run.colours.groups.map(onPaper(3)).map(css),
+    groupWords: run.colours.groups.map(onPaper(4.5)).map(css),
+    lines: run.colours.lines.map(onPaper(3)).map(css), // that are neither heads nor rungs
     rungWords: run.colours.rungs.map(onPaper(4.5)).map(css),
     referenceWords: run.colours.references.map(onPaper(4.5)).map(css),
     full: run.colours.full,

@@ -15,7 +15,10 @@ import {
   stripedImage,
 } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
-import { number, whole } from "./words.js";
+import { oneHeadEach, when } from "./terms.js";
+import { number } from "./words.js";
+
+const WIDEST_PICTURE = 500; // a larger picture would not fit the window with its slider
 
 /** A ramp from paper to the full colour of each head. */
 function ramps(palette) {
@@ -36,10 +39,11 @@ export function mountCombined(host, report, selection) {
   const mixing = "Where heads look at the same place their colours mix, and grow stronger.";
   const mixture = element("p", { class: "quiet" }, mixing);
   const taken = element("span", { class: "quiet" });
+  const title = element("span");
   const name = () => fileName(pictureName(run(), state), "attention");
   const drawing = () => captioned(matrix.file(), pictureCaption(run(), state, paletteOf(run()), shown()));
   const files = saving("all heads", name, () => matrixTable(run(), state), drawing);
-  host.append(element("h3", {}, "All heads in one picture ", taken, files), key, frame, scale, mixture);
+  host.append(element("h3", {}, title, taken, files), key, frame, scale, mixture);
   followPointer(matrix, run, state, shown);
 
   const toggle = (head) => {
@@ -63,6 +67,8 @@ export function mountCombined(host, report, selection) {
     const most = ` ${number(palette.full)} and more`;
     scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
     mixture.hidden = state.stripes || run().heads < 2;
+    key.hidden = run().heads < 2; // one head needs no key
+    title.textContent = run().heads < 2 ? "Where the head looks " : "All heads in one picture ";
   };
   const draw = () => {
     if (host.hidden) return;
@@ -71,13 +77,15 @@ export function mountCombined(host, report, selection) {
     matrix.draw(run(), image(run(), state, palette, shown()), palette, readTheme());
     const [seed, step] = [run().seeds[state.seed], pictureStep(run(), state)];
     // Where the slider stands between two pictures, the words say which one is shown.
-    taken.textContent = step === run().times[state.time] ? "" : `taken at step ${whole(step)}`;
-    matrix.canvas.setAttribute("aria-label", `Attention of all heads of seed ${seed} at step ${step}`);
+    const layer = run().layers > 1 ? `layer ${state.layer + 1}` : "";
+    const taking = step === run().times[state.time] ? "" : `taken at ${when(run(), step)}`;
+    taken.textContent = [layer, taking].filter(Boolean).join(", ");
+    matrix.canvas.setAttribute("aria-label", `Attention of all heads of seed ${seed}${layer ? `, ${layer}` : ""} at ${when(run(), step)}`);
   };
   const fit = () => {
-    host.hidden = !run().pictures;
+    host.hidden = !run().pictures || oneHeadEach(run());
     if (!frame.clientWidth) return;
-    matrix.resize(run(), frame.clientWidth);
+    matrix.resize(run(), Math.min(frame.clientWidth, WIDEST_PICTURE));
     draw();
   };
 

@@ -1,8 +1,9 @@
 // A second run beside the first, on the same slider: the choice of it, and a selection that follows the first one's.
 import { aligned, alignments, lackedStage, partner } from "./align.js";
 import { element } from "./dom.js";
-import { ladderFor } from "./kinds.js";
+import { ladderFor } from "./terms.js";
 import { makeSelection } from "./selection.js";
+import { runOptions } from "./choices.js";
 
 const NONE_LEFT = new Set();
 
@@ -99,7 +100,7 @@ export function comparisonChoices(report, selection) {
     for (const { label } of [others, seeds, rules]) label.hidden = !on;
     if (!on) return;
     const second = report.runs[state.other];
-    others.select.replaceChildren(...report.runs.map((run, k) => option(run.label, k)));
+    others.select.replaceChildren(...runOptions(report.runs));
     others.select.value = String(state.other);
     seeds.select.replaceChildren(...second.seeds.map(option));
     seeds.select.value = String(state.otherSeed);

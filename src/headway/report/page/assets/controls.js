@@ -1,10 +1,11 @@
 // The bar with the slider: what is shown, and when. Everything here only changes the selection.
+import { runOptions } from "./choices.js";
 import { comparisonChoices } from "./compare.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
-import { isFlow, ladderChoices, ladderFor, when } from "./kinds.js";
+import { ladderChoices, ladderFor, rungName, when } from "./terms.js";
 import { listenToKeys, makePlayback, SPEEDS } from "./playback.js";
-import { stagesOf } from "./stages.js";
+import { firstMove, stagesOf } from "./stages.js";
 import { whole } from "./words.js";
 
 const playIcon = () =>
@@ -56,8 +57,7 @@ export function mountControls(host, report, selection) {
   const [runs, seeds, layers] = ["run", "seed", "layer"].map(chooser);
   const chooseLadder = () => selection.set({ ladder: ladder.value });
   const ladder = element("select", { id: "ladder", onchange: chooseLadder });
-  const ladderWord = element("span");
-  const ladderLabel = element("label", { class: "choice", for: "ladder" }, ladderWord, ladder);
+  const ladderLabel = element("label", { class: "choice", for: "ladder" }, "curves of", ladder);
   const checkbox = (id, label, name) => {
     const change = () => selection.set({ [name]: box.checked });
     const box = element("input", { type: "checkbox", id, onchange: change });
@@ -88,8 +88,8 @@ export function mountControls(host, report, selection) {
 
   const showStages = () => {
     const known = stagesOf(run(), state.seed);
-    const button = ({ number }) => {
-      const title = `Jump to stage ${number} (key ${number})`;
+    const button = ({ number, rung }) => {
+      const title = `Jump to ${rungName(run(), rung)}, stage ${number} (key ${number})`;
       return element("button", { type: "button", title, onclick: () => playback.jump(number) }, `${number}`);
     };
     const step = (direction, sign, title) => {
@@ -100,7 +100,7 @@ export function mountControls(host, report, selection) {
     const on = step(1, "›", "To the next stage (key n)");
     stages.replaceChildren(...(known.length ? ["stage", back, ...known.map(button), on] : []));
     // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.
-    const changes = isFlow(run()) ? known : known.slice(1); // a flow waits before its first stage, too
+    const changes = known.slice(firstMove(run()) - 1);
     const places = changes.map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
     const mark = (place) =>
       element("i", { style: { left: `${(100 * place) / Math.max(1, playback.last())}%` } });
@@ -109,16 +109,15 @@ export function mountControls(host, report, selection) {
   const showChoices = () => {
     const seedWords = (seed, i) =>
       diverged(run(), i) ? `${seed} (diverged at ${whole(run().divergedAt[i])})` : `${seed}`;
-    const runWords = report.runs.map((each) => each.label);
     const layerWords = Array.from({ length: run().layers }, (_, layer) => `${layer + 1}`);
-    fill(runs.select, runWords, state.run);
+    runs.select.replaceChildren(...runOptions(report.runs));
+    runs.select.value = String(state.run);
     fill(seeds.select, run().seeds.map(seedWords), state.seed);
     fill(layers.select, layerWords, state.layer);
     runs.label.hidden = report.runs.length < 2;
     layers.label.hidden = run().layers < 2;
     const choices = Object.entries(ladderChoices(run()));
     ladder.replaceChildren(...choices.map(([value, words]) => element("option", { value }, words)));
-    ladderWord.textContent = isFlow(run()) ? "curves of" : "KL from";
     ladderLabel.hidden = choices.length < 2;
     ladder.value = state.ladder;
     slider.max = playback.last();

@@ -3,8 +3,8 @@ import { diverged } from "./data.js";
 import { median, number } from "./words.js";
 
 /** One curve: `pick(seed, time)` along the evaluations, cut where the seed diverged. */
-export function seedCurve(run, seed, pick) {
-  return run.evaluation.map((step, time) => {
+export function seedCurve(run, seed, pick, times = run.evaluation) {
+  return times.map((step, time) => {
     if (diverged(run, seed) && step > run.divergedAt[seed]) return null;
     const value = pick(seed, time);
     return Number.isFinite(value) ? value : null;
@@ -12,8 +12,8 @@ export function seedCurve(run, seed, pick) {
 }
 
 /** The median over these seeds; null where there is none. */
-export function medianCurve(run, seeds, pick) {
-  return run.evaluation.map((_, time) => {
+export function medianCurve(run, seeds, pick, times = run.evaluation) {
+  return times.map((_, time) => {
     const value = median(seeds.map((seed) => pick(seed, time)));
     return Number.isFinite(value) ? value : null;
   });

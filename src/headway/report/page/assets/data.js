@@ -1,4 +1,5 @@
 // The embedded JSON as runs with arrays that can be indexed.
+import { commonWord } from "./terms.js";
 
 const MISSING = 255;
 
@@ -57,32 +58,48 @@ function readRun(raw) {
   const arrays = unpackAll(raw.arrays);
   const facts = unpackAll(raw.facts);
   const evaluation = raw.clocks.evaluation ?? [];
-  const pictures = Boolean(raw.arrays.attention && raw.clocks.snapshot?.length);
+  const ownShape = raw.arrays.attention?.shape ?? [];
+  // Attention as (seed, time, layer, head, query, key) makes pictures; (seed, time, head, place) is shares already.
+  const pictures = ownShape.length === 6 && Boolean(raw.clocks.snapshot?.length);
+  const places = ownShape.length === 4;
   // Curves and bars are measured more often than pictures are taken: the slider stops wherever there is either.
   const snapshot = pictures ? raw.clocks.snapshot : [];
   const times = [...new Set([...evaluation, ...snapshot])].sort((a, b) => a - b);
-  // A flow's attention is (seed, time, head, position): it has one layer, and no picture of queries and keys.
-  const flow = raw.kind === "flow";
-  const shape = flow ? [0, 0, 1, raw.arrays.attention.shape[2]] : (raw.arrays.attention?.shape ?? []);
   const byLag = raw.arrays.attention_by_lag?.shape ?? [];
+  const measures = raw.measures ?? [];
+  const ofHeads = measures.filter(({ axes }) => axes === "heads").map(({ array }) => raw.arrays[array].shape);
+  const widest = [2, 3].map((axis) => Math.max(0, ...ofHeads.map((each) => each[axis])));
+  const shape = places ? [0, 0, 1, ownShape[2]] : pictures ? ownShape : byLag.length ? byLag : [0, 0, ...widest];
+  const groups = raw.groups ?? [];
+  const shareTimes = raw.clocks["attention_by_lag "] ?? evaluation;
+  const rungNames = raw.rungs ?? [];
   return {
     ...raw,
     arrays,
     facts,
-    portraits: raw.portraits.map((each) => ({ ...each, arrays: unpackAll(each.arrays) })),
+    portraits: (raw.portraits ?? []).map((each) => ({ ...each, arrays: unpackAll(each.arrays) })),
     evaluation,
     pictures,
+    places,
+    measures,
+    groups,
+    place: commonWord(groups.map((group) => group.name)),
+    shareTimes,
+    shareNearest: times.map((step) => nearestIndex(shareTimes, step)),
     attentionStep: raw.arrays.attention?.step ?? 0,
     times,
     nearest: times.map((step) => nearestIndex(evaluation, step)),
     snapshot,
     picture: times.map((step) => nearestIndex(snapshot, step)),
-    layers: shape[2] ?? byLag[2] ?? 0,
-    heads: shape[3] ?? byLag[3] ?? 0,
-    queries: shape[4] ?? 0,
-    keys: shape[5] ?? 0,
-    rungs: raw.task.blocks.length,
-    divergedAt: raw.seeds.map((_, seed) => (facts.diverged_at ? facts.diverged_at.at(seed) : -1)),
+    layers: shape[2] ?? 0,
+    heads: shape[3] ?? 0,
+    queries: pictures ? ownShape[4] : 0,
+    keys: pictures ? ownShape[5] : 0,
+    coarse: raw.coarse ?? 1,
+    rungNames,
+    rungs: Math.max(0, rungNames.length - 1),
+    divergedAt: raw.diverged ?? raw.seeds.map(() => -1),
+    stoppedAt: raw.stopped ?? raw.seeds.map(() => -1),
   };
 }
 
@@ -97,21 +114,34 @@ export function nearestIndex(steps, wanted) {
 
 export const diverged = (run, seed) => run.divergedAt[seed] >= 0;
 
+/** Whether a seed has learned enough and stopped before this time: from then on its last numbers stand. */
+export const stoppedBefore = (run, seed, time) => run.stoppedAt?.[seed] >= 0 && time > run.stoppedAt[seed];
+
+/** The time whose numbers a seed shows: the slider's, or the one at which it stopped. */
+export const shownTime = (run, seed, time) => (stoppedBefore(run, seed, time) ? run.stoppedAt[seed] : time);
+
+/** Whether shares of attention on groups of positions are known. */
+export const hasShares = (run) =>
+  run.heads > 0 &&
+  run.shareTimes.length > 0 &&
+  run.groups.length > 0 &&
+  (run.places || Boolean(run.arrays.attention_by_lag));
+
 /** Share of its attention that each head puts on each block, or on the position of each feature. */
 export function blockMasses(run, seed, layer, time) {
-  return run.times.length ? evaluationMasses(run, seed, layer, run.nearest[time]) : [];
+  return run.times.length ? evaluationMasses(run, seed, layer, run.shareNearest[time]) : [];
 }
 
-/** The same at an evaluation, of which there are more than positions of the slider. */
+/** The same at one of the times at which shares were measured. */
 export function evaluationMasses(run, seed, layer, time) {
-  if (run.kind === "flow") return positionMasses(run, seed, time);
+  if (!hasShares(run)) return [];
+  if (run.places) return positionMasses(run, seed, time);
   const grid = run.arrays.attention_by_lag;
-  if (!grid) return [];
   return Array.from({ length: run.heads }, (_, head) => {
     const byLag = grid.row(seed, time, layer, head);
     const mass = (lags) => lags.reduce((sum, lag) => sum + (lag <= byLag.length ? byLag[lag - 1] : 0), 0);
-    const used = [...new Set(run.task.blocks.flat())];
-    return { blocks: run.task.blocks.map(mass), elsewhere: 1 - mass(used) };
+    const lags = run.groups.map((group) => group.lags);
+    return { blocks: lags.map(mass), elsewhere: 1 - mass([...new Set(lags.flat())]) };
   });
 }
 
@@ -124,3 +154,6 @@ function positionMasses(run, seed, time) {
 
 /** The lag between row `query` and column `key` of an attention matrix; below 1 lies the future. */
 export const lagOf = (run, query, key) => run.keys - run.queries + query - key + 1;
+
+/** When a measure was taken: with the evaluations, or by a clock of its own. */
+export const measureTimes = (run, array) => run.clocks[`${array} `] ?? run.evaluation;

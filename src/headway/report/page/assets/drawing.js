@@ -59,7 +59,7 @@ export function drawTask(run, palette, theme, room) {
       drawn("path", {
         d: `M ${middle} ${row - 3} C ${middle} ${top}, ${end} ${top}, ${end} ${row - 5}`,
         fill: "none",
-        stroke: palette.rungs[block + 1],
+        stroke: palette.groups[block],
         "stroke-width": strength,
         "stroke-opacity": 0.75,
         "stroke-linecap": "round",
@@ -67,7 +67,7 @@ export function drawTask(run, palette, theme, room) {
     );
   });
   for (let lag = 1; lag <= start; lag++) {
-    const owners = blocks.flatMap((lags, block) => (lags.includes(lag) ? [palette.rungs[block + 1]] : []));
+    const owners = blocks.flatMap((lags, block) => (lags.includes(lag) ? [palette.groups[block]] : []));
     parts.push(...token(across(lag), owners.length ? owners : ["none"], `${lag}`, theme.rule));
   }
   parts.push(...token(target, ["none"], "?", theme.ink));
@@ -88,7 +88,7 @@ export function drawTask(run, palette, theme, room) {
   blocks.forEach((lags, block) => {
     const y = below + (block + 0.8) * line;
     parts.push(
-      drawn("rect", { x: 1, y: y - 10, width: 12, height: 12, rx: 2, fill: palette.rungs[block + 1] }),
+      drawn("rect", { x: 1, y: y - 10, width: 12, height: 12, rx: 2, fill: palette.groups[block] }),
     );
     parts.push(
       drawn(

@@ -1,7 +1,7 @@
-// Excess loss, ladder and stages under each other on one time axis, as plotly wants to hear it.
+// Progress, ladder and stages under each other on one time axis, as plotly wants to hear it.
 import { paletteOf } from "./colour.js";
 import { apart, timeAxis, valueAxis } from "./curves.js";
-import { clockWord, isFlow, ladderFor } from "./kinds.js";
+import { clockWord, ladderFor, marked, sameProgress } from "./terms.js";
 import { ladderPanel, lossPanel } from "./panels.js";
 import { arrivals, shownSeeds } from "./stages.js";
 import { strip } from "./traces.js";
@@ -10,17 +10,18 @@ export const MARGIN = { l: 46, r: 84, t: 30, b: 40 };
 const GAP = 34; // between panels; a title stands there
 
 /** Heights in pixels, and the share of the whole that each panel takes. */
-function arrange(run, narrow) {
-  const loss = narrow ? 150 : 190;
-  const ladder = narrow ? 190 : 240;
+function arrange(run, narrow, second) {
+  const loss = narrow ? 150 : second ? 168 : 300;
+  const ladder = second ? (narrow ? 190 : 205) : 0;
+  const gap = second ? GAP : 0;
   const seeds = run.stages.some(Boolean) ? Math.min(160, 14 * run.seeds.length + 8) : 0;
   const under = seeds ? seeds + GAP : 0;
-  const total = under + ladder + GAP + loss;
+  const total = under + ladder + gap + loss;
   const domain = (bottom, height) => [bottom / total, (bottom + height) / total];
   return {
     total,
-    loss: { height: loss, domain: domain(under + ladder + GAP, loss) },
-    ladder: { height: ladder, domain: domain(under, ladder) },
+    loss: { height: loss, domain: domain(under + ladder + gap, loss) },
+    ladder: second ? { height: ladder, domain: domain(under, ladder) } : null,
     strip: seeds ? { height: seeds, domain: domain(0, seeds) } : null,
   };
 }
@@ -34,36 +35,48 @@ export function figure(run, state, theme, width, beside = null, until = null) {
   const palette = paletteOf(run);
   const steps = [...run.evaluation, ...(beside?.evaluation ?? [])];
   const axis = { ...timeAxis(steps, state.logTime, width < 640), until };
-  const places = arrange(run, narrow);
   const loss = lossPanel(run, state, axis, palette, theme);
-  const ladder = ladderPanel(run, state, axis, palette);
-  // Side by side, a curve that lies higher must be higher.
-  const others = (make) => {
-    if (!beside) return [];
-    const also = { ...state, seed: state.otherSeed, left: new Set(), ladder: ladderFor(beside, state.ladder) };
-    return make(beside, also, axis, paletteOf(beside), theme).values;
+  const ladder = ladderPanel(run, state, axis, palette, theme);
+  const places = arrange(run, narrow, Boolean(ladder));
+  // Side by side, a curve that lies higher must be higher, where both are of the same quantity.
+  const others = (make, alike) => {
+    if (!beside || !alike) return [];
+    const also = { ...state, seed: state.otherSeed, layer: 0, left: new Set(), ladder: ladderFor(beside, state.ladder) };
+    return make(beside, also, axis, paletteOf(beside), theme)?.values ?? [];
   };
-  const lossAxis = valueAxis(loss.values.concat(others(lossPanel)), state.logValue);
-  const ladderAxis = valueAxis(ladder.values.concat(others(ladderPanel)), state.logValue);
+  const [sameLoss, sameLadder] = beside
+    ? [sameProgress(run, beside), ladderFor(beside, state.ladder) === ladderFor(run, state.ladder)]
+    : [];
+  const lossAxis = valueAxis(loss.values.concat(others(lossPanel, sameLoss)), state.logValue);
+  const ladderAxis = ladder && valueAxis(ladder.values.concat(others(ladderPanel, sameLadder)), state.logValue);
+  const labels = [...loss.labels, ...(ladder?.labels ?? [])];
+  const margin = { ...MARGIN, r: labelRoom(labels, narrow) };
   const bars = places.strip ? strip(run, state, axis, palette) : [];
   const layout = {
     ...general(theme, narrow),
+    margin,
     width,
     height: places.total + MARGIN.t + MARGIN.b,
     xaxis: timeLayout(run, axis, theme, narrow, places),
     yaxis: valueLayout(lossAxis, theme, places.loss),
-    yaxis2: valueLayout(ladderAxis, theme, places.ladder),
+    ...(ladder ? { yaxis2: valueLayout(ladderAxis, theme, places.ladder) } : {}),
     yaxis3: seedLayout(run, state, theme, places.strip),
     annotations: [
       title(loss.title, theme, places.loss),
-      title(ladder.title, theme, places.ladder),
+      ...(ladder ? [title(ladder.title, theme, places.ladder)] : []),
       ...(places.strip ? [title("Stage of each seed", theme, places.strip)] : []),
       ...sideLabels(loss.labels, lossAxis, "y", places.loss),
-      ...sideLabels(ladder.labels, ladderAxis, "y2", places.ladder),
+      ...(ladder ? sideLabels(ladder.labels, ladderAxis, "y2", places.ladder) : []),
     ],
     shapes: changes(run, state, axis, theme),
   };
-  return { axis, data: [...loss.traces, ...ladder.traces, ...bars], layout };
+  return { axis, data: [...loss.traces, ...(ladder?.traces ?? []), ...bars], layout };
+}
+
+/** As wide a margin as the longest label needs, within reason. */
+function labelRoom(labels, narrow) {
+  const longest = Math.max(0, ...labels.map(({ text }) => text.replace(/<.*?>/g, "").length));
+  return Math.min(narrow ? 110 : 150, Math.max(narrow ? 64 : MARGIN.r, 14 + 6.4 * longest));
 }
 
 function general(theme, narrow) {
@@ -100,9 +113,9 @@ function timeLayout(run, axis, theme, narrow, places) {
     type: axis.type,
     range: [...axis.range],
     tickangle: 0,
-    title: { text: isFlow(run) ? "time of the flow" : "optimiser step", standoff: 6 },
-    anchor: places.strip ? "y3" : "y2",
-    unifiedhovertitle: { text: `${clockWord(run)} %{x:${isFlow(run) ? ".3~g" : ".0f"}}` },
+    title: { text: marked(run.clock.axis), standoff: 6 },
+    anchor: places.strip ? "y3" : places.ladder ? "y2" : "y",
+    unifiedhovertitle: { text: `${marked(clockWord(run))} %{x:${run.clock.whole ? ".0f" : ".3~g"}}` },
   };
 }
 

@@ -2,9 +2,9 @@
 import { paletteOf, readTheme } from "./colour.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
-import { isFlow } from "./kinds.js";
-import { dashKeys, lookKeys } from "./linekeys.js";
+import { dashKeys, lineKind, lookKeys } from "./linekeys.js";
 import { chip } from "./pictures.js";
+import { isHidden } from "./terms.js";
 import { shownSeeds } from "./stages.js";
 import { ladderOf } from "./traces.js";
 import { counted } from "./words.js";
@@ -17,16 +17,18 @@ function sample(className, colour) {
   });
 }
 
-/** "f<sub>1:2</sub>" as elements; the names are ours, not a run's, and still nothing is parsed as markup. */
+/** "f_{1:2}" as elements: nothing of a name is parsed as markup. */
 function named(name) {
-  const parts = name.match(/^(.*)<sub>(.*)<\/sub>$/);
+  const parts = name.match(/^(.*)_\{(.*)\}$/);
   return parts ? element("span", { class: "symbol" }, parts[1], element("sub", {}, parts[2])) : name;
 }
 
 /** What the second chart's lines are: [{key, content}], each a button that shows or hides them. */
 function entries(run, state) {
   const palette = paletteOf(run);
-  if (isFlow(run)) {
+  const kind = lineKind(run, state);
+  if (!kind) return [];
+  if (kind === "heads") {
     const heads = Array.from({ length: run.heads }, (_, head) => head);
     return heads.map((head) => ({ key: `heads ${head}`, content: [chip(head, palette), `head ${head + 1}`] }));
   }
@@ -81,7 +83,7 @@ export function mountLegend(host, report, selection) {
         selection.set({ hidden });
       };
       const title = "Show or hide this curve";
-      const pressed = String(!state.hidden.has(key));
+      const pressed = String(!isHidden(run, state, key));
       return element(
         "button",
         { type: "button", class: "key", "aria-pressed": pressed, onclick: toggle, title },

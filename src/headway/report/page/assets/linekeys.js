@@ -1,6 +1,6 @@
 // What the lines of the charts are: said by the key on the page, and under a chart that is saved.
 import { css } from "./colour.js";
-import { isFlow } from "./kinds.js";
+import { byLevels, isHidden, ladderFor, measureOf, unmarked } from "./terms.js";
 import { DASHES } from "./panels.js";
 import { arrivals, countedSeeds, shownSeeds } from "./stages.js";
 import { ladderOf, rungLevels } from "./traces.js";
@@ -8,11 +8,20 @@ import { counted } from "./words.js";
 
 const PATTERNS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
 
+/** What the second chart's lines are: "heads" in the heads' colours, "rungs" in theirs, or nothing to tell apart. */
+export function lineKind(run, state) {
+  const choice = ladderFor(run, state.ladder);
+  const measure = measureOf(run, choice);
+  if (measure) return measure.axes === "heads" ? "heads" : "";
+  return choice === "attention" || choice === "values" ? "heads" : choice ? "rungs" : "";
+}
+
 /** Which dashes stand for which position, or feature: [{pattern, words}]. */
 export function dashKeys(run, state) {
-  if (!isFlow(run)) return [];
-  const place = state.ladder === "values" ? "feature" : "position";
-  return run.task.blocks.map((_, k) => ({ pattern: PATTERNS[DASHES[k % DASHES.length]], words: `${place} ${k + 1}` }));
+  const choice = ladderFor(run, state.ladder);
+  if (choice !== "attention" && choice !== "values") return [];
+  const place = choice === "values" ? "feature" : run.place;
+  return run.groups.map((_, k) => ({ pattern: PATTERNS[DASHES[k % DASHES.length]], words: `${place} ${k + 1}` }));
 }
 
 /** What differs in its looks and not in its colour: [{look, words, quiet}]. */
@@ -26,7 +35,7 @@ export function lookKeys(run, state) {
     several && { look: "faint", words: "the others" },
     rungLevels(run).length && {
       look: "dotted",
-      words: isFlow(run) ? "where the loss waits" : "level of a rung",
+      words: byLevels(run) ? "where the loss waits" : "level of a rung",
       quiet: true,
     },
     changes && { look: "upright", words: several ? "median change of stage" : "change of stage", quiet: true },
@@ -43,12 +52,14 @@ const LINES = {
 
 /** All of it for a file, as `caption` wants it; curves that are hidden are left out. */
 export function lineKeys(run, state, palette, theme) {
-  const shown = (key) => !state.hidden.has(key);
+  const shown = (key) => !isHidden(run, state, key);
   const solid = { "stroke-width": 3 };
   const looks = lookKeys(run, state).map(({ look, words, quiet }) => {
     return { words, colour: quiet ? theme.muted : theme.ink, line: LINES[look] };
   });
-  if (isFlow(run)) {
+  const kind = lineKind(run, state);
+  if (!kind) return looks;
+  if (kind === "heads") {
     const heads = palette.heads.flatMap((colour, head) =>
       shown(`heads ${head}`) ? [{ words: `head ${head + 1}`, colour: css(colour), line: solid }] : [],
     );
@@ -59,7 +70,7 @@ export function lineKeys(run, state, palette, theme) {
   }
   const ladder = ladderOf(run, state, palette);
   const rungs = ladder.names.flatMap((name, rung) => {
-    const words = `KL from ${name.replace(/<sub>(.*)<\/sub>/, " $1")}`;
+    const words = `KL from ${unmarked(name)}`;
     return shown(`${state.ladder} ${rung}`) ? [{ words, colour: ladder.colours[rung], line: solid }] : [];
   });
   return [...rungs, ...looks];

@@ -71,7 +71,7 @@ function mountSweep(report, open) {
   find("summary").before(host); // what is going on comes first, what was found after it
 
   const name = (cell) => {
-    const index = report.live.state.runs.findIndex((run) => run.identity === cell.identity);
+    const index = placeOf(cell);
     const text = cell.label || cell.identity;
     if (index >= 0 && report.runs[index]) {
       const show = () => {
@@ -84,13 +84,19 @@ function mountSweep(report, open) {
     }
     return cell.showable ? element("a", { href: `/run/${cell.identity}` }, text) : text;
   };
+  const placeOf = (cell) => report.live.state.runs.findIndex((run) => run.identity === cell.identity);
+  const whereWords = (cell) => {
+    if (cell.state !== "done") return null;
+    const words = !cell.showable ? "nothing over time to draw" : placeOf(cell) >= 0 ? "on this page" : "on a page of its own";
+    return element("span", { class: "quiet" }, words);
+  };
   const row = (cell) =>
     element(
       "tr",
       { "data-state": cell.state },
       element("td", {}, element("span", { class: `badge ${cell.state}` }, cell.state)),
       element("th", { scope: "row", title: `${cell.identity}: ${cell.words}` }, name(cell)),
-      element("td", {}, cell.trouble || howFar(cell)),
+      element("td", {}, cell.trouble || howFar(cell) || whereWords(cell)),
     );
   return {
     say: (text) => (contact.textContent = text),

@@ -5,7 +5,6 @@ import { mountControls } from "./controls.js";
 import { readReport } from "./data.js";
 import { element, find } from "./dom.js";
 import { mountGallery } from "./gallery.js";
-import { ladderFor } from "./kinds.js";
 import { followLive } from "./live.js";
 import { mountReading } from "./reading.js";
 import { mountCommands, mountRuns, mountStages } from "./runs.js";
@@ -13,19 +12,30 @@ import { makeSelection } from "./selection.js";
 import { summarise, tally } from "./summary.js";
 import { mountVerdicts } from "./verdicts.js";
 import { mountView } from "./view.js";
+import { headingOf, ladderFor } from "./terms.js";
 import { mountWalk } from "./walk.js";
 
 const reveal = (id) => (find(id).hidden = false);
 
-function writeSummary(host, report) {
+function writeSummary(host, report, chosen = 0) {
   const several = report.runs.length > 1;
-  const told = report.runs.map((run) =>
-    element("p", {}, several ? element("b", {}, `${run.label}: `) : null, summarise(run)),
-  );
-  // Of many runs the first few would push everything else out of sight.
-  const folded = element("details", {}, element("summary", {}, `${told.length} runs, each in a sentence`), told);
+  const sections = [...new Set(report.runs.map((run) => run.section ?? ""))];
+  const told = () =>
+    sections.flatMap((section) => [
+      ...(section ? [element("h3", {}, section)] : []),
+      ...report.runs
+        .filter((run) => (run.section ?? "") === section)
+        .map((run) => element("p", {}, element("b", {}, `${run.label}: `), summarise(run))),
+    ]);
+  // What is chosen is said above the slider; of many runs the sentences would push everything else out of sight.
+  const words = `${report.runs.length} runs, each in a sentence`;
+  // Written when somebody unfolds it: of a hundred runs the curves need not be unpacked for this.
+  const tell = () => folded.childElementCount > 1 || folded.append(...told());
+  const folded = element("details", { class: "all-runs", ontoggle: tell }, element("summary", {}, words));
   host.append(
-    ...(told.length > 4 ? [folded] : told),
+    ...(report.runs.length ? [element("p", { class: "chosen" }, summarise(report.runs[chosen]))] : []),
+    ...(several ? [folded] : []),
+    ...(report.notes ?? []).map((note) => element("p", { class: "quiet" }, note)),
     ...(report.findings.length ? [element("p", {}, tally(report.findings))] : []),
     ...(report.runs.length || report.findings.length || report.live // there the list of cells tells
       ? []
@@ -45,7 +55,7 @@ function start() {
     logTime: true,
     logValue: false,
     ladder: report.runs.length ? ladderFor(report.runs[0], "") : "rungs",
-    hidden: new Set(["rungs 0"]), // the uniform prediction is far from all else and would flatten it
+    hidden: new Set(), // lines of the second chart that are not as they were when it opened
     muted: new Set(),
     stripes: false,
     speed: 1,
@@ -58,6 +68,16 @@ function start() {
   if (report.runs.length) {
     reveal("reading");
     reveal("watch");
+    const name = ({ run }) => {
+      const words = headingOf(report.runs[run]);
+      Object.assign(find("watch-title"), { textContent: words, title: words }); // a long one is cut
+    };
+    name(selection.state);
+    selection.watch((state, changed) => {
+      if (!changed.has("run")) return;
+      name(state);
+      find("summary").querySelector(".chosen").textContent = summarise(report.runs[state.run]);
+    });
     mountReading(find("reading-words"), find("task-drawing"), report, selection);
     mountControls(find("controls"), report, selection);
     mountWalk(find("walk"), report, selection);
@@ -80,7 +100,8 @@ function start() {
     forgetTheme();
     selection.set({ theme: selection.state.theme + 1 });
   });
-  const told = { summary: writeSummary, "stage-tables": mountStages, "run-details": mountRuns };
+  const summary = (host) => writeSummary(host, report, selection.state.run);
+  const told = { summary, "stage-tables": mountStages, "run-details": mountRuns };
   followLive(report, selection, told);
   performance.mark("slider"); // from here on the page can be used; the charts are still to come
   // For whoever opens the console, and for the tests: they wait until all is drawn.

@@ -1,16 +1,16 @@
 // Share of each head's attention on each block, as a table whose cells are bars.
 import { chip } from "./pictures.js";
 import { css, paletteOf } from "./colour.js";
-import { blockMasses } from "./data.js";
+import { blockMasses, hasShares } from "./data.js";
 import { element } from "./dom.js";
-import { isFlow, placeWord } from "./kinds.js";
+import { placeName, placesOf } from "./terms.js";
 import { shareTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { lagWords, number, percent } from "./words.js";
 
 /** "lags 1–2", or how strong the feature is that sits there. */
 const smallWords = (run, lags, block) =>
-  isFlow(run) ? `strength ${number(run.task.strengths[block])}` : lagWords(lags);
+  run.places ? (run.task.strengths ? `strength ${number(run.task.strengths[block])}` : "") : lagWords(lags);
 
 export function mountMasses(host, report, selection) {
   const { state } = selection;
@@ -19,11 +19,14 @@ export function mountMasses(host, report, selection) {
   const name = () => fileName(run().label, "seed", run().seeds[state.seed], "shares");
   const files = () => saving("the bars", name, () => shareTable(run(), state), null);
 
+  const layerWords = () =>
+    run().layers > 1 ? element("span", { class: "quiet" }, `, layer ${state.layer + 1}`) : null;
   const build = () => {
-    host.hidden = !run().arrays.attention_by_lag && !isFlow(run());
+    host.hidden = !hasShares(run());
     if (host.hidden) return void (cells = []);
     const palette = paletteOf(run());
-    const blocks = run().task.blocks;
+    const blocks = run().groups.map((group) => group.lags);
+    const places = placesOf(run());
     const bar = (head) => {
       const fill = element("span", { class: "fill", style: { background: css(palette.heads[head]) } });
       const words = element("span", { class: "share" });
@@ -34,12 +37,12 @@ export function mountMasses(host, report, selection) {
       element(
         "th",
         { scope: "col" },
-        element("span", { style: { color: palette.rungWords[block + 1] } }, `${placeWord(run())} ${block + 1}`),
+        element("span", { style: { color: palette.groupWords[block] } }, placeName(places, block)),
         element("small", {}, smallWords(run(), lags, block)),
       ),
     );
     host.replaceChildren(
-      element("h3", {}, `Share of attention on each ${placeWord(run())}`, files()),
+      element("h3", {}, `Share of attention on each ${places.word}`, layerWords(), files()),
       element(
         "div",
         { class: "scroll" },
@@ -80,5 +83,5 @@ export function mountMasses(host, report, selection) {
     );
   };
   build();
-  selection.watch((_, changed) => (changed.has("run") || changed.has("theme") ? build() : draw()));
+  selection.watch((_, changed) => (["run", "layer", "theme"].some((name) => changed.has(name)) ? build() : draw()));
 }

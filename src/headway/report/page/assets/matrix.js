@@ -7,19 +7,23 @@ import { ranges } from "./words.js";
 
 const ROOM = { left: 40, right: 6, top: 18, bottom: 34 };
 const TEXT = 12;
+const MOST_NUMBERS = 12; // groups whose numbers fit over a picture
+const LOWEST = 44; // pixels that all rows take together at least
 
 /** Where cells lie for a given width: whole device pixels a cell, so that edges are sharp on every screen. */
 export function matrixLayout(run, width) {
   const ratio = window.devicePixelRatio || 1;
   const exact = ((width - ROOM.left - ROOM.right) * ratio) / Math.max(1, run.keys);
-  const cell = (exact >= 1 ? Math.floor(exact) : exact) / ratio;
+  const cell = (exact >= 4 ? Math.floor(exact) : exact) / ratio; // of small cells, cutting would waste a third
+  const rise = Math.max(cell, LOWEST / Math.max(1, run.queries)); // one query alone would be a thread
   return {
     ratio,
     cell,
+    rise,
     left: ROOM.left,
     top: ROOM.top,
     width: ROOM.left + ROOM.right + cell * run.keys,
-    height: ROOM.top + ROOM.bottom + cell * run.queries,
+    height: ROOM.top + ROOM.bottom + rise * run.queries,
   };
 }
 
@@ -52,7 +56,7 @@ export function makeMatrix() {
       small.height = image.height;
       small.getContext("2d").putImageData(image, 0, 0);
       context.imageSmoothingEnabled = false;
-      context.drawImage(small, layout.left, layout.top, layout.cell * run.keys, layout.cell * run.queries);
+      context.drawImage(small, layout.left, layout.top, layout.cell * run.keys, layout.rise * run.queries);
       annotate(context, run, layout, palette, theme);
       shown = { run, image, palette, theme };
     },
@@ -72,7 +76,7 @@ export function makeMatrix() {
       if (!layout) return null;
       const box = canvas.getBoundingClientRect();
       const key = Math.floor((event.clientX - box.left - layout.left) / layout.cell);
-      const query = Math.floor((event.clientY - box.top - layout.top) / layout.cell);
+      const query = Math.floor((event.clientY - box.top - layout.top) / layout.rise);
       return key >= 0 && key < run.keys && query >= 0 && query < run.queries ? { query, key } : null;
     },
   };
@@ -81,13 +85,14 @@ export function makeMatrix() {
 /** Axes, outlines and numbers, with a canvas's pen or one that writes a file. */
 function annotate(pen, run, layout, palette, theme) {
   drawFrame(pen, run, layout, theme);
-  run.task.blocks.forEach((lags, block) => drawBlock(pen, run, layout, lags, palette.rungs[block + 1]));
-  drawBlockNumbers(pen, run, layout, palette, theme);
+  if (run.coarse > 1 || !run.groups.length) return; // a coarse cell holds many lags
+  run.groups.forEach(({ lags }, block) => drawBlock(pen, run, layout, lags, palette.groups[block]));
+  if (run.groups.length <= MOST_NUMBERS) drawBlockNumbers(pen, run, layout, palette, theme);
 }
 
 function drawFrame(context, run, layout, theme) {
-  const { left, top, cell } = layout;
-  const [width, height] = [cell * run.keys, cell * run.queries];
+  const { left, top, cell, rise } = layout;
+  const [width, height] = [cell * run.keys, rise * run.queries];
   context.strokeStyle = theme.rule;
   context.lineWidth = 1;
   context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
@@ -95,19 +100,19 @@ function drawFrame(context, run, layout, theme) {
   context.font = `${TEXT}px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "top";
-  const every = (count) =>
-    [1, 2, 5, 10, 20, 50, 100, 200, 500].find((gap) => gap * cell >= 30 || gap >= count) ?? 1000;
-  const across = every(run.keys);
+  const every = (count, size) =>
+    [1, 2, 5, 10, 20, 50, 100, 200, 500].find((gap) => gap * size >= 30 || gap >= count) ?? 1000;
+  const across = every(run.keys, cell);
   for (let position = across; position <= run.keys; position += across) {
-    context.fillText(String(position), left + (position - 0.5) * cell, top + height + 4);
+    context.fillText(String(position * run.coarse), left + (position - 0.5) * cell, top + height + 4);
   }
   context.fillText("key position", left + width / 2, top + height + 4 + TEXT + 4);
   context.textAlign = "right";
   context.textBaseline = "middle";
   const first = run.keys - run.queries + 1;
-  const down = every(run.queries);
+  const down = every(run.queries, rise);
   for (let position = Math.ceil(first / down) * down; position < first + run.queries; position += down) {
-    context.fillText(String(position), left - 5, top + (position - first + 0.5) * cell);
+    context.fillText(String(position * run.coarse), left - 5, top + (position - first + 0.5) * rise);
   }
   context.save();
   context.translate(7, top + height / 2);
@@ -119,7 +124,7 @@ function drawFrame(context, run, layout, theme) {
 
 /** The staircase around the cells whose lag belongs to a block. */
 function drawBlock(context, run, layout, lags, colour) {
-  const { left, top, cell } = layout;
+  const { left, top, cell, rise } = layout;
   const newest = run.keys - run.queries; // the key at lag 1 of the first query
   const x = (key) => left + Math.max(0, key) * cell;
   context.strokeStyle = colour;
@@ -128,13 +133,13 @@ function drawBlock(context, run, layout, lags, colour) {
     context.beginPath();
     for (let query = 0; query < run.queries; query++) {
       const edge = x(newest + query + 2 - near);
-      context.lineTo(edge, top + query * cell);
-      context.lineTo(edge, top + (query + 1) * cell);
+      context.lineTo(edge, top + query * rise);
+      context.lineTo(edge, top + (query + 1) * rise);
     }
     for (let query = run.queries - 1; query >= 0; query--) {
       const edge = x(newest + query + 1 - far);
-      context.lineTo(edge, top + (query + 1) * cell);
-      context.lineTo(edge, top + query * cell);
+      context.lineTo(edge, top + (query + 1) * rise);
+      context.lineTo(edge, top + query * rise);
     }
     context.closePath();
     context.stroke();
@@ -143,7 +148,7 @@ function drawBlock(context, run, layout, lags, colour) {
 
 function drawBlockNumbers(context, run, layout, palette, theme) {
   const newest = run.keys - run.queries;
-  const places = run.task.blocks.map((lags, block) => {
+  const places = run.groups.map(({ lags }, block) => {
     const middle = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
     return { block, value: layout.left + Math.max(0.5, newest + 1.5 - middle) * layout.cell };
   });
@@ -154,7 +159,7 @@ function drawBlockNumbers(context, run, layout, palette, theme) {
   context.textBaseline = "alphabetic";
   context.textAlign = "center";
   for (const { block, at } of numbers) {
-    context.fillStyle = palette.rungWords[block + 1];
+    context.fillStyle = palette.groupWords[block];
     context.fillText(String(block + 1), at, layout.top - 5);
   }
   context.fillStyle = theme.muted;
@@ -162,5 +167,5 @@ function drawBlockNumbers(context, run, layout, palette, theme) {
   const [leftmost, rightmost] = [numbers[0].at, numbers.at(-1).at];
   const left = leftmost > 44; // there is room for the word on this side
   context.textAlign = left ? "right" : "left";
-  context.fillText("block", left ? leftmost - 9 : rightmost + 9, layout.top - 5);
+  context.fillText(run.place, left ? leftmost - 9 : rightmost + 9, layout.top - 5);
 }

@@ -1,8 +1,8 @@
 // What is happening now, and what happened altogether, said in words from the measured numbers.
-import { blockMasses, diverged } from "./data.js";
-import { isFlow, lossOf, lossUnit, lossWord, placeWord, when } from "./kinds.js";
+import { blockMasses, diverged, measureTimes, nearestIndex, shownTime, stoppedBefore } from "./data.js";
+import { blocksAreRungs, byLadder, byLevels, headName, lossOf, lossUnit, lossWord, placeName, placesOf, placeWord, rungName, when } from "./terms.js";
 import { stageAt } from "./stages.js";
-import { counted, headWords, joined, number, percent, sentence, whole } from "./words.js";
+import { headWords, joined, number, percent, sentence, whole } from "./words.js";
 
 /** More than half of a head's attention: it cannot hold two disjoint blocks at once. */
 const HOLDS = 0.5;
@@ -14,8 +14,9 @@ export function heldBlock(masses) {
 }
 
 /** "head 2 holds block 2 with 81 % of its attention; heads 1 and 3 share block 1 (70 % and 66 %)". */
-export function headsNow(masses, place = "block") {
+export function headsNow(masses, places = "block") {
   const held = masses.map(heldBlock);
+  const place = placeWord(places);
   const blocks = masses[0]?.blocks.length ?? 0;
   const words = [];
   for (let block = 0; block < blocks; block++) {
@@ -24,8 +25,8 @@ export function headsNow(masses, place = "block") {
     const each = new Set(shares).size === 1 ? `${shares[0]} each` : joined(shares);
     const whose = words.length ? "" : " of its attention";
     if (heads.length === 1)
-      words.push(`${headWords(heads)} holds ${place} ${block + 1} with ${shares[0]}${whose}`);
-    if (heads.length > 1) words.push(`${headWords(heads)} share ${place} ${block + 1} (${each})`);
+      words.push(`${headWords(heads)} holds ${placeName(places, block)} with ${shares[0]}${whose}`);
+    if (heads.length > 1) words.push(`${headWords(heads)} share ${placeName(places, block)} (${each})`);
   }
   const loose = held.flatMap((holds, head) => (holds < 0 ? [head] : []));
   if (loose.length === masses.length && loose.length)
@@ -38,20 +39,20 @@ export function headsNow(masses, place = "block") {
   return words.join("; ");
 }
 
-/** "KL 0.12 from rung 2 and 0.4 from the truth": how far the model is from where it stands, and from its goal. */
+/** "KL 0.12 from unigram and 0.4 from bigram": how far the model is from where it stands, and from its goal. */
 function distances(run, seed, time, stage) {
   const kl = (rung) => run.arrays.kl_rungs?.at(seed, run.nearest[time], rung);
   const goal = kl(run.rungs);
   if (!Number.isFinite(goal)) return "";
-  const last = `${number(goal)} from the truth`;
-  // Not from the nearest: a rung that leaves blocks out is too sure of itself, so that the next one is often nearer.
+  const last = `${number(goal)} from ${rungName(run, run.rungs)}`;
+  // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
   if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `KL ${last}`;
-  return `KL ${number(kl(stage.rung))} from rung ${stage.rung} and ${last}`;
+  return `KL ${number(kl(stage.rung))} from ${rungName(run, stage.rung)} and ${last}`;
 }
 
 /** Heads may look at a block before the predictions show it. */
 export function aheadWords(run, stage, masses) {
-  if (!stage || isFlow(run)) return "";
+  if (!stage || !byLadder(run) || !blocksAreRungs(run)) return "";
   const ahead = masses.flatMap((each, head) => (heldBlock(each) + 1 > stage.rung ? [head] : []));
   if (!ahead.length) return "";
   const blocks = [...new Set(ahead.map((head) => heldBlock(masses[head]) + 1))].sort((a, b) => a - b);
@@ -59,28 +60,56 @@ export function aheadWords(run, stage, masses) {
   return `By the ladder this is still stage ${stage.number}, though ${headWords(ahead)} already ${held}.`;
 }
 
+/** A stage by its rung's own name, where that says more than its number. */
+const nameOfStage = (run, { rung }) => {
+  const name = rungName(run, rung);
+  return byLadder(run) && !/^rung |^the truth$/.test(name) ? ` (${name})` : "";
+};
+
+/** "attention on the token before is highest in layer 1, head 2: 0.92". */
+function measureWords(run, seed, step) {
+  const measure = run.measures?.find(({ axes }) => axes === "heads");
+  if (!measure) return "";
+  const grid = run.arrays[measure.array];
+  const time = nearestIndex(measureTimes(run, measure.array), step);
+  const [layers, heads] = grid.shape.slice(2);
+  let best = null;
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const value = grid.at(seed, time, layer, head);
+      if (Number.isFinite(value) && !(best?.value >= value)) best = { layer, head, value };
+    }
+  return best ? `${measure.words} is highest in ${headName(run, best.layer, best.head)}: ${number(best.value)}` : "";
+}
+
+/** "closest to unigram": what the stage is, where no head has anything to say. */
+const closestWords = (run, stage) => (byLadder(run) && stage ? `closest to ${rungName(run, stage.rung)}` : "");
+
 /** The line under the slider, as {lead, words, numbers}: when, what the heads do, how good the model is. */
 export function narrate(run, seed, layer, time) {
   const step = run.times[time];
   if (step === undefined) return { lead: "", words: "Nothing was measured along this run.", numbers: "" };
   const stage = stageAt(run, seed, step);
   const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
-  const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}` : before}`;
+  const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}${nameOfStage(run, stage)}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
+  const halted = stoppedBefore(run, seed, step);
+  const last = shownTime(run, seed, step);
   const gone = diverged(run, seed) && step >= run.divergedAt[seed];
   const words = gone
     ? `this seed diverged at step ${whole(run.divergedAt[seed])}; what is shown is its last finite state`
     : masses.length
-      ? headsNow(masses, placeWord(run))
-      : "";
-  const loss = lossOf(run)?.at(seed, run.nearest[time]);
+      ? `${run.layers > 1 ? `in layer ${layer + 1} ` : ""}${headsNow(masses, placesOf(run))}`
+      : [closestWords(run, stage), measureWords(run, seed, last)].filter(Boolean).join("; ");
+  const loss = lossOf(run)?.at(seed, halted ? nearestIndex(run.evaluation, last) : run.nearest[time]);
   const parts = [
     Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",
     run.arrays.kl_rungs ? distances(run, seed, time, stage) : "",
-    isFlow(run) && stage
-      ? `which waits at ${number(run.task.plateaus[stage.rung])} with ${counted(stage.rung, "feature")} learned`
+    byLevels(run) && stage && Number.isFinite(run.levels[stage.rung])
+      ? `which waits at ${number(run.levels[stage.rung])} with ${rungName(run, stage.rung)} learned`
       : "",
   ].filter(Boolean);
-  const told = [parts.length ? `${sentence(parts.join(", "))}.` : "", gone ? "" : aheadWords(run, stage, masses)];
+  const end = halted ? `This seed stopped at ${when(run, run.stoppedAt[seed])}; these are its last numbers.` : "";
+  const told = [end, parts.length ? `${sentence(parts.join(", "))}.` : "", gone ? "" : aheadWords(run, stage, masses)];
   return { lead, words, numbers: told.filter(Boolean).join(" ") };
 }

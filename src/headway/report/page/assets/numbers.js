@@ -1,6 +1,6 @@
 // The numbers behind each view as tables: a heading and rows, which become CSV.
-import { evaluationMasses, lagOf } from "./data.js";
-import { clockWord, isFlow, lossOf, lossWord, placeWord } from "./kinds.js";
+import { evaluationMasses, lagOf, measureTimes } from "./data.js";
+import { clockWord, lossOf, lossWord, rungTitle } from "./terms.js";
 import { matrixOf, pictureStep } from "./pictures.js";
 import { arrival, arrivals } from "./stages.js";
 
@@ -10,14 +10,23 @@ const numbered = (count, word) => Array.from({ length: count }, (_, k) => `${wor
 export function curveTable(run) {
   const columns = [[lossWord(run), lossOf(run), []]];
   const grid = run.arrays;
-  if (!isFlow(run)) {
-    for (let rung = 0; rung <= run.rungs; rung++) columns.push([`KL from rung ${rung}`, grid.kl_rungs, [rung]]);
-    run.task.references.forEach((context, k) => columns.push([`KL from context ${context}`, grid.kl_references, [k]]));
-  } else {
-    for (const [word, place] of [["attention", "position"], ["values", "feature"]])
+  if (grid.kl_rungs)
+    for (let rung = 0; rung <= run.rungs; rung++) columns.push([`KL from ${rungTitle(run, rung)}`, grid.kl_rungs, [rung]]);
+  run.references.forEach((name, k) => columns.push([`KL from ${name}`, grid.kl_references, [k]]));
+  if (run.places)
+    for (const [word, place] of [["attention", run.place], ["values", "feature"]])
       for (let head = 0; head < run.heads; head++)
-        for (let k = 0; k < run.rungs; k++)
+        for (let k = 0; k < (grid[word]?.shape[3] ?? 0); k++)
           columns.push([`${word} of head ${head + 1} at ${place} ${k + 1}`, grid[word], [head, k]]);
+  for (const { array, words, axes } of run.measures) {
+    if (measureTimes(run, array) !== run.evaluation) continue; // it has times of its own
+    const [layers, heads] = grid[array].shape.slice(2);
+    if (axes === "run") columns.push([words, grid[array], []]);
+    else if (axes === "lines") for (let k = 0; k < layers; k++) columns.push([`${words} ${k + 1}`, grid[array], [k]]);
+    else
+      for (let layer = 0; layer < layers; layer++)
+        for (let head = 0; head < heads; head++)
+          columns.push([`${words}, layer ${layer + 1} head ${head + 1}`, grid[array], [layer, head]]);
   }
   const known = columns.filter(([, values]) => values);
   const rows = run.seeds.flatMap((seed, s) =>
@@ -28,8 +37,8 @@ export function curveTable(run) {
 
 /** The share of attention of every head on every block, along the whole run of the chosen seed. */
 export function shareTable(run, { seed, layer }) {
-  const head = ["seed", clockWord(run), "layer", "head", ...numbered(run.rungs, placeWord(run)), "the rest"];
-  const rows = run.evaluation.flatMap((time, t) =>
+  const head = ["seed", clockWord(run), "layer", "head", ...run.groups.map((group) => group.name), "the rest"];
+  const rows = run.shareTimes.flatMap((time, t) =>
     evaluationMasses(run, seed, layer, t).map(({ blocks, elsewhere }, k) => [
       run.seeds[seed],
       time,
@@ -61,7 +70,7 @@ export function matrixTable(run, state) {
 export function stageRows(run) {
   const moves = arrivals(run);
   const rows = run.seeds.map((seed, s) => [seed, ...moves.map((move) => arrival(run, s, move.rung))]);
-  return [["seed", ...moves.map((move) => `${clockWord(run)} of rung ${move.rung}`)], ...rows];
+  return [["seed", ...moves.map((move) => `${clockWord(run)} of ${rungTitle(run, move.rung)}`)], ...rows];
 }
 
 /** Every seed behind every verdict; a claim that was not run has a row without a seed. */

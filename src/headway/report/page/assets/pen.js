@@ -55,7 +55,7 @@ export class Pen {
 }
 
 /** A picture's pixels as rectangles on the layout's cells, neighbours of one colour in one piece; paper is left out. */
-export function drawPixels(pen, image, { left, top, cell }, keys, paper) {
+export function drawPixels(pen, image, { left, top, cell, rise }, keys, paper) {
   const { width, height, data } = image;
   const across = (cell * keys) / width;
   const colourAt = (x, y) => [0, 1, 2].map((channel) => data[4 * (y * width + x) + channel]).join(" ");
@@ -66,7 +66,7 @@ export function drawPixels(pen, image, { left, top, cell }, keys, paper) {
       let end = x + 1;
       while (end < width && colourAt(end, y) === colour) end++;
       pen.fillStyle = `rgb(${colour.replaceAll(" ", ",")})`;
-      if (colour !== ground) pen.fillRect(left + x * across, top + y * cell, (end - x) * across, cell);
+      if (colour !== ground) pen.fillRect(left + x * across, top + y * rise, (end - x) * across, rise);
       x = end;
     }
   }

@@ -3,11 +3,17 @@ import { shownWords } from "./caption.js";
 import { blendInto, css } from "./colour.js";
 import { lagOf } from "./data.js";
 import { element, find } from "./dom.js";
-import { when } from "./kinds.js";
+import { when } from "./terms.js";
 import { number } from "./words.js";
 
 export const matrixOf = (run, state, head) =>
   run.arrays.attention.row(state.seed, run.picture[state.time], state.layer, head);
+
+const MOST_PANELS = 12; // pictures that can be taken in at once
+
+/** The layers whose heads are drawn one by one: all of them where there is room, otherwise the chosen one. */
+export const shownLayers = (run, { layer }) =>
+  run.layers * run.heads <= MOST_PANELS ? Array.from({ length: run.layers }, (_, k) => k) : [layer];
 
 /** The step at which the picture that is shown was taken: the nearest of those that were. */
 export const pictureStep = (run, state) => run.snapshot[run.picture[state.time]];
@@ -72,14 +78,19 @@ export function chip(head, palette) {
 function cellWords(run, state, { query, key }, heads) {
   const lag = lagOf(run, query, key);
   const first = run.keys - run.queries + 1;
-  const place = `query ${first + query} → key ${key + 1}`;
-  if (lag < 1) return [place, "the future, which no head sees"];
-  const blocks = run.task.blocks.flatMap((lags, block) => (lags.includes(lag) ? [block + 1] : []));
+  const span = (position) =>
+    run.coarse > 1 ? `${(position - 1) * run.coarse + 1}–${position * run.coarse}` : `${position}`;
+  const place = `query ${span(first + query)} → key ${span(key + 1)}`;
   const values = heads.map((head) => {
     const value = matrixOf(run, state, head)[query * run.keys + key];
     return `head ${head + 1}: ${number(value)}`;
   });
-  return [place, `lag ${lag}, ${blocks.length ? `block ${blocks.join(" and ")}` : "in no block"}`, ...values];
+  if (run.coarse > 1) return [place, "means over these positions", ...values];
+  const seen = heads.some((head) => matrixOf(run, state, head)[query * run.keys + key] > 0);
+  if (lag < 1 && !seen) return [place, "the future, which no head sees"];
+  const own = run.groups.filter(({ lags }) => lags.includes(lag)).map(({ name }) => name);
+  const where = run.groups.length ? `, ${own.join(" and ") || `in no ${run.place}`}` : "";
+  return [place, `lag ${lag}${where}`, ...values];
 }
 
 /** Show the numbers of the cell under the pointer; `run()` and `heads()` are asked when they are needed. */

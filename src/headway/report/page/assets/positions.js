@@ -31,7 +31,7 @@ export function drawPositions(run, palette, theme, width) {
     const top = ROW - Math.min(ROW - 8, 20 + 0.3 * (middle(target) - middle(place)));
     const [from, to] = [middle(place), middle(target)];
     const d = `M ${from} ${ROW - 4} C ${from} ${top}, ${to} ${top}, ${to} ${ROW - 6}`;
-    const look = { fill: "none", stroke: palette.rungs[place + 1], "stroke-opacity": 0.75, "stroke-linecap": "round" };
+    const look = { fill: "none", stroke: palette.groups[place], "stroke-opacity": 0.75, "stroke-linecap": "round" };
     return drawn("path", { d, ...look, "stroke-width": 1 + (5 * strength) / strengths[0] });
   };
   const rest = length - count;
@@ -48,7 +48,7 @@ export function drawPositions(run, palette, theme, width) {
     },
     strengths.map(arc),
     strengths.map((strength, k) => [
-      box(k, `${k + 1}`, palette.rungs[k + 1], palette.rungs[k + 1]),
+      box(k, `${k + 1}`, palette.groups[k], palette.groups[k]),
       word(middle(k), ROW + BOX + 18, number(strength)),
     ]),
     rest > 0 ? [box(count, `+${rest}`, theme.rule, theme.rule), word(middle(count), ROW + BOX + 18, "nothing")] : null,

@@ -1,15 +1,19 @@
-// The task, the rungs and the heads in a few words, made from the settings of the run.
+// The task, the rungs and the heads in a few words, made from what the record says of the run.
 import { paletteOf, readTheme } from "./colour.js";
 import { drawTask } from "./drawing.js";
 import { drawToWidth, element } from "./dom.js";
-import { isFlow } from "./kinds.js";
 import { drawPositions } from "./positions.js";
+import { byLadder, theLoss, unmarked } from "./terms.js";
 import { counted, joined, lagWords, number } from "./words.js";
 
 const symbol = (rung) => element("span", { class: "symbol" }, "f", element("sub", {}, `1:${rung}`));
 const paragraph = (lead, ...content) => element("p", {}, element("b", {}, `${lead} `), ...content);
 
-function taskWords({ blocks, start, ratio }) {
+/** A task whose drawing is known shows it: blocks of lags, or features at positions. */
+const hasBlocks = (run) => Boolean(run.task?.blocks);
+const hasFeatures = (run) => Boolean(run.task?.strengths) && !hasBlocks(run);
+
+function blockWords({ blocks, start, ratio }) {
   const named = joined(blocks.map((lags, block) => `block ${block + 1} is ${lagWords(lags)}`));
   const drawnFrom = `A token is drawn from the ${start} tokens before it, which matter in`;
   if (blocks.length === 1) return `${drawnFrom} one block: ${named}.`;
@@ -18,7 +22,7 @@ function taskWords({ blocks, start, ratio }) {
   return `${drawnFrom} ${blocks.length} blocks: ${named}. ${order}`;
 }
 
-function rungWords({ blocks }) {
+function chainRungs({ blocks }) {
   const count = blocks.length;
   if (count === 1) return ["A model that has found the block predicts as ", symbol(1), ", the truth."];
   const names = blocks.map((_, k) => [k ? (k === count - 1 ? " and " : ", ") : "", symbol(k + 1)]);
@@ -27,7 +31,7 @@ function rungWords({ blocks }) {
     names,
     ": the rungs of a ladder, the last of which is the truth. At every step we ask how far the model is ",
     "from each rung (in KL). A stage is the time that it spends at one of them. ",
-    "A rung that leaves blocks out is too sure of itself, so its own loss (dotted in the chart) lies above the shelf ",
+    "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
     "on which a model that knows the same blocks waits.",
   ];
 }
@@ -40,9 +44,12 @@ const KEYS =
   "stage, n and p to the next and the one before, c compares two runs. A click into the charts goes there; " +
   "a drag enlarges, a double click shows everything again.";
 
-function flowWords({ strengths, length, projections }) {
+function featureWords({ strengths, length, projections, optimiser }) {
   const named = joined(strengths.map((strength, k) => `${number(strength)} at position ${k + 1}`));
   const often = projections === 1 ? "once, as in the authors' simulation" : "twice, as the paper prints it";
+  const moved = optimiser
+    ? `Both are trained, by ${optimiser}. `
+    : `Both follow the gradient of the exact loss in continuous time, with the projection Π(s) applied ${often}. `;
   return [
     paragraph(
       "The problem.",
@@ -50,37 +57,69 @@ function flowWords({ strengths, length, projections }) {
       `through a feature of its own, of strength ${named}.`,
     ),
     paragraph(
-      "The flow.",
-      "Each head has a value V and attention s over the positions. Both follow the gradient of the exact loss in ",
-      `continuous time, with the projection Π(s) applied ${often}. The loss waits where k features are learned `,
+      optimiser ? "The training." : "The flow.",
+      `Each head has a value V and attention s over the positions. ${moved}The loss waits where k features are learned `,
       "and the others are not: a stage is the time that it spends there.",
     ),
     paragraph(
       "The heads.",
       "Move the slider and see where each head looks (bars of attention) and what it passes on (bars of value, ",
-      "to the left where negative). First all heads crowd on the strongest feature, then one after another leaves; ",
+      "to the left where negative). First all heads attend to the strongest feature, then one after another leaves; ",
       "those that stay offset what the leaving head still adds at the old position.",
     ),
   ];
 }
 
+function rungWords(run) {
+  if (byLadder(run)) {
+    const names = joined(run.rungNames.map(unmarked));
+    return [
+      paragraph(
+        "The rungs.",
+        `The model is compared with predictors that know more and more, from nothing to the truth: ${names}. `,
+        "They are the rungs of a ladder. KL(rung ‖ model) says how far the model is from each of them; a stage is the ",
+        "time that it spends at one.",
+      ),
+    ];
+  }
+  if (!run.stages.some(Boolean)) return [];
+  return [paragraph("The stages.", "A stage is a plateau of the loss after a drop, found from the curve alone.")];
+}
+
+function attentionWords(run) {
+  const parts = [];
+  if (run.pictures)
+    parts.push("A picture has a row for every position that predicts and a column for every position that it can look at.");
+  if (!run.groups.length && run.arrays.attention_by_lag)
+    parts.push("By lag: how far back a head looks, lag 1 being the newest position.");
+  const own = run.measures.filter(({ axes }) => axes === "heads").map(({ words }) => words);
+  if (own.length) parts.push(`Small charts show, head by head and layer by layer, ${joined(own)}.`);
+  return parts.length ? [paragraph("The heads.", `Every head has a colour and a number. ${parts.join(" ")}`)] : [];
+}
+
+const generalWords = (run) => [
+  paragraph("The task.", `${run.title || run.label}. The first chart shows ${theLoss(run)}.`),
+  ...rungWords(run),
+  ...attentionWords(run),
+];
+
+const readingOf = (run) => {
+  if (hasFeatures(run)) return featureWords(run.task);
+  if (!hasBlocks(run)) return generalWords(run);
+  return [
+    paragraph("The task.", blockWords(run.task)),
+    paragraph("The rungs.", chainRungs(run.task)),
+    paragraph("The heads.", HEADS),
+  ];
+};
+
 export function mountReading(host, drawing, report, selection) {
   const run = () => report.runs[selection.state.run];
-  const write = () =>
-    host.replaceChildren(
-      ...(isFlow(run())
-        ? flowWords(run().task)
-        : [
-            paragraph("The task.", taskWords(run().task)),
-            paragraph("The rungs.", rungWords(run().task)),
-            paragraph("The heads.", HEADS),
-          ]),
-      element("p", { class: "quiet" }, KEYS),
-    );
+  const write = () => host.replaceChildren(...readingOf(run()), element("p", { class: "quiet" }, KEYS));
   const draw = (width = drawing.clientWidth) => {
-    const theme = readTheme();
-    const picture = isFlow(run()) ? drawPositions : drawTask;
-    if (width > 0) drawing.replaceChildren(picture(run(), paletteOf(run()), theme, Math.min(width, 560)));
+    const picture = hasFeatures(run()) ? drawPositions : hasBlocks(run()) ? drawTask : null;
+    if (!picture) drawing.replaceChildren();
+    else if (width > 0) drawing.replaceChildren(picture(run(), paletteOf(run()), readTheme(), Math.min(width, 560)));
   };
   write();
   drawToWidth(drawing, draw);

@@ -1,11 +1,17 @@
 // Stage boundaries of every seed, and what each run was made with.
 import { diverged } from "./data.js";
 import { element } from "./dom.js";
-import { moment } from "./kinds.js";
+import { byLadder, moment, rungTitle } from "./terms.js";
 import { stageRows } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { arrival, arrivals } from "./stages.js";
 import { number, whole } from "./words.js";
+
+/** "rung 1 → 2", "unigram → bigram". */
+function moveTitle(run, rung) {
+  const [from, to] = [rung - 1, rung].map((each) => rungTitle(run, each));
+  return /^rung /.test(to) ? `${/^rung /.test(from) ? from : "rung 0"} → ${rung}` : `${from} → ${to}`;
+}
 
 function stageTable(run) {
   const moves = arrivals(run);
@@ -14,8 +20,8 @@ function stageTable(run) {
     "tr",
     {},
     element("th", { scope: "col" }, "seed"),
-    moves.map((move) => element("th", { scope: "col" }, `rung ${move.rung - 1} → ${move.rung}`)),
-    element("th", { scope: "col" }, "rungs met"),
+    moves.map((move) => element("th", { scope: "col" }, moveTitle(run, move.rung))),
+    element("th", { scope: "col" }, byLadder(run) ? "rungs met" : "stages"),
     levelled ? element("th", { scope: "col" }, run.level_name) : null,
   );
   const rows = run.seeds.map((name, seed) => {
@@ -72,7 +78,7 @@ export function mountStages(host, report) {
     element(
       "p",
       { class: "quiet" },
-      "When a seed left one rung for the next, in steps or in a flow's time; a dash where it never did.",
+      "When a seed went from one stage to the next, in steps or in a flow's time; a dash where it never did.",
     ),
     ...staged
       .flatMap((run) => {

@@ -1,12 +1,14 @@
 // Which rung a seed stood on, and when it moved to the next.
-import { diverged } from "./data.js";
+import { diverged, shownTime } from "./data.js";
+import { byLadder, byLevels, lossOf } from "./terms.js";
 import { median } from "./words.js";
 
 /** Every stage of a seed, named by its rung, the last one ending with the run, or where the seed diverged. */
 export function stagesOf(run, seed) {
   const stages = run.stages[seed];
   if (!stages) return [];
-  const end = diverged(run, seed) ? run.divergedAt[seed] : (run.evaluation.at(-1) ?? run.times.at(-1));
+  const last = run.evaluation.at(-1) ?? run.times.at(-1);
+  const end = diverged(run, seed) ? run.divergedAt[seed] : shownTime(run, seed, last);
   return stages.rungs.map((rung, k) => ({
     number: rung, // a seed may skip a rung, and stage 3 is the time at rung 3 then as well
     rung,
@@ -29,10 +31,10 @@ export function arrival(run, seed, rung) {
   return at > 0 ? (stages.boundaries[at - 1] ?? NaN) : NaN;
 }
 
-/** A flow waits at the loss of the start, too, so that coming to rung 1 is a change of stage. */
-const firstMove = (run) => (run.task.plateaus ? 1 : 2);
+/** Where the loss tells the stages it waits at the start, too, so that coming to the first is a change of stage. */
+export const firstMove = (run) => (byLadder(run) ? 2 : 1);
 
-/** For rungs 2, 3, .. (of a flow 1, 2, ..): the median of arrival over those seeds that arrived, and their number. */
+/** For rungs 2, 3, .. (without a ladder 1, 2, ..): the median of arrival over those seeds that arrived, and their number. */
 export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
   const first = firstMove(run);
   return Array.from({ length: Math.max(0, run.rungs + 1 - first) }, (_, k) => {
@@ -57,13 +59,16 @@ export function showcase(run, seed, stage) {
     .map((_, time) => time)
     .filter((time) => {
       return (
-        run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === run.times.at(-1))
+        run.times[time] >= stage.from && (run.times[time] < stage.until || stage.until === stagesOf(run, seed).at(-1).until)
       );
     });
   const distance = (time) => {
-    if (run.task.plateaus) return Math.abs(run.arrays.loss.at(seed, time) - run.task.plateaus[stage.rung]);
-    const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
-    return Number.isFinite(kl) ? kl : Infinity;
+    const now = run.nearest[time];
+    const level = (byLevels(run) ? run.levels[stage.rung] : null) ?? stage.level;
+    const away = byLadder(run)
+      ? run.arrays.kl_rungs?.at(seed, now, stage.rung)
+      : Math.abs((run.arrays.excess_loss ?? run.arrays.loss ?? lossOf(run)).at(seed, now) - level);
+    return Number.isFinite(away) ? away : Infinity;
   };
   if (!inside.length) return run.times.findIndex((step) => step >= stage.from);
   return inside.reduce((best, time) => (distance(time) < distance(best) ? time : best));

@@ -2,7 +2,7 @@
 import { css } from "./colour.js";
 import { evaluationMasses } from "./data.js";
 import { drawn } from "./dom.js";
-import { placeWord } from "./kinds.js";
+import { placeName, placesOf } from "./terms.js";
 import { allHeads, inkOn, STROKES } from "./pictures.js";
 import { corners, extent, pointOf, spread } from "./simplex.js";
 
@@ -31,8 +31,8 @@ export function pathThrough(points) {
 
 /** The points of every head along the evaluations: [head][time]. */
 export function ways(run, seed, layer) {
-  const places = corners(run.rungs);
-  const masses = run.evaluation.map((_, time) => evaluationMasses(run, seed, layer, time));
+  const places = corners(run.groups.length);
+  const masses = run.shareTimes.map((_, time) => evaluationMasses(run, seed, layer, time));
   return allHeads(run).map((head) => masses.map((heads) => pointOf(heads[head].blocks, places)));
 }
 
@@ -46,6 +46,9 @@ function frameOf({ places, at }) {
   ];
 }
 
+/** "block 2" -> "2"; of other names the beginning. */
+const shortName = (name) => name.match(/ (\d+)$/)?.[1] ?? name.slice(0, 4);
+
 /** The frame with a name at each corner. */
 export function outline(run, layout, palette) {
   const names = layout.places.map((place, block) => {
@@ -53,8 +56,9 @@ export function outline(run, layout, palette) {
     // A whole word has room above and below, beside the corners only a number.
     const aside = layout.places.length > 2 && Math.abs(place[1]) < 0.3;
     const spot = aside ? { x: x + 12 * Math.sign(place[0]), y: y + 4 } : { x, y: y + (place[1] > 0 ? 24 : -14) };
-    const look = { "text-anchor": "middle", "font-size": 12, "font-weight": 600, fill: palette.rungWords[block + 1] };
-    return drawn("text", { ...spot, ...look }, aside ? `${block + 1}` : `${placeWord(run)} ${block + 1}`);
+    const name = placeName(placesOf(run), block);
+    const look = { "text-anchor": "middle", "font-size": 12, "font-weight": 600, fill: palette.groupWords[block] };
+    return drawn("text", { ...spot, ...look }, aside ? shortName(name) : name);
   });
   return [frameOf(layout), names];
 }
@@ -96,8 +100,8 @@ export function placeHeads(parts, points) {
 
 /** A still of a moment, without names or ways. */
 export function sketch(run, { seed, layer, time }, palette, width) {
-  const layout = triangleLayout(run.rungs, width, SMALL_EDGE);
-  const masses = evaluationMasses(run, seed, layer, run.nearest[time]);
+  const layout = triangleLayout(run.groups.length, width, SMALL_EDGE);
+  const masses = evaluationMasses(run, seed, layer, run.shareNearest[time]);
   const parts = allHeads(run).map((head) => headParts(head, palette));
   const points = masses.map(({ blocks }) => layout.at(pointOf(blocks, layout.places)));
   if (points.length === parts.length) placeHeads(parts, points);

@@ -1,12 +1,12 @@
 // What happened altogether, said in words from the measured numbers.
 import { diverged } from "./data.js";
-import { isFlow, lossOf, lossUnit, lossWord, moment, when } from "./kinds.js";
+import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { arrivals, countedSeeds, inOrder } from "./stages.js";
-import { counted, joined, median, number, whole } from "./words.js";
+import { counted, joined, median, number, sentence, whole } from "./words.js";
 
 /** The last moment that was measured, and the one that was asked for. */
 export function ending(run) {
-  const planned = isFlow(run) ? run.settings.last : run.settings.training?.steps;
+  const { planned } = run.clock;
   const last = run.evaluation.at(-1) ?? 0;
   // The last evaluation of a finished run may lie a rounding away from its end.
   return { last, planned: planned > last * (1 + 1e-6) ? planned : last };
@@ -16,13 +16,24 @@ export function ending(run) {
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
   const count = run.seeds.length;
-  const length = isFlow(run) ? `to time ${moment(run, steps)}` : counted(steps, "step");
+  const length = run.clock.whole ? counted(steps, "step") : `to ${when(run, steps)}`;
   const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${length}`}`;
   if (!run.stages.some(Boolean)) return `${size}.`;
+  if (!byLadder(run) && !byLevels(run)) return `${size}; ${dropWords(run)}.`;
   const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages in order`;
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   if (count === 1) return `${size}; it ${ordered ? "went" : "did not go"} through ${stages}.`;
   return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.`;
+}
+
+/** "the loss falls once in 3 seeds and twice in 1". */
+function dropWords(run) {
+  const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
+  const times = (count) => ["not yet", "once", "twice"][count] ?? `${count} times`;
+  const kinds = [...new Set(counts)].sort((a, b) => a - b);
+  const many = (count) => counts.filter((each) => each === count).length;
+  if (kinds.length === 1) return `the loss falls ${times(kinds[0])}${counts.length > 1 ? " in every seed" : ""}`;
+  return `the loss falls ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
 }
 
 /** One run in a few sentences, for the top of the page. */
@@ -30,22 +41,28 @@ export function summarise(run) {
   const sentences = [orderWords(run)];
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   if (moves.length) {
-    const goal = (rung) => (isFlow(run) ? counted(rung, "feature") : `rung ${rung}`);
+    const goal = (rung) => (rungName(run, rung) === "the truth" ? `rung ${rung}` : rungName(run, rung));
     const share = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
     const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}${share(move)}`);
-    sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
+    const drops = moves.map((move) => `at ${when(run, move.step)}${share(move)}`);
+    const many = run.seeds.length > 1 ? ", in the median," : "";
+    if (byLadder(run) || byLevels(run))
+      sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
+    else sentences.push(`The drops are half done${many} ${joined(drops)}.`);
   }
   const loss = lossOf(run);
   const seeds = countedSeeds(run);
   if (loss && run.evaluation.length && seeds.length) {
     const medians = [...run.evaluation].map((_, time) => median(seeds.map((seed) => loss.at(seed, time))));
-    const best = medians.indexOf(Math.min(...medians.filter(Number.isFinite)));
-    const last = medians.length - 1;
+    const finite = medians.filter(Number.isFinite);
+    const { rises } = run.progress;
+    const best = medians.indexOf(rises ? Math.max(...finite) : Math.min(...finite));
+    const last = medians.findLastIndex(Number.isFinite); // who stops when all is learned has no numbers afterwards
     // A run that overfits ends above its best: both numbers belong to the story.
-    const bottom = `, lowest ${number(medians[best])} at ${when(run, run.evaluation[best])}`;
+    const bottom = `, ${rises ? "highest" : "lowest"} ${number(medians[best])} at ${when(run, run.evaluation[best])}`;
     const lowest = best >= 0 && best < last ? bottom : "";
     const ends = `from ${number(medians[0])} to ${number(medians[last])}`;
-    sentences.push(`The ${lossWord(run)} went ${ends}${lossUnit(run)}${lowest}.`);
+    if (last >= 0) sentences.push(`${sentence(theLoss(run))} went ${ends}${lossUnit(run)}${lowest}.`);
   }
   const { last, planned } = ending(run);
   if (last < planned) {

@@ -2,15 +2,16 @@
 import { heightAt, medianCurve, seedCurve } from "./curves.js";
 import { diverged } from "./data.js";
 import { countedSeeds, shownSeeds, stagesOf } from "./stages.js";
-import { median, number, rungName } from "./words.js";
+import { marked, rungSymbol } from "./terms.js";
+import { number } from "./words.js";
 
-/** What the ladder panel shows: KL to the rungs, or to the n-gram models. */
+/** What the ladder panel shows: KL to the rungs, or to trained reference models. */
 export function ladderOf(run, state, palette) {
   if (state.ladder === "references" && run.arrays.kl_references) {
     return {
       title: "KL from each n-gram model (nats)",
       grid: run.arrays.kl_references,
-      names: run.task.references.map((context) => `context ${context}`),
+      names: run.references,
       colours: palette.references,
       words: palette.referenceWords,
     };
@@ -18,7 +19,7 @@ export function ladderOf(run, state, palette) {
   return {
     title: "KL from each rung (nats)",
     grid: run.arrays.kl_rungs,
-    names: Array.from({ length: run.rungs + 1 }, (_, rung) => rungName(rung)),
+    names: run.rungNames.map((_, rung) => rungSymbol(run, rung)),
     colours: palette.rungs,
     words: palette.rungWords,
   };
@@ -30,11 +31,11 @@ function chained(lines) {
 }
 
 /** One quantity: a line a seed, and the median, which alone shows its numbers under the pointer. */
-export function family(run, state, axis, pick, { colour, name, yaxis }) {
-  const x = run.evaluation.map(axis.place);
+export function family(run, state, axis, pick, { colour, name, yaxis, times = run.evaluation }) {
+  const x = times.map(axis.place);
   const shown = shownSeeds(run, state);
   const counted = countedSeeds(run, shown);
-  const curves = shown.map((seed) => seedCurve(run, seed, pick));
+  const curves = shown.map((seed) => seedCurve(run, seed, pick, times));
   const own = shown.indexOf(state.seed);
   const chosen = curves[own];
   const base = { type: "scatter", mode: "lines", x, yaxis, hoverinfo: "skip", showlegend: false };
@@ -42,8 +43,8 @@ export function family(run, state, axis, pick, { colour, name, yaxis }) {
   const faint = { ...base, ...chained(others), opacity: 0.38, line: { color: colour, width: 1 } };
   const single = { ...base, y: chosen, line: { color: colour, width: 1.6 } };
   const traces = others.length ? [faint, single] : [single];
-  const spoken = { name, hoverinfo: undefined, customdata: chosen.map(number) };
-  const middle = counted.length > 1 ? medianCurve(run, counted, pick) : null;
+  const spoken = { name: marked(name), hoverinfo: undefined, customdata: chosen.map(number) };
+  const middle = counted.length > 1 ? medianCurve(run, counted, pick, times) : null;
   if (middle) {
     const seedName = `seed ${run.seeds[state.seed]}`;
     traces.push({
@@ -69,14 +70,9 @@ export function family(run, state, axis, pick, { colour, name, yaxis }) {
   return { traces, values: curves.flat(), last: heightAt(axis, x, middle ?? chosen, axis.until ?? x.at(-1)) };
 }
 
-/** The excess loss of each rung, the median over seeds: [{value, rung}]. */
-export function rungLevels(run) {
-  if (run.task.plateaus) return run.task.plateaus.map((value, rung) => ({ rung, value }));
-  if (!run.facts.rung_excess) return [];
-  return Array.from({ length: run.rungs + 1 }, (_, rung) => {
-    return { rung, value: median(run.seeds.map((_, seed) => run.facts.rung_excess.at(seed, rung))) };
-  });
-}
+/** Where each rung lies in the first chart, as far as that is known: [{value, rung}]. */
+export const rungLevels = (run) =>
+  (run.levels ?? []).flatMap((value, rung) => (value === null || rung > run.rungs ? [] : [{ rung, value }]));
 
 /** A dotted level across the chart. */
 export function levelTrace(run, axis, value, colour) {

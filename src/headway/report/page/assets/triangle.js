@@ -1,9 +1,9 @@
 // The heads in the triangle of blocks: where each one stands at the slider's time, and the way that it took.
 import { captioned, shownWords } from "./caption.js";
 import { paletteOf } from "./colour.js";
-import { evaluationMasses } from "./data.js";
+import { evaluationMasses, hasShares } from "./data.js";
 import { drawn, drawToWidth, element } from "./dom.js";
-import { isFlow, placeWord, when } from "./kinds.js";
+import { placesOf, when } from "./terms.js";
 import { shareTable } from "./numbers.js";
 import { allHeads, tellAtPointer } from "./pictures.js";
 import { fileName, saving, svgFile } from "./saving.js";
@@ -12,10 +12,7 @@ import { joined, percent } from "./words.js";
 
 const WIDEST = 430;
 
-const hasShares = (run) =>
-  run.heads > 0 && run.evaluation.length > 0 && (isFlow(run) || Boolean(run.arrays.attention_by_lag));
-
-/** `beside` is where a flow, which has no pictures of heads, has room for it. */
+/** `beside` is where a run that has no pictures of heads has room for it. */
 export function mountTriangle(host, report, selection, beside) {
   const { state } = selection;
   const run = () => report.runs[state.run];
@@ -26,23 +23,23 @@ export function mountTriangle(host, report, selection, beside) {
   const name = () => fileName(run().label, "seed", run().seeds[state.seed], "shares");
   const title = () => {
     const place = shownWords(run(), state, when(run(), run().times[state.time]));
-    return { title: `Shares of attention on each ${placeWord(run())}, by head. ${place}` };
+    return { title: `Shares of attention on each ${run().place}, by head. ${place}` };
   };
   const picture = () => captioned(svgFile(drawing.svg), title());
   const files = saving("the shares", name, () => shareTable(run(), state), picture);
   host.append(element("figcaption", {}, "Where the heads stand"), plot, hint, files);
 
   const sharesNow = () =>
-    evaluationMasses(run(), state.seed, state.layer, run().nearest[state.time] ?? 0).map(
+    evaluationMasses(run(), state.seed, state.layer, run().shareNearest[state.time] ?? 0).map(
       ({ blocks }, head) => `head ${head + 1}: ${blocks.map(percent).join(", ")}`,
     );
   const follow = () => {
     if (!drawing) return;
     const { svg, parts, paths } = drawing;
-    const now = run().nearest[state.time] ?? 0;
+    const now = run().shareNearest[state.time] ?? 0;
     placeHeads(parts, paths.map((path) => path[now]));
     parts.forEach(({ past }, head) => past.setAttribute("d", pathThrough(paths[head].slice(0, now + 1))));
-    const lead = `Shares of attention on each ${placeWord(run())} at ${when(run(), run().times[state.time])}.`;
+    const lead = `Shares of attention on each ${run().place} at ${when(run(), run().times[state.time])}.`;
     svg.setAttribute("aria-label", `${lead} ${sharesNow().join("; ")}`);
   };
   const trace = () => {
@@ -56,7 +53,7 @@ export function mountTriangle(host, report, selection, beside) {
     const width = Math.min(WIDEST, Math.floor(plot.clientWidth));
     if (host.hidden || width < 50) return;
     const palette = paletteOf(run());
-    const layout = triangleLayout(run().rungs, width);
+    const layout = triangleLayout(run().groups.length, width);
     const parts = allHeads(run()).map((head) => headParts(head, palette));
     const lines = ["whole", "past", "tether", "dot"].map((name) => parts.map((part) => part[name]));
     const flags = parts.map((part) => [part.flag, part.word]);
@@ -69,16 +66,15 @@ export function mountTriangle(host, report, selection, beside) {
   const build = () => {
     drawing = null;
     host.hidden = !hasShares(run());
-    if (isFlow(run())) beside.append(host);
+    if (!run().pictures) beside.append(host);
     else if (host.parentElement !== home) home.prepend(host);
-    const place = placeWord(run());
+    const { place } = run();
     hint.textContent = `A corner is all attention on one ${place}; attention elsewhere pulls to the middle.`;
     redraw();
   };
 
   tellAtPointer(plot, () => {
-    const places = Array.from({ length: run().rungs }, (_, k) => `${placeWord(run())} ${k + 1}`);
-    return [`on ${joined(places)}`, ...sharesNow()];
+    return [`on ${joined(placesOf(run()).names)}`, ...sharesNow()];
   });
   build();
   drawToWidth(plot, redraw);

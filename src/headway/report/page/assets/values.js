@@ -1,7 +1,6 @@
 // What each head passes on along each feature: bars with a sign, to the right if positive.
 import { css, paletteOf } from "./colour.js";
 import { element } from "./dom.js";
-import { isFlow } from "./kinds.js";
 import { chip } from "./pictures.js";
 import { number } from "./words.js";
 
@@ -16,7 +15,7 @@ export function mountValues(host, report, selection) {
   let scale = 1;
 
   const build = () => {
-    host.hidden = !isFlow(run());
+    host.hidden = !(run().places && run().arrays.values && run().task.strengths);
     if (host.hidden) return void (cells = []);
     const palette = paletteOf(run());
     const { strengths } = run().task;
@@ -32,7 +31,7 @@ export function mountValues(host, report, selection) {
       element(
         "th",
         { scope: "col" },
-        element("span", { style: { color: palette.rungWords[k + 1] } }, `feature ${k + 1}`),
+        element("span", { style: { color: palette.groupWords[k] } }, `feature ${k + 1}`),
       ),
     );
     const rows = cells.map((row, head) =>
@@ -62,7 +61,7 @@ export function mountValues(host, report, selection) {
   const draw = () =>
     cells.forEach((row, head) =>
       row.forEach(({ fill, words }, feature) => {
-        const value = run().arrays.values.at(state.seed, state.time, head, feature);
+        const value = run().arrays.values.at(state.seed, run().nearest[state.time], head, feature);
         // A negative scale turns the bar over to the left of the middle, where it begins.
         fill.style.transform = `scaleX(${Number.isFinite(value) ? (value / scale).toFixed(4) : 0})`;
         words.textContent = number(Math.abs(value) < 5e-4 ? 0 : value);

@@ -3,11 +3,13 @@ import { mountCharts } from "./charts.js";
 import { mountCombined } from "./combined.js";
 import { element } from "./dom.js";
 import { mountHeads } from "./heads.js";
-import { when } from "./kinds.js";
+import { mountLags } from "./lags.js";
 import { mountLegend } from "./legend.js";
 import { mountMasses } from "./masses.js";
+import { mountMeasures } from "./measures.js";
 import { narrate } from "./narration.js";
 import { mountPortraits } from "./portrait.js";
+import { oneHeadEach, when } from "./terms.js";
 import { mountTriangle } from "./triangle.js";
 import { mountValues } from "./values.js";
 
@@ -56,25 +58,44 @@ export function mountView(host, report, selection, named) {
   const combined = part("div", "combined");
   const masses = part("div", "masses");
   const values = part("div", "values", { hidden: true });
+  const lags = part("div", "lags", { hidden: true });
+  const measures = part("div", "measures", { hidden: true });
   const portraits = part("div", "portraits", { hidden: true });
   const triangle = part("figure", "triangle-figure");
   const heads = part("div", "heads", { class: "each-head" });
-  const beside = element("div", { class: "panel" }, combined, masses, values);
+  const below = element("div", { class: "below" });
+  const beside = element("div", { class: "panel beside" }, combined, masses, values);
+  const headsArea = element("div", { class: "heads" }, triangle, heads);
+  const place = () => {
+    // What there is most of stands beside the charts, where the slider is in sight; the rest below.
+    const run = report.runs[selection.state.run];
+    if (oneHeadEach(run)) beside.prepend(heads);
+    else if (heads.parentElement !== headsArea) headsArea.append(heads);
+    (run.pictures && !oneHeadEach(run) ? below : beside).append(lags, measures);
+    const something = run.pictures || run.places || run.arrays.attention_by_lag;
+    // Charts alone may take the whole width: an empty column beside them would be one.
+    host.classList.toggle("alone", !something && !run.measures.some(({ axes }) => axes === "heads"));
+  };
   host.append(
     name,
     narration,
-    element("div", { class: "stagearea" }, element("div", { class: "panel" }, legend, charts), beside),
+    element("div", { class: "stagearea" }, element("div", { class: "panel" }, charts, legend), beside),
     portraits,
-    element("div", { class: "heads" }, triangle, heads),
+    headsArea,
+    below,
   );
+  place();
+  selection.watch((_, changed) => changed.has("run") && place());
   mountName(name, report, selection);
   mountNarration(narration, report, selection);
   mountLegend(legend, report, selection);
   mountCombined(combined, report, selection);
   mountMasses(masses, report, selection);
   mountValues(values, report, selection);
+  mountLags(lags, report, selection);
+  mountMeasures(measures, report, selection);
   mountTriangle(triangle, report, selection, beside);
   mountPortraits(portraits, report, selection);
-  mountHeads(heads, report, selection);
+  mountHeads(heads, report, selection, headsArea);
   whenLoaded(() => mountCharts(charts, report, selection));
 }

@@ -1,14 +1,15 @@
 // The story of the chosen seed, a card a stage, with the picture that was taken there; the slider turns the pages.
 import { paletteOf } from "./colour.js";
+import { hasShares } from "./data.js";
 import { element } from "./dom.js";
 import { allHeads, blendedImage } from "./pictures.js";
 import { sketch } from "./stand.js";
-import { chapterAt, storyOf } from "./story.js";
+import { chapterAt, storyline, storyOf } from "./story.js";
 
 /** All heads in a small picture, one pixel a query and a key; the style sheet enlarges it. */
 function thumbnail(run, state, time) {
   const palette = paletteOf(run);
-  if (!run.pictures) return sketch(run, { ...state, time }, palette, 120);
+  if (!run.pictures) return hasShares(run) ? sketch(run, { ...state, time }, palette, 120) : null;
   const image = blendedImage(run, { ...state, time }, palette, allHeads(run));
   const canvas = element("canvas", { width: image.width, height: image.height });
   canvas.getContext("2d").putImageData(image, 0, 0);
@@ -29,12 +30,13 @@ export function mountWalk(host, report, selection) {
 
   const makeCard = (chapter) => {
     const hidden = { class: "chapter-picture triangle", "aria-hidden": "true" }; // the words say the same
-    const picture = element("div", hidden, thumbnail(run(), state, chapter.time));
+    const drawing = thumbnail(run(), state, chapter.time);
+    const picture = drawing ? element("div", hidden, drawing) : null;
     const there = () => selection.set({ time: chapter.time, playing: false });
     const go = { type: "button", class: "chapter-title", onclick: there };
     return element(
       "li",
-      { class: "chapter" },
+      { class: drawing ? "chapter" : "chapter plain" },
       picture,
       element("div", {}, element("button", go, chapter.title), element("div", { class: "quiet" }, chapter.span)),
       element("p", {}, chapter.words.join(" ")),
@@ -55,6 +57,7 @@ export function mountWalk(host, report, selection) {
     host.hidden = !cards.length;
     host.replaceChildren(
       element("h3", {}, `What happened to seed ${run().seeds[state.seed]}, stage by stage`),
+      element("p", { class: "storyline" }, storyline(run(), state.seed)),
       element("ol", { class: "chapters" }, cards),
     );
     told = -1;

@@ -39,9 +39,6 @@ export function lagWords(lags) {
   return `${lags.length === 1 ? "lag" : "lags"} ${joined(parts)}`;
 }
 
-/** The names of rungs in the charts; the small print of plotly understands <sub>. */
-export const rungName = (rung) => (rung === 0 ? "uniform" : `f<sub>1:${rung}</sub>`);
-
 const sorted = (values) => values.filter(Number.isFinite).sort((a, b) => a - b);
 
 export function median(values) {

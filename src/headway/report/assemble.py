@@ -1,0 +1,182 @@
+"""Pages are put together here, whoever asks for one: the command line, a notebook, or a folder that is watched.
+
+records ──▶ views (what can be drawn, each once, portraits with their flows) ──▶ Report ──▶ page
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from headway.records import Finding, Trajectory, plain
+from headway.report.about import PROGRESS, drawable
+from headway.report.build import run_view
+from headway.report.page import FigureGroup, Report, RunView
+from headway.report.page.flow_payload import is_portrait
+from headway.store import Record
+from headway.store.kinds import summary
+
+OTHERS = "Other runs in this folder"
+"""The title of runs that belong to no experiment that is shown."""
+MOST_BYTES = 10_000_000
+"""Of all runs' numbers on one page; what does not fit is named instead."""
+MOST_NAMED = 3
+"""Runs without room that are named one by one."""
+MOST_LABEL = 72
+"""Letters of a run's name in lists."""
+MOST_LETTERS = 48
+"""Of what was changed, in the name of a page's file."""
+
+Portrait = tuple[Any, Trajectory]
+
+
+class Shown(NamedTuple):
+    """A record, what a person calls it, and the title under which it is listed."""
+
+    label: str
+    record: Record
+    section: str = ""
+
+
+def can_draw(record: Record) -> bool:
+    """Whether the slider has something to show of it; no array is read."""
+    return drawable(record.clock_of)
+
+
+def has_times(record: Record) -> bool:
+    """Whether anything of it was kept along the way: some runs keep only how they ended."""
+    return any(len(record.trajectory.times(name)) for name in PROGRESS if name in record.clock_of)
+
+
+def worth_drawing(records: Mapping[str, Record]) -> dict[str, Record]:
+    """The runs of an experiment that can be drawn, those with pictures of attention first.
+
+    Models of short windows, to compare with, come after the others.
+    """
+    runs = {name: record for name, record in records.items() if can_draw(record) and has_times(record)}
+
+    def rank(name: str) -> tuple[bool, bool]:
+        compared = getattr(runs[name].cell.settings, "context", None) is not None
+        return compared, not has_pictures(runs[name])
+
+    return {name: runs[name] for name in sorted(runs, key=rank)}
+
+
+def has_pictures(record: Record) -> bool:
+    """Whether attention was kept, as matrices or position by position."""
+    attention = record.trajectory.arrays.get("attention")
+    return attention is not None and attention.size > 0
+
+
+def portraits_among(records: Iterable[Record]) -> list[Portrait]:
+    """The planes in which heads of a flow move, which are shown with that flow."""
+    found = [record for record in records if is_portrait(record.cell.settings, record.clock_of)]
+    return [(record.cell.settings, record.trajectory) for record in found]
+
+
+def views_of(runs: Iterable[Shown], portraits: Sequence[Portrait] = ()) -> tuple[RunView, ...]:
+    """Every run that can be drawn, once, in this order."""
+    views: dict[str, RunView] = {}
+    for label, record, section in runs:
+        if record.identity not in views and can_draw(record) and has_times(record):
+            views[record.identity] = view_of(label, record, portraits, section)
+    return tuple(views.values())
+
+
+def view_of(label: str, record: Record, portraits: Sequence[Portrait] = (), section: str = "") -> RunView:
+    """One record as the page shows it."""
+    return run_view(label, record.cell.settings, record.trajectory, record.provenance, portraits, section)
+
+
+def put_together(
+    title: str,
+    introduction: str,
+    runs: Sequence[Shown],
+    findings: Sequence[tuple[str, Finding]] = (),
+    figures: Sequence[FigureGroup] = (),
+    commands: Sequence[str] = (),
+    portraits: Sequence[Portrait] = (),
+    left_out: Sequence[str] = (),
+) -> Report:
+    """The page: the first runs come first, and what there is no room for is named in a note."""
+    fitting, without_room = _fitting(runs)
+    missing = [*without_room, *left_out]
+    notes = (_left_out(missing),) if missing else ()
+    views = views_of(fitting, portraits)
+    return Report(title, introduction, views, tuple(findings), tuple(commands), tuple(figures), notes)
+
+
+def other_runs(records: Iterable[Record], used: Iterable[str]) -> list[Shown]:
+    """What lies in the folder besides the runs that experiments use, named by what differs from the defaults."""
+    known = set(used)
+    rest = [record for record in records if record.identity not in known and can_draw(record)]
+    return [Shown(other_label(record), record, OTHERS) for record in rest]
+
+
+def other_label(record: Record) -> str:
+    """As in "recall 3f2a: 4 seeds; task.pairs=8"; of much that differs, the beginning."""
+    words = f"{record.cell.kind} {record.identity[-4:]}: {summary(record.cell)}"
+    return words if len(words) <= MOST_LABEL else f"{words[: MOST_LABEL - 1]}…"
+
+
+def notebook_views(records: Sequence[Record]) -> tuple[RunView, ...]:
+    """The runs that somebody handed over, numbered; a run that cannot be drawn is an error, not a gap."""
+    portraits = portraits_among(records)
+    shown = [record for record in records if not is_portrait(record.cell.settings, record.clock_of)]
+    for record in shown:
+        if not can_draw(record):
+            raise ValueError(
+                f"{record.identity} has nothing that changes over time and could be drawn: its arrays are "
+                f"{', '.join(sorted(record.clock_of)) or 'none'}, and the page needs a loss or an accuracy. Look at "
+                "its `trajectory`, or draw its figures with `headway report`."
+            )
+    return tuple(view_of(f"run {number}", each, portraits) for number, each in enumerate(shown, start=1))
+
+
+def changed_settings(usual: Any, chosen: Any) -> dict[str, Any]:
+    """{"task.ratio": 1.3}: what is set otherwise than usual, by full names."""
+    before, after = _flat(plain(usual)), _flat(plain(chosen))
+    return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
+
+
+def _flat(data: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        return {prefix.removesuffix("."): data}
+    return {name: value for key, each in data.items() for name, value in _flat(each, f"{prefix}{key}.").items()}
+
+
+def page_name(name: str, changes: Mapping[str, Any]) -> str:
+    """ "stages-quick" -> "stages-quick-task.ratio-1.3": a run with other settings has a page of its own."""
+    if not changes:
+        return name
+    words = "-".join(f"{setting}-{value}" for setting, value in sorted(changes.items()))
+    plain = re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-.")
+    if len(plain) > MOST_LETTERS:
+        plain = f"changed-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+    return f"{name}-{plain}"
+
+
+def _fitting(runs: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
+    room, fitting, without = MOST_BYTES, [], []
+    seen: set[str] = set()
+    for each in runs:
+        if each.record.identity in seen or not can_draw(each.record):
+            continue
+        seen.add(each.record.identity)
+        size = sum(stamp["bytes"] for name, stamp in each.record.files.items() if "trajectory" in name)
+        if size <= room or not fitting:
+            fitting.append(each)
+            room -= size
+        else:
+            without.append(each.label)
+    return fitting, without
+
+
+def _left_out(labels: Sequence[str]) -> str:
+    named = "; ".join(labels[:MOST_NAMED])
+    more = f"; and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+    verb = "is" if len(labels) == 1 else "are"
+    count = f"{len(labels)} run{'' if len(labels) == 1 else 's'}"
+    return f"{count} {verb} not drawn here, to keep this page small: {named}{more}. `headway watch` shows each of them."

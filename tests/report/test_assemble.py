@@ -1,0 +1,73 @@
+"""Pages are put together in one place: each run once, what does not fit is named, other settings have other files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.report.made_run import FOUR, made_settings, made_trajectory
+from tests.report.made_task import heads_alone
+
+from headway.records import Cell
+from headway.report import assemble
+from headway.report.assemble import (
+    OTHERS,
+    Shown,
+    changed_settings,
+    notebook_views,
+    other_runs,
+    page_name,
+    put_together,
+    views_of,
+)
+from headway.settings import ConstructionSettings, RecallSettings
+from headway.store import Record, Store
+
+USUAL = made_settings()
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Record:
+    with Store(tmp_path).open(Cell(USUAL, FOUR)) as work:
+        return work.place(made_trajectory(USUAL), {})
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Record:
+    with Store(tmp_path).open(Cell(RecallSettings(), (0, 1, 2))) as work:
+        return work.place(heads_alone(), {})
+
+
+def test_a_run_is_on_the_page_once_by_its_first_name(chain, recall):
+    views = views_of([Shown("a", chain), Shown("b", recall), Shown("c", chain)])
+    assert [view.label for view in views] == ["a", "b"]
+
+
+def test_what_there_is_no_room_for_is_named(chain, recall, monkeypatch):
+    monkeypatch.setattr(assemble, "MOST_BYTES", 1000)
+    report = put_together("t", "", [Shown("a", chain), Shown("b", recall)])
+    assert [view.label for view in report.runs] == ["a"]  # a page without any run would be no page
+    assert report.notes == ("1 run is not drawn here, to keep this page small: b. `headway watch` shows each of them.",)
+
+
+def test_runs_that_no_experiment_uses_are_named_by_what_differs(chain, recall):
+    (other,) = other_runs([chain, recall], {chain.identity})
+    assert other.section == OTHERS and other.label == f"recall {recall.identity[-4:]}: 3 seeds; default settings"
+
+
+def test_a_notebook_is_told_what_cannot_be_drawn(chain, tmp_path):
+    assert [view.label for view in notebook_views([chain])] == ["run 1"]
+    with Store(tmp_path).open(Cell(ConstructionSettings(), (0,))) as work:
+        made = work.place(replace(made_trajectory(USUAL, (0,)), arrays={}, clock_of={}), {})
+    with pytest.raises(ValueError, match="nothing that changes over time"):
+        notebook_views([made])
+
+
+def test_the_grids_own_page_keeps_its_name_and_other_settings_have_one_of_their_own():
+    assert page_name("stages-quick", changed_settings(USUAL, USUAL)) == "stages-quick"
+    changed = USUAL.changed(task={"ratio": 1.3})
+    assert changed_settings(USUAL, changed) == {"task.ratio": 1.3}
+    assert page_name("stages-quick", changed_settings(USUAL, changed)) == "stages-quick-task.ratio-1.3"
+    many = {f"training.setting{k}": k for k in range(9)}
+    assert page_name("stages-quick", many) != page_name("stages-quick", many | {"training.setting0": 5})
+    assert len(page_name("stages-quick", many)) < 40
+    assert "/" not in page_name("x", {"task.path": "../../etc"})
