@@ -110,7 +110,7 @@ def main(arguments: Sequence[str]) -> None:
     changes: dict[str, Any] = {}
     for each, group in cells.items():
         for run, cell in group.items():
-            changes |= changed_settings(experiments[each].GRIDS[grid][run], cell.settings)
+            changes |= changed_settings(experiments[each].grids[grid][run], cell.settings)
     outcomes = [Outcome(each, grid, records_of(group, stores), changes) for each, group in cells.items()]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])

@@ -59,10 +59,10 @@ def number_of_bytes(text: str) -> int:
 
 def task(root: str, order: str, code: tuple[str, ...], number: int) -> int:
     """What a task does: a worker in a process of its own, which ends with the task."""
-    code = attend(spawn(command(Path(root), Path(order), code, only=number)))
-    if code not in (0, 1):
-        raise RuntimeError(f"the worker left with {code}")
-    return code
+    left = attend(spawn(command(Path(root), Path(order), code, only=number)))
+    if left not in (0, 1):
+        raise RuntimeError(f"the worker left with {left}")
+    return left
 
 
 class Tasks:
