@@ -16,12 +16,12 @@ import jax
 import numpy as np
 from jax.experimental.compilation_cache import compilation_cache
 
-from headway.laboratory import Group
 from headway.presets import MINIMAL
 from headway.records import Cell, Trajectory
 from headway.settings import EvaluationSettings, TrainingSettings
 from headway.tasks.chain import Chain
 from headway.tasks.run import Settings
+from headway.training.group import Group
 
 TINY = Settings(
     task=Chain(vocab=5, blocks=((1,), (2,)), horizon=4),
@@ -52,11 +52,10 @@ class Outcome(NamedTuple):
 
 def outcomes(group: Group) -> list[Outcome]:
     """Train a group to its end."""
-    segments = list(group.segments(0, None))
-    ends = zip(group.facts(segments[-1]), group.weights(segments[-1]), strict=True)
+    ticks = list(group.ticks(0, None))
+    ends = zip(group.facts(), group.weights(), strict=True)
     return [
-        Outcome(replace(group.part(segments, index), facts=facts), weights)
-        for index, (facts, weights) in enumerate(ends)
+        Outcome(replace(group.part(ticks, index), facts=facts), weights) for index, (facts, weights) in enumerate(ends)
     ]
 
 
