@@ -167,7 +167,7 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
     ),
     "A15": (
         first_stage_less_marked,
-        ((SETTINGS.changed(model={"blocks": 2}), BLURRED), (SETTINGS, CLEAR)),
+        ((SETTINGS.changed(model={"layers": 2}), BLURRED), (SETTINGS, CLEAR)),
     ),
     "A16": (checkered, ((UNEVEN, {"kl": IN_ORDER, "attention": CHECKERED}),)),
     "A17": (

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from headway.cli.arguments import experiment_from
 from headway.cli.ending import offer
-from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
+from headway.experiments.outcome import Outcome, place_of
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
 from headway.store import files
@@ -86,7 +86,7 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
 
 def _findings(outcome: Outcome, key: str) -> list[Finding]:
     """Without the reasons that we give for what fails: they are for the papers' settings."""
-    found = experiment_from(outcome.experiment).read(outcome.results)
+    found = outcome.experiment.read(outcome.results)
     return [replace(each, figures=key) for each in found]
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from headway.cli.arguments import experiment_from, seeds_of
-from headway.experiments import NAMES
+from headway.experiments import NAMES, Experiment, find
 from headway.lookup import answer, readable
 from headway.records import Cell, Finding
 from headway.store import Record, Store
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
 class Outcome:
     """The records that answer an experiment's grid, by the names of its runs; some may be missing."""
 
-    experiment: str
+    experiment: Experiment
+    called: str
+    """The experiment's name, or that of its file."""
     grid: str
     records: Mapping[str, Record]
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -32,7 +33,7 @@ class Outcome:
         """Of its files: runs with other settings do not write over the grid's own figures."""
         from headway.report.assemble import page_name
 
-        return page_name(f"{self.experiment}-{self.grid}", self.changes)
+        return page_name(f"{self.called}-{self.grid}", self.changes)
 
     @property
     def results(self) -> Results:
@@ -40,27 +41,27 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        return self.records.keys() >= experiment_from(self.experiment).grids[self.grid].keys()
+        return self.records.keys() >= self.experiment.grids[self.grid].keys()
 
     def findings(self) -> list[Finding]:
-        found = experiment_from(self.experiment).read(self.results, self.grid)
+        found = self.experiment.read(self.results, self.grid)
         return [replace(each, figures=self.name) for each in found]
 
 
 def outcomes_from(
-    stores: Sequence[Store], grids: Sequence[str], experiments: Sequence[str] = NAMES, every: bool = False
+    stores: Sequence[Store], grids: Sequence[str], names: Sequence[str] = NAMES, every: bool = False
 ) -> list[Outcome]:
-    """What the folders hold of the experiments; `every` keeps those of which they hold nothing."""
+    """What the folders hold of Headway's experiments; `every` keeps those of which they hold nothing."""
     outcomes, among = [], readable(stores)
-    for name in experiments:
-        experiment = experiment_from(name)
+    for name in names:
+        experiment = find(name)
         for grid in (grid for grid in grids if grid in experiment.grids):
             found = {}
             for run, settings in experiment.grids[grid].items():
-                record = answer(Cell(settings, seeds_of(experiment, grid)), stores, loosely=True, among=among)
+                record = answer(Cell(settings, tuple(range(experiment.seeds[grid]))), stores, loosely=True, among=among)
                 found |= {} if record is None else {run: record}
             if found or every:
-                outcomes.append(Outcome(name, grid, found))
+                outcomes.append(Outcome(experiment, name, grid, found))
     return outcomes
 
 
