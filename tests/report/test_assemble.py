@@ -19,8 +19,9 @@ from headway.report.assemble import (
     put_together,
     views_of,
 )
-from headway.settings import ConstructionSettings, RecallSettings
 from headway.store import Record, Store
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
 
 USUAL = made_settings()
 
@@ -33,7 +34,7 @@ def chain(tmp_path: Path) -> Record:
 
 @pytest.fixture
 def recall(tmp_path: Path) -> Record:
-    with Store(tmp_path).open(Cell(RecallSettings(), (0, 1, 2))) as work:
+    with Store(tmp_path).open(Cell(Recall.usual(), (0, 1, 2))) as work:
         return work.place(heads_alone(), {})
 
 
