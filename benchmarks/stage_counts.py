@@ -35,7 +35,7 @@ def counts(record, **thresholds: float) -> list[tuple[int, int]]:
 
 def main(folder: str) -> None:
     experiment, store = find("ladder"), Store(Path(folder))
-    settings = {name: experiment.GRIDS[grid][run] for name, (grid, run) in RUNS.items()}
+    settings = {name: experiment.grids[grid][run] for name, (grid, run) in RUNS.items()}
     full = settings["full, as run"]
     settings |= {f"n-gram model, c = {context}, as run": full.ngram(context) for context in full.references}
     everyone, records = [], {}

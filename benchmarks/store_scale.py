@@ -79,8 +79,7 @@ def size(folder: Path) -> tuple[int, int, int]:
 def command(words: str) -> str:
     """From the command to its end, in a process of its own."""
     process = [sys.executable, "-m", "headway", *words.split()]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return seconds(lambda: subprocess.run(process, check=False, **silent), 1)
+    return seconds(lambda: subprocess.run(process, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), 1)
 
 
 def measure(count: int, folder: Path) -> None:

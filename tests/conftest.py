@@ -11,8 +11,8 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 from tests.compiling import FLAGS
 
-SOURCE = Path(__file__).parent.parent / "src" / "headway"
-UNCHECKED = {"cli", "experiments"}
+ROOT = Path(__file__).parent.parent
+UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
 """They import what they annotate with only for the type checker, so that help does not wait for NumPy."""
 
 LONG = (
@@ -34,9 +34,9 @@ LONG = (
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-install_import_hook(
-    [f"headway.{path.stem}" for path in SOURCE.iterdir() if path.stem not in UNCHECKED], "shapes.checked"
-)
+PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
+MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
+install_import_hook(sorted(MODULES - UNCHECKED), "shapes.checked")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

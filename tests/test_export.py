@@ -11,8 +11,9 @@ from tests.report.made_flow import made_flow
 from headway import export as exporting
 from headway.export import ExportError, export
 from headway.records import Cell, Trajectory
-from headway.settings import FlowSettings, Settings
+from headway.settings import FlowSettings
 from headway.store import Record, Store
+from headway.tasks.run import Settings
 
 SEEDS = (5, 9)
 FLOW = FlowSettings(length=6, points=3)

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-
-from headway.laboratory.hand_made import hand_made
-from headway.laboratory.randomness import FEATURES, TEST_SET, key_of
-from headway.records import Cell, Trajectory
-from headway.settings import ConstructionSettings, TaskSettings
 from headway.tasks.markov import MarkovChain, lag_weights, markov_chain
 
-TASK = TaskSettings(tokens=4, blocks=((2, 3), (1,)), weighting="sum", horizon=3, base=4.0)
+from headway.laboratory.hand_made import hand_made
+from headway.records import Cell, Trajectory
+from headway.tasks.chain import Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.training.randomness import FEATURES, TEST_SET, key_of
+
+TASK = Chain(vocab=4, blocks=((2, 3), (1,)), weighting="sum", horizon=3, base=4.0)
 SHARPNESS = (0.0, 1.0, 2.0, 20.0)
 COUNT = 150
 """More than are measured at a time."""

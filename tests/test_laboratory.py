@@ -6,14 +6,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.tasks.markov import markov_chain
+from headway.training.train import Program
 from tests.training.tiny import EVALUATIONS, TINY, changed, trained
 
 from headway.kernels import form_of
 from headway.laboratory import Group, precision, problem, shape_of
-from headway.laboratory.randomness import FEATURES, TEST_SET, key_of
 from headway.records import Cell
-from headway.tasks.markov import markov_chain
-from headway.training.train import Program
+from headway.training.randomness import FEATURES, TEST_SET, key_of
 
 SEEDS = (0, 1, 2)
 
@@ -103,7 +103,7 @@ def test_a_group_has_room_for_its_largest_set_and_refuses_less():
 
 
 SHAPES = {
-    "tokens": changed(TINY, task={"tokens": 6}),
+    "tokens": changed(TINY, task={"vocab": 6}),
     "batch": changed(TINY, training={"batch": 4}),
     "steps": changed(TINY, training={"steps": 13}),
     "optimiser": changed(TINY, training={"optimiser": "sgd"}),

@@ -9,13 +9,16 @@ import pytest
 
 from headway.lookup import answer, needed, readable
 from headway.records import Cell, Trajectory
-from headway.settings import ConstructionSettings, EvaluationSettings, Settings, TaskSettings
+from headway.settings import EvaluationSettings
 from headway.store import Record, Store, StoreError
+from headway.tasks.chain import Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.run import Settings
 
 PLAIN = Settings()
 COMPARED = Settings(references=(2, 4))
 OTHERWISE = Settings(references=(2, 6))
-ELSE = Settings(task=TaskSettings(ratio=1.3))
+ELSE = Settings(task=Chain(ratio=1.3))
 HAND_MADE = ConstructionSettings()
 FOUR, EIGHT = tuple(range(4)), tuple(range(8))
 
@@ -88,7 +91,7 @@ def test_other_seeds_answer_only_loosely(store, put):
         ELSE,
         COMPARED.ngram(2),
         replace(PLAIN, context=6),
-        replace(PLAIN, evaluation=EvaluationSettings(subsets=True)),
+        replace(PLAIN, evaluation=EvaluationSettings(comparisons=True)),
         HAND_MADE,
     ],
 )

@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.measurement import Experience, by_lag, divergence, experience, facts_of, mean_over, measure
+from headway.tasks.markov import MarkovChain, markov_chain
 from scipy import optimize, stats
 from tests.models import plain_transformer as plain
 from tests.models.switches import stirred
@@ -16,17 +18,15 @@ from tests.tasks.enumeration import TINY, all_sequences, combinations, exact_ent
 
 from headway.analysis import by_lag as by_lag_in_numpy
 from headway.kernels.tables import form as tables
-from headway.measurement import Experience, by_lag, divergence, experience, facts_of, mean_over, measure
 from headway.models.construction import construction
 from headway.models.transformer import Transformer
 from headway.presets import MINIMAL
 from headway.settings import ModelSettings
-from headway.tasks.markov import MarkovChain, markov_chain
 
 TASK = TINY["unequal, mean"]
 SEQUENCES = all_sequences(TASK)
 CONTEXTS = (1, 2)
-TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, blocks=2, norm="pre")
+TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, layers=2, norm="pre")
 MODEL = replace(MINIMAL, heads=2)
 WATCHED = range(0, len(SEQUENCES), 29)
 """Sequences for the slow loops."""
@@ -45,12 +45,12 @@ def chain(double) -> MarkovChain:
 
 @pytest.fixture(scope="module")
 def model(double) -> Transformer:
-    return stirred(MODEL, tokens=3, length=TASK.length)
+    return stirred(MODEL, vocab=3, length=TASK.length)
 
 
 @pytest.fixture(scope="module")
 def references(double) -> tuple[Transformer, ...]:
-    return tuple(stirred(MODEL, seed=context, tokens=3, length=context) for context in CONTEXTS)
+    return tuple(stirred(MODEL, seed=context, vocab=3, length=context) for context in CONTEXTS)
 
 
 def reader(chunk: int):
@@ -71,8 +71,8 @@ def each(model, chain, references) -> dict[str, np.ndarray]:
     """The measurements of every possible sequence alone."""
 
     def alone(sequence):
-        data = seen(chain, sequence[None], references, subsets=True)
-        return measure(reader(1), model, data, subsets=True) | facts_of(data)
+        data = seen(chain, sequence[None], references, comparisons=True)
+        return measure(reader(1), model, data, comparisons=True) | facts_of(data)
 
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(alone))(jnp.asarray(SEQUENCES)))
 
@@ -191,8 +191,8 @@ def test_a_model_that_is_the_truth_has_no_excess_loss_and_stands_on_the_last_run
 def test_what_is_measured_on_many_sequences_is_the_mean_of_each_whatever_the_chunk(
     each, model, chain, references, chunk
 ):
-    data = seen(chain, jnp.asarray(SEQUENCES), references, subsets=True)
-    found = measured(model, data, chunk, subsets=True)
+    data = seen(chain, jnp.asarray(SEQUENCES), references, comparisons=True)
+    found = measured(model, data, chunk, comparisons=True)
     means = {"excess_loss", "kl_rungs", "kl_references", "kl_subsets", "attention", "attention_by_lag"}
     assert set(found) == means | {"excess_halves"}
     for name in means:
@@ -201,7 +201,7 @@ def test_what_is_measured_on_many_sequences_is_the_mean_of_each_whatever_the_chu
 
 def test_without_combinations_the_references_stay_what_they_are(model, chain, references):
     """Both follow the rungs in one table."""
-    both = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references, subsets=True), 4, subsets=True)
+    both = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references, comparisons=True), 4, comparisons=True)
     found = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references), 4)
     assert set(found) == set(both) - {"kl_subsets"}
     np.testing.assert_allclose(found["kl_references"], both["kl_references"], rtol=1e-12)
@@ -246,7 +246,7 @@ def test_confidence_alone_reaches_uniform_and_the_truth(chain):
 
 def test_facts_are_about_the_rungs_whatever_else_is_compared_with(chain, references):
     plain_facts = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9])))
-    compared = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9]), references, subsets=True))
+    compared = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9]), references, comparisons=True))
     assert set(plain_facts) <= set(compared)
     for name, value in plain_facts.items():
         np.testing.assert_allclose(compared[name], value, rtol=1e-12, atol=1e-15)
@@ -266,7 +266,7 @@ def test_a_mean_does_not_depend_on_how_the_sequences_are_cut(chunk):
 
 @pytest.mark.parametrize("length", [2, TASK.length], ids=["window", "whole"])
 def test_attention_of_every_layer_is_kept_with_the_rows_that_predict(chain, length):
-    model = stirred(TWO_BLOCKS, tokens=3, length=length)
+    model = stirred(TWO_BLOCKS, vocab=3, length=length)
     data = seen(chain, jnp.asarray(SEQUENCES[:4]))
     found = measured(model, data, 4)
     rows = TASK.horizon if length == TASK.length else 1

@@ -11,8 +11,9 @@ from tests.report.made_run import FOUR, made_boundaries, made_settings, made_tra
 
 import headway
 from headway.records import Cell, Trajectory
-from headway.settings import ConstructionSettings, SettingsError
+from headway.settings import SettingsError
 from headway.store import Record, Store
+from headway.tasks.construction import ConstructionSettings
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,14 @@ from tests.models.switches import stirred
 from headway.models.transformer import Transformer
 from headway.prediction import log_probabilities, predict
 from headway.presets import MINIMAL
-from headway.settings import ModelSettings, TaskSettings
+from headway.settings import ModelSettings
+from headway.tasks.chain import Chain
 
-TASK = TaskSettings(tokens=4, blocks=((1,), (3,)), order=4, horizon=3)
+TASK = Chain(vocab=4, blocks=((1,), (3,)), order=4, horizon=3)
 SEQUENCE = [2, 0, 3, 1, 0, 2, 3]
 """Four to start with, then three that are predicted."""
 MINIMAL_OF_TWO = replace(MINIMAL, heads=2)
-TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, blocks=2, dropout=0.5)
+TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, layers=2, dropout=0.5)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,7 +41,7 @@ def settings(request) -> ModelSettings:
 def ngram(request) -> Transformer:
     """A model that reads windows of 1, 2 or all 4 tokens."""
     settings, context = request.param
-    return stirred(settings, tokens=4, length=context)
+    return stirred(settings, vocab=4, length=context)
 
 
 def logits(model: Transformer, sequence: list[int]) -> np.ndarray:
@@ -48,7 +49,7 @@ def logits(model: Transformer, sequence: list[int]) -> np.ndarray:
 
 
 def test_a_model_of_the_whole_length_reads_all_but_the_last_token_at_once(settings):
-    model = stirred(settings, tokens=4, length=TASK.length)
+    model = stirred(settings, vocab=4, length=TASK.length)
     found, wanted = predict(model, TASK, jnp.asarray(SEQUENCE)), model.read(jnp.asarray(SEQUENCE[:-1]), 3)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -79,7 +80,7 @@ def test_an_ngram_model_sees_its_window_and_nothing_older(ngram):
 def test_with_a_single_prediction_the_longest_window_is_the_whole_sequence():
     """The two ways meet: one window of all starting tokens."""
     task = replace(TASK, horizon=1)
-    model = stirred(MINIMAL_OF_TWO, tokens=4, length=4)
+    model = stirred(MINIMAL_OF_TWO, vocab=4, length=4)
     found = predict(model, task, jnp.asarray(SEQUENCE[:5]))
     np.testing.assert_allclose(found.logits, predict(model, TASK, jnp.asarray(SEQUENCE)).logits[:1], rtol=1e-12)
 
@@ -92,7 +93,7 @@ def test_probabilities_are_the_softmax_of_the_logits(ngram):
 
 def test_with_a_key_every_window_has_dropout_of_its_own():
     """The same window three times over: alike without noise, different with it."""
-    model = stirred(TWO_BLOCKS, tokens=4, length=2)
+    model = stirred(TWO_BLOCKS, vocab=4, length=2)
     same = jnp.asarray([1, 1, 1, 1, 1, 1, 1])
     quiet = predict(model, TASK, same).logits
     noisy = predict(model, TASK, same, jax.random.key(0)).logits
@@ -102,7 +103,7 @@ def test_with_a_key_every_window_has_dropout_of_its_own():
 
 
 def test_with_a_key_a_whole_sequence_has_dropout_too():
-    model = stirred(TWO_BLOCKS, tokens=4, length=TASK.length)
+    model = stirred(TWO_BLOCKS, vocab=4, length=TASK.length)
     key = jax.random.key(1)
     noisy = predict(model, TASK, jnp.asarray(SEQUENCE), key).logits
     np.testing.assert_array_equal(noisy, model(jnp.asarray(SEQUENCE[:-1]), 3, key))
@@ -110,7 +111,7 @@ def test_with_a_key_a_whole_sequence_has_dropout_too():
 
 
 def test_a_model_that_fits_no_window_is_refused_instead_of_reading_from_the_end():
-    model = stirred(MINIMAL_OF_TWO, tokens=4, length=5)
+    model = stirred(MINIMAL_OF_TWO, vocab=4, length=5)
     with pytest.raises(ValueError) as caught:
         predict(model, TASK, jnp.asarray(SEQUENCE))
     assert str(caught.value) == (

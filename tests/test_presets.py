@@ -7,7 +7,7 @@ import pytest
 
 from headway import presets, published
 from headway.experiments import find
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 
 def differences(left: Any, right: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
@@ -49,12 +49,12 @@ each_at_paper_scale = pytest.mark.parametrize("settings", PAPER_SCALE.values(), 
 @each_at_paper_scale
 def test_what_the_papers_tables_have_in_common(settings: Settings):
     task, training = settings.task, settings.training
-    assert (task.tokens, len(task.blocks), task.ratio, task.base, task.horizon) == (50, 3, 1.7, 10, 20)
+    assert (task.vocab, len(task.blocks), task.ratio, task.base, task.horizon) == (50, 3, 1.7, 10, 20)
     assert (training.samples, training.test_samples, training.batch, training.steps) == (9000, 3000, 3000, 2000)
     assert training.steps_per_epoch == 3
     assert (training.optimiser, training.weight_decay, training.clip, training.data) == ("adamw", 0.01, 1.0, "finite")
     assert (training.patience, training.factor) == (10, 0.5)
-    assert (settings.model.heads, settings.model.blocks, settings.model.initialisation) == (3, 1, "xavier")
+    assert (settings.model.heads, settings.model.layers, settings.model.initialisation) == (3, 1, "xavier")
     assert settings.context is None and settings.references == ()
 
 
@@ -69,7 +69,7 @@ def test_the_minimal_model_is_merged_scores_and_values_and_nothing_else(settings
     assert task.blocks == ((1, 2), (3, 4), (5, 6))
     assert (model.embedding, model.positions, model.norm) == ("one-hot", "one-hot", "none")
     assert not (model.keys or model.output or model.residual or model.mlp or model.readout or model.dropout)
-    assert model.stream(task.tokens, task.length) == task.tokens + task.horizon + task.start - 1, "E = d + T + w - 1"
+    assert model.stream(task.vocab, task.length) == task.vocab + task.horizon + task.start - 1, "E = d + T + w - 1"
 
 
 @pytest.mark.parametrize("settings", [presets.full_printed(), presets.full_as_run()])
@@ -86,7 +86,7 @@ def test_the_full_model_has_three_heads_of_85_and_a_layer_of_64(settings: Settin
                                           (presets.full_quick(), presets.full_as_run())])  # fmt: skip
 def test_a_quick_preset_is_the_run_one_made_smaller(quick: Settings, whole: Settings):
     sizes = {
-        *("task.tokens", "task.blocks", "task.horizon", "model.width", "model.mlp"),
+        *("task.vocab", "task.blocks", "task.horizon", "model.width", "model.mlp"),
         *("training.steps", "training.batch", "training.samples", "training.test_samples", "training.precision"),
         *("evaluation.points", "evaluation.also", "evaluation.snapshots"),
     }
@@ -98,7 +98,7 @@ def test_a_quick_preset_is_the_run_one_made_smaller(quick: Settings, whole: Sett
 
 @pytest.mark.parametrize("experiment, run", published.STAGE_ENDS)
 def test_what_is_published_is_about_a_run_that_is_made_and_lies_within_it(experiment, run):
-    settings = find(experiment).GRIDS["as-run"][run]
+    settings = find(experiment).grids["as-run"][run]
     ends = published.STAGE_ENDS[experiment, run]
     assert 1 <= len(ends) < len(settings.task.blocks)
     assert list(ends) == sorted(set(ends))
@@ -139,6 +139,6 @@ def test_what_goes_beyond_the_paper_is_smaller_and_compares_every_combination_of
     changed = differences(small, settings)
     assert {"task.blocks", "model.width", "training.batch", "training.test_samples"} <= changed.keys()
     assert small.evaluation.subsets
-    untouched = ("task.weighting", "task.tokens", "training.schedule", "training.steps", "training.learning_rate")
+    untouched = ("task.weighting", "task.vocab", "training.schedule", "training.steps", "training.learning_rate")
     assert not changed.keys() & set(untouched)
     assert small.model.width % (2 * small.model.heads) == 0, "rotary positions turn pairs of coordinates"

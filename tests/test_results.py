@@ -37,7 +37,7 @@ def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
     assert trained <= 20e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 5.5e6, "everything else"
+    assert sum(sizes.values()) - trained <= 6e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -74,20 +74,31 @@ def test_every_claim_that_fails_at_paper_scale_has_a_reason(findings):
 
 def test_no_record_is_there_that_no_experiment_needs():
     def answered(name: str, grid: str) -> list[Record]:
-        seeds = tuple(range(find(name).SEEDS[grid]))
-        cells = [Cell(settings, seeds) for settings in find(name).GRIDS[grid].values()]
+        seeds = tuple(range(find(name).seeds[grid]))
+        cells = [Cell(settings, seeds) for settings in find(name).grids[grid].values()]
         return [found for cell in cells if (found := answer(cell, [RESULTS], loosely=True, among=RECORDS))]
 
-    at_scale = [(name, grid) for name in NAMES for grid in find(name).GRIDS if grid != "quick"]
+    at_scale = [(name, grid) for name in NAMES for grid in find(name).grids if grid != "quick"]
     used = [record for name, grid in at_scale for record in answered(name, grid)]
     compared_with = {reference.identity for record in used for reference in record.cell.references()}
     assert {record.identity for record in RECORDS} - {record.identity for record in used} - compared_with == set()
 
 
+def tables() -> list[list[list[str]]]:
+    """The tables of claims in the README: cells of rows, the header first."""
+    found = re.findall(r"^\| claim \|.*(?:\n\|.*)*", (ROOT / "README.md").read_text(), re.MULTILINE)
+    return [[[cell.strip(" *") for cell in row.strip("|").split("|")] for row in table.splitlines()] for table in found]
+
+
+def test_the_words_in_the_readme_are_the_titles_of_the_claims():
+    told = dict(row[0].split(": ", 1) for table in tables() for row in table[2:])
+    titles = {claim.name: claim.title for name in NAMES for claim in find(name).claims}
+    assert {name: told.get(name) for name in titles} == titles
+
+
 def test_the_verdicts_in_the_readme_are_those_of_the_records(findings):
     told = {}
-    for table in re.findall(r"^\| claim \|.*(?:\n\|.*)*", (ROOT / "README.md").read_text(), re.MULTILINE):
-        header, _, *rows = ([cell.strip(" *") for cell in row.strip("|").split("|")] for row in table.splitlines())
+    for header, _, *rows in tables():
         for claim, *verdicts in rows:
             told |= {(claim.split(":")[0], grid): said for grid, said in zip(header[1:], verdicts, strict=True)}
     shown = {

@@ -6,24 +6,19 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from headway.records import Cell, plain, revive
-from headway.settings import (
-    ConstructionSettings,
-    EvaluationSettings,
-    ModelSettings,
-    Settings,
-    SettingsError,
-    TaskSettings,
-    TrainingSettings,
-)
+from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
+from headway.tasks.chain import Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.run import Settings
 
 
 def test_settings_do_not_change_once_they_are_made():
     with pytest.raises(FrozenInstanceError):
-        TaskSettings().ratio = 2.0  # ty: ignore[invalid-assignment]
+        Chain().ratio = 2.0  # ty: ignore[invalid-assignment]
 
 
 def given(number: float) -> Settings:
-    task = TaskSettings(weighting="given", blocks=((1,), (2,)), weights=((number,), (number,)), ratio=number)
+    task = Chain(weighting="given", blocks=((1,), (2,)), weights=((number,), (number,)), ratio=number)
     return Settings(
         task=replace(task, base=number),
         model=ModelSettings(scale=number),
@@ -40,7 +35,7 @@ def test_a_whole_number_where_a_float_is_wanted_gives_the_same_settings_and_the_
 
 def test_counts_stay_whole_numbers():
     """A float in their place would be another name for the same cell."""
-    assert '"tokens": 50,' in json.dumps(plain(TaskSettings()))
+    assert '"tokens": 50,' in json.dumps(plain(Chain()))
     assert '"also": [60]' in json.dumps(plain(EvaluationSettings(also=(60,))))
 
 
@@ -51,10 +46,10 @@ def test_settings_survive_being_written_down():
 
 def test_a_sequence_starts_with_as_many_tokens_as_its_furthest_lag_needs_or_as_the_order_says():
     blocks = ((5, 2), (1,))
-    assert TaskSettings(blocks=blocks).start == 5
-    assert TaskSettings(blocks=blocks, order=9).start == 9
-    assert TaskSettings(blocks=blocks).lags == (1, 2, 5)
-    assert TaskSettings(blocks=blocks, order=9, horizon=4).length == 9 + 4 - 1
+    assert Chain(blocks=blocks).start == 5
+    assert Chain(blocks=blocks, order=9).start == 9
+    assert Chain(blocks=blocks).lags == (1, 2, 5)
+    assert Chain(blocks=blocks, order=9, horizon=4).length == 9 + 4 - 1
 
 
 @pytest.mark.parametrize(
@@ -77,7 +72,9 @@ def test_the_last_batch_of_an_epoch_may_be_smaller():
 
 
 def test_an_ngram_model_differs_from_its_parent_only_in_what_it_sees_and_what_is_kept_of_it():
-    parent = Settings(references=(2, 4), evaluation=EvaluationSettings(points=9, also=(60,), snapshots=5, subsets=True))
+    parent = Settings(
+        references=(2, 4), evaluation=EvaluationSettings(points=9, also=(60,), snapshots=5, comparisons=True)
+    )
     child = parent.ngram(4)
     assert (child.context, child.length, child.references) == (4, 4, ())
     assert child.evaluation == EvaluationSettings(points=9, also=(), snapshots=0, subsets=False)
@@ -88,7 +85,7 @@ def test_all_parents_with_the_same_training_share_their_ngram_models():
     """Else every change of what is shown would train the references again."""
     short, long = (
         Settings(references=(2,)),
-        Settings(references=(2, 4), evaluation=EvaluationSettings(also=(60,), subsets=True)),
+        Settings(references=(2, 4), evaluation=EvaluationSettings(also=(60,), comparisons=True)),
     )
     assert short.ngram(2) == long.ngram(2)
 
@@ -105,7 +102,7 @@ def test_settings_are_changed_by_naming_what_is_different():
 
 def test_a_whole_part_may_be_replaced():
     evaluation = EvaluationSettings(points=3)
-    after = Settings(evaluation=EvaluationSettings(also=(60,), subsets=True)).changed(evaluation=evaluation)
+    after = Settings(evaluation=EvaluationSettings(also=(60,), comparisons=True)).changed(evaluation=evaluation)
     assert after.evaluation == evaluation
 
 
@@ -130,14 +127,14 @@ def test_a_change_that_no_setting_has_or_that_cannot_work_is_refused():
     ids=["newest first", "furthest first", "unequal", "overlapping", "two blocks that end together"],
 )
 def test_beside_ngram_models_means_one_for_each_end_of_a_block_the_shortest_first(blocks, contexts):
-    settings = Settings(task=TaskSettings(blocks=blocks), evaluation=EvaluationSettings(subsets=True))
+    settings = Settings(task=Chain(blocks=blocks), evaluation=EvaluationSettings(comparisons=True))
     assert settings.beside_ngrams() == replace(settings, references=contexts)
 
 
 def test_a_hand_made_solution_has_settings_of_its_own_kind():
-    settings = ConstructionSettings(sharpness=(0, 2.5), task=TaskSettings(ratio=2))
+    settings = ConstructionSettings(sharpness=(0, 2.5), task=Chain(ratio=2))
     assert settings.sharpness == (0.0, 2.5)
-    same = ConstructionSettings(TaskSettings(ratio=2.0), (0.0, 2.5))
+    same = ConstructionSettings(Chain(ratio=2.0), (0.0, 2.5))
     assert Cell(settings, (0,)).identity == Cell(same, (0,)).identity
     assert (Cell(settings, (0,)).kind, Cell(Settings(), (0,)).kind) == ("construction", "markov")
     assert Cell(settings, (0,)).references() == ()

@@ -6,23 +6,17 @@ import numpy as np
 import pytest
 
 from headway.records import plain, revive
-from headway.settings import (
-    AdaptiveTrainingSettings,
-    LocationTaskSettings,
-    ModelSettings,
-    RecallSettings,
-    RecallTaskSettings,
-    SettingsError,
-    SingleLocationSettings,
-)
+from headway.settings import ModelSettings, SettingsError
 from headway.store.kinds import KINDS
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
 
 
 def test_the_defaults_are_what_the_slides_and_their_source_say():
-    location, recall = SingleLocationSettings(), RecallSettings()
+    location, recall = SingleLocation.usual(), Recall.usual()
     for settings, layers in ((location, 2), (recall, 4)):
         model, training = settings.model, settings.training
-        assert (model.blocks, model.heads, model.width, model.mlp) == (layers, 4, 256, 4 * 256)
+        assert (model.layers, model.heads, model.width, model.mlp) == (layers, 4, 256, 4 * 256)
         assert (model.positions, model.residual, model.norm, model.dropout) == ("sinusoidal", True, "none", 0)
         assert (training.learning_rate, training.batch) == (1e-4, 32)
     assert (location.training.threshold, recall.training.threshold) == (0.1, 0.05)
@@ -30,7 +24,7 @@ def test_the_defaults_are_what_the_slides_and_their_source_say():
     assert (recall.length, recall.inputs, recall.outputs) == (33, 64, 64)
 
 
-@pytest.mark.parametrize("settings", [SingleLocationSettings(), RecallSettings().changed(task={"copies": 2})])
+@pytest.mark.parametrize("settings", [SingleLocation.usual(), Recall.usual().changed(task={"copies": 2})])
 def test_a_stored_cell_has_the_settings_that_it_was_made_with(settings):
     assert revive(KINDS[settings.KIND], plain(settings)) == settings
 
@@ -38,15 +32,15 @@ def test_a_stored_cell_has_the_settings_that_it_was_made_with(settings):
 @pytest.mark.parametrize(
     "record, wrong, words",
     [
-        (LocationTaskSettings, {"copies": 9, "length": 8}, "9 copies do not fit on 8 positions. Use task.copies <= 8."),
-        (LocationTaskSettings, {"repeated": 1.5}, "task.repeated is 1.5, but a probability is at most 1."),
-        (RecallTaskSettings, {"copies": 5.0, "pairs": 4}, "5 copies do not fit into 4 pairs. Use task.copies <= 4."),
-        (RecallTaskSettings, {"favourites": 3, "tokens": 2}, "3 favourites are more than the 2 symbols."),
+        (SingleLocation, {"copies": 9, "length": 8}, "9 copies do not fit on 8 positions. Use task.copies <= 8."),
+        (SingleLocation, {"repeated": 1.5}, "task.repeated is 1.5, but a probability is at most 1."),
+        (Recall, {"copies": 5.0, "pairs": 4}, "5 copies do not fit into 4 pairs. Use task.copies <= 4."),
+        (Recall, {"favourites": 3, "tokens": 2}, "3 favourites are more than the 2 symbols."),
         (AdaptiveTrainingSettings, {"steps": 60, "every": 25}, "Use 50 steps."),
         (AdaptiveTrainingSettings, {"until": 0.0}, "training.until is 0.0, but it must be a finite number above 0."),
-        (RecallSettings, {"task": RecallTaskSettings(tokens=16)}, "Use a number above 0.062 and at most 1"),
-        (SingleLocationSettings, {"model": ModelSettings()}, "model.dropout is 0.1, but these tasks train without it."),
-        (RecallSettings, {"model": ModelSettings(embedding="one-hot", dropout=0.0)}, "need a learned embedding"),
+        (Settings, {"task": Recall(vocab=16)}, "Use a number above 0.062 and at most 1"),
+        (Settings, {"model": ModelSettings()}, "model.dropout is 0.1, but these tasks train without it."),
+        (Settings, {"model": ModelSettings(embedding="one-hot", dropout=0.0)}, "need a learned embedding"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_refused_with_what_to_do(record: Any, wrong: dict[str, Any], words: str):

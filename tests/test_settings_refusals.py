@@ -48,14 +48,14 @@ ROW = "where a row such as (1, 2) is wanted. A row of one needs its comma: (1,).
 
 @pytest.mark.parametrize("value", [1, 0, -3, 2.0, 2.5, True, "3", None, NAN])
 def test_a_dictionary_has_a_whole_number_of_at_least_two_tokens(unchecked, value):
-    refused(unchecked, "TaskSettings", {"tokens": value}, whole("task.tokens", value, 2))
+    refused(unchecked, "Chain", {"tokens": value}, whole("task.vocab", value, 2))
 
 
 @pytest.mark.parametrize(
     ("record", "setting", "least"),
     [
-        ("TaskSettings", "horizon", 1),
-        ("TaskSettings", "order", 1),
+        ("Chain", "horizon", 1),
+        ("Chain", "order", 1),
         ("ModelSettings", "heads", 1),
         ("ModelSettings", "blocks", 1),
         ("ModelSettings", "width", 1),
@@ -82,8 +82,8 @@ def test_a_count_is_a_whole_number(unchecked, record, setting, least):
 @pytest.mark.parametrize(
     ("record", "setting", "wanted"),
     [
-        ("TaskSettings", "ratio", "above 0"),
-        ("TaskSettings", "base", "above 0"),
+        ("Chain", "ratio", "above 0"),
+        ("Chain", "base", "above 0"),
         ("ModelSettings", "scale", "of at least 0"),
         ("ModelSettings", "dropout", "of at least 0 and below 1"),
         ("TrainingSettings", "learning_rate", "of at least 0"),
@@ -101,8 +101,8 @@ def test_a_quantity_is_a_finite_number_within_its_limits(unchecked, record, sett
 @pytest.mark.parametrize(
     ("record", "setting", "value", "wanted"),
     [
-        ("TaskSettings", "ratio", 0.0, "above 0"),
-        ("TaskSettings", "base", 0.0, "above 0"),
+        ("Chain", "ratio", 0.0, "above 0"),
+        ("Chain", "base", 0.0, "above 0"),
         ("TrainingSettings", "factor", 0.0, "above 0"),
         ("TrainingSettings", "momentum", 1.0, "of at least 0 and below 1"),
         ("ModelSettings", "dropout", 1.0, "of at least 0 and below 1"),
@@ -116,7 +116,7 @@ def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, settin
 @pytest.mark.parametrize(
     ("record", "setting", "words"),
     [
-        ("TaskSettings", "weighting", '"mean" or "sum" or "given"'),
+        ("Chain", "weighting", '"mean" or "sum" or "given"'),
         ("ModelSettings", "embedding", '"learned" or "one-hot"'),
         (
             "ModelSettings",
@@ -173,10 +173,10 @@ def test_sharpness_is_a_row_of_growing_numbers(unchecked, sharpness, text):
 @pytest.mark.parametrize(
     ("record", "arguments", "text"),
     [
-        ("TaskSettings", {"blocks": (1, 2)}, f"task.blocks has 1 {ROW}"),
-        ("TaskSettings", {"blocks": None}, f"task.blocks has None {ROW}"),
-        ("TaskSettings", {"blocks": "1-2"}, f"task.blocks has '1-2' {ROW}"),
-        ("TaskSettings", {"weighting": "given", "weights": (0.5,)}, f"task.weights has 0.5 {ROW}"),
+        ("Chain", {"blocks": (1, 2)}, f"task.blocks has 1 {ROW}"),
+        ("Chain", {"blocks": None}, f"task.blocks has None {ROW}"),
+        ("Chain", {"blocks": "1-2"}, f"task.blocks has '1-2' {ROW}"),
+        ("Chain", {"weighting": "given", "weights": (0.5,)}, f"task.weights has 0.5 {ROW}"),
         ("EvaluationSettings", {"also": 60}, f"evaluation.also has 60 {ROW}"),
         ("Settings", {"references": 4}, f"references has 4 {ROW}"),
     ],
@@ -224,12 +224,12 @@ GIVEN = {"weighting": "given", "blocks": ((1, 2), (3,))}
         ),
         (
             {"orthogonal": True, "tokens": 2, "blocks": ((1,), (2,), (3,))},
-            "3 mutually orthogonal features do not fit 2 tokens. Use task.tokens >= 3 or fewer blocks.",
+            "3 mutually orthogonal features do not fit 2 tokens. Use task.vocab >= 3 or fewer blocks.",
         ),
     ],
 )
 def test_a_chain_that_cannot_be_made_is_refused(unchecked, arguments, text):
-    refused(unchecked, "TaskSettings", arguments, text)
+    refused(unchecked, "Chain", arguments, text)
 
 
 ADVICE = "One-hot embeddings set that width: use another number of heads, or model.keys False and model.output False."
@@ -346,7 +346,7 @@ def test_steps_and_windows_that_cannot_be_are_refused(unchecked, record, argumen
 def test_settings_check_the_model_against_the_window_it_reads(unchecked):
     """26 tokens and windows of 4 have 30 coordinates, which 3 heads divide; a window of 5 has 31."""
     model = unchecked.ModelSettings(embedding="one-hot", positions="one-hot")
-    task = unchecked.TaskSettings(tokens=26)
+    task = unchecked.Chain(vocab=26)
     unchecked.Settings(task=task, model=model, context=4)
     refused(
         unchecked,
@@ -359,15 +359,15 @@ def test_settings_check_the_model_against_the_window_it_reads(unchecked):
 def test_settings_check_the_model_against_the_windows_of_its_references(unchecked):
     """The reference would fail only hours later, when its own training begins."""
     model = unchecked.ModelSettings(embedding="one-hot", positions="one-hot")
-    task = unchecked.TaskSettings(tokens=26)
+    task = unchecked.Chain(vocab=26)
     text = f"3 heads do not divide the width 31. {ADVICE}"
     arguments = {"task": task, "model": model, "context": 4, "references": (4, 5)}
     refused(unchecked, "Settings", arguments, text)
 
 
 def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
-    listed = unchecked.TaskSettings(blocks=[range(1, 3), [3]], weighting="given", weights=[[1, 0.5], [2]], order=4)
-    tupled = unchecked.TaskSettings(blocks=((1, 2), (3,)), weighting="given", weights=((1.0, 0.5), (2.0,)), order=4)
+    listed = unchecked.Chain(blocks=[range(1, 3), [3]], weighting="given", weights=[[1, 0.5], [2]], order=4)
+    tupled = unchecked.Chain(blocks=((1, 2), (3,)), weighting="given", weights=((1.0, 0.5), (2.0,)), order=4)
     assert listed == tupled
     assert hash(listed) == hash(tupled)
     assert unchecked.EvaluationSettings(also=[1, 2]) == unchecked.EvaluationSettings(also=(1, 2))

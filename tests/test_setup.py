@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = CONFIGURATION["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
 
 
@@ -173,3 +174,22 @@ def test_run_says_what_to_install_where_it_may_not(checkout: Path):
 @pytest.mark.parametrize("module", ["headway", "headway.cli", "headway.experiments"])
 def test_help_waits_for_no_accelerator(module: str):
     in_a_fresh_python(f"import {module}, sys; assert 'jax' not in sys.modules, 'jax was imported'")
+
+
+def test_the_wheel_holds_the_package_and_no_benchmarks():
+    assert CONFIGURATION["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/headway"]
+    named = {path.relative_to(ROOT).as_posix() for path in (ROOT / "src").rglob("*bench*.py")}
+    assert named == {"src/headway/cli/bench_command.py"}, "which says where they are"
+
+
+def test_an_installed_headway_says_where_the_benchmarks_are(tmp_path: Path):
+    (tmp_path / "headway").symlink_to(ROOT / "src" / "headway")
+    outcome = subprocess.run(
+        [sys.executable, "-m", "headway", "bench", "--what", "rivals"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.count("\n") == 1 and "in its folder benchmarks/" in outcome.stderr

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.experiments import find
-from headway.settings import FlowSettings, Settings, SettingsError
+from headway.settings import FlowSettings, SettingsError
 from headway.settings.variation import (
     MOST_COMBINATIONS,
     changed,
@@ -14,6 +14,7 @@ from headway.settings.variation import (
     names,
     value_in_words,
 )
+from headway.tasks.run import Settings
 
 
 def test_combinations_are_all_pairs_with_the_last_varying_fastest():
@@ -66,7 +67,7 @@ def test_what_is_no_setting_is_refused_with_those_that_there_are(name):
 
 
 def test_every_setting_of_every_experiment_can_be_named():
-    for settings in (Settings(), FlowSettings(), *find("recall").GRIDS["quick"].values()):
+    for settings in (Settings(), FlowSettings(), *find("recall").grids["quick"].values()):
         known = names(settings)
         assert len(known) == len(set(known)) > 5
         assert all(kind_of(settings, name) is not None for name in known)
@@ -74,6 +75,6 @@ def test_every_setting_of_every_experiment_can_be_named():
 
 def test_labels_are_short_where_they_can_be_told_apart():
     assert in_words({"task.ratio": 1.30, "model.heads": 2}) == "ratio 1.3, heads 2"
-    assert in_words({"task.blocks": ((1, 2), (3,)), "model.blocks": 2}) == "task.blocks 1,2 3, model.blocks 2"
+    assert in_words({"task.blocks": ((1, 2), (3,)), "model.layers": 2}) == "task.blocks 1,2 3, model.layers 2"
     told = [1 / 3, None, (), (1, 2), True, "mean"]
     assert [value_in_words(value) for value in told] == [repr(1 / 3), "none", "none", "1,2", "True", "mean"]

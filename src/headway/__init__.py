@@ -10,6 +10,8 @@ headway.page(record, "learning.html")
 headway.show(record)                      # inside a notebook
 headway.vary(settings, {"task.ratio": [1.3, 2.0]})
 headway.predict("toy", dimension=64, length=1024).steps
+
+A task, an optimiser, a positional encoding or a claim of your own: docs/extend.md.
 """
 
 from __future__ import annotations
@@ -19,24 +21,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway import presets
+    from headway.claims.claim import Claim
+    from headway.experiments.experiment import Experiment
+    from headway.models.positions import Positions
     from headway.notebook import page, predict, run, show, stages, vary
-    from headway.settings import (
-        EvaluationSettings,
-        ModelSettings,
-        Settings,
-        SettingsError,
-        TaskSettings,
-        TrainingSettings,
-    )
+    from headway.settings import EvaluationSettings as Evaluation
+    from headway.settings import ModelSettings as Model
+    from headway.settings import SettingsError
+    from headway.settings import TrainingSettings as Training
     from headway.store import load
+    from headway.tasks.chain import Chain
+    from headway.tasks.recall import Recall
+    from headway.tasks.run import Settings
+    from headway.tasks.single_location import SingleLocation
+    from headway.tasks.task import Example
 
 __all__ = [
-    "EvaluationSettings",
-    "ModelSettings",
+    "Chain",
+    "Claim",
+    "Evaluation",
+    "Example",
+    "Experiment",
+    "Model",
+    "Positions",
+    "Recall",
     "Settings",
     "SettingsError",
-    "TaskSettings",
-    "TrainingSettings",
+    "SingleLocation",
+    "Training",
     "load",
     "page",
     "predict",
@@ -47,17 +59,33 @@ __all__ = [
     "vary",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-_HOME = {"load": "store"} | dict.fromkeys(("page", "predict", "run", "show", "stages", "vary"), "notebook")
+_HOME = {
+    "Chain": "tasks.chain",
+    "Claim": "claims.claim",
+    "Evaluation": "settings:EvaluationSettings",
+    "Example": "tasks.task",
+    "Experiment": "experiments.experiment",
+    "Model": "settings:ModelSettings",
+    "Positions": "models.positions",
+    "Recall": "tasks.recall",
+    "Settings": "tasks.run",
+    "SettingsError": "settings",
+    "SingleLocation": "tasks.single_location",
+    "Training": "settings:TrainingSettings",
+    "load": "store",
+} | dict.fromkeys(("page", "predict", "run", "show", "stages", "vary"), "notebook")
+"""Name -> the module that has it, under the same name if no other is given."""
 
 
 def __getattr__(name: str) -> Any:
     """Names are fetched when they are used: the command line must not wait for libraries that it does not need."""
     if name == "presets":
         return importlib.import_module("headway.presets")
-    if name in __all__:
-        return getattr(importlib.import_module(f"headway.{_HOME.get(name, 'settings')}"), name)
+    if name in _HOME:
+        home, _, there = _HOME[name].partition(":")
+        return getattr(importlib.import_module(f"headway.{home}"), there or name)
     raise AttributeError(f"module 'headway' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

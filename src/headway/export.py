@@ -37,10 +37,8 @@ AXES: dict[str, tuple[str, ...]] = {
     "kl_references": ("reference",),
     "attention_by_lag": ("layer", "head", "lag"),
     "attention": ("layer", "head", "query", "key"),
-    # Of paper B's transformers.
+    # Of paper B's toy and transformers.
     **dict.fromkeys(("attention_relevant", "attention_previous"), ("layer", "head")),
-    # Of paper B's toy: one for each d, T, B and p of its settings, in the order of `ToySettings.cases`.
-    **dict.fromkeys(("loss", "focus", "value", "repeated_value", "plateau", "closed_form", "escape_time"), ("case",)),
 }
 """What the axes after (seed, time) mean; those of other quantities are called index_0, index_1, ..."""
 FLOW_AXES: dict[str, tuple[str, ...]] = {

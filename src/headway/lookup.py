@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
+from typing import Any
 
 from headway.records import Cell
 from headway.store import Record, Store, StoreError
@@ -72,13 +72,13 @@ def _fitness(there: Cell, wanted: Cell) -> tuple[bool, int, str]:
     return _comparisons(there) == _comparisons(wanted), len(there.seeds), there.identity
 
 
-def _comparisons(cell: Cell) -> tuple[int, ...]:
+def _comparisons(cell: Cell) -> tuple[Any, ...]:
     return getattr(cell.settings, "references", ())
 
 
 def _run(cell: Cell) -> Hashable:
     """What it computes, whatever its seeds and whatever it is compared with."""
-    return cell.kind, replace(cell.settings, references=()) if _comparisons(cell) else cell.settings
+    return cell.kind, cell.source, cell.settings.alone() if _comparisons(cell) else cell.settings
 
 
 def readable(stores: Iterable[Store]) -> Records:

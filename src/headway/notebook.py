@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from headway.analysis import Stages
 from headway.lookup import answer, needed, readable
 from headway.records import Cell
-from headway.settings import Settings, SettingsError
+from headway.settings import SettingsError
 from headway.settings.variation import changed, combinations
 from headway.store import Record, Store
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from headway.forecast.answer import Forecast

@@ -4,13 +4,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from headway.models.rows import Rows
 from headway.models.transformer import Reading, Transformer
-from headway.settings import TaskSettings
 
 
-def predict(
-    model: Transformer, task: TaskSettings, sequence: Int[Array, " time"], key: PRNGKeyArray | None = None
-) -> Reading:
+def predict(model: Transformer, task: Rows, sequence: Int[Array, " time"], key: PRNGKeyArray | None = None) -> Reading:
     """Logits at every predicted position; a model with a short context sees only the window before each.
 
     A window has a single query, so an n-gram model's patterns gain no query axis of their own:
@@ -32,8 +30,6 @@ def predict(
     return Reading(readings.logits[:, 0], jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), readings.heads))
 
 
-def log_probabilities(
-    model: Transformer, task: TaskSettings, sequence: Int[Array, " time"]
-) -> Float[Array, "predicted token"]:
+def log_probabilities(model: Transformer, task: Rows, sequence: Int[Array, " time"]) -> Float[Array, "predicted token"]:
     """log p(next token) at every predicted position, without dropout."""
     return jax.nn.log_softmax(predict(model, task, sequence).logits)

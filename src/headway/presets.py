@@ -6,7 +6,9 @@ A comment marks what neither the paper nor the code says and we had to choose.
 from collections.abc import Callable
 from dataclasses import replace
 
-from headway.settings import EvaluationSettings, ModelSettings, Settings, TaskSettings, TrainingSettings
+from headway.settings import EvaluationSettings, ModelSettings, TrainingSettings
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 
 MINIMAL = ModelSettings(
     embedding="one-hot",
@@ -34,19 +36,19 @@ PUBLISHED_SNAPSHOTS = (0, 60, 300, 1000)
 EVALUATION = EvaluationSettings(also=PUBLISHED_SNAPSHOTS, snapshots=16)
 CURVES = EvaluationSettings(points=60, snapshots=0)
 """For runs of which only curves are shown."""
-COMBINATIONS = replace(CURVES, subsets=True)
+COMBINATIONS = replace(CURVES, comparisons=True)
 """The same, compared with every combination of blocks."""
 PICTURES = EvaluationSettings(points=60, snapshots=12)
 """For runs of which attention matrices are shown, too."""
 
 
 def minimal_printed() -> Settings:
-    return Settings(task=TaskSettings(), model=MINIMAL, training=TrainingSettings(), evaluation=EVALUATION)
+    return Settings(task=Chain(), model=MINIMAL, training=TrainingSettings(), evaluation=EVALUATION)
 
 
 def minimal_as_run() -> Settings:
     return Settings(
-        task=TaskSettings(weighting="sum"),
+        task=Chain(weighting="sum"),
         model=replace(MINIMAL, scaled_scores=True),
         training=TrainingSettings(learning_rate=0.08, schedule="constant"),
         evaluation=EVALUATION,
@@ -63,7 +65,7 @@ def minimal_quick() -> Settings:
 
 def full_printed() -> Settings:
     return Settings(
-        task=TaskSettings(blocks=BLOCKS_OF_FOUR),
+        task=Chain(blocks=BLOCKS_OF_FOUR),
         model=FULL,
         training=TrainingSettings(precision="tf32"),  # Ours: see `full_as_run`.
         evaluation=EVALUATION,
@@ -72,7 +74,7 @@ def full_printed() -> Settings:
 
 def full_as_run() -> Settings:
     return Settings(
-        task=TaskSettings(blocks=BLOCKS_OF_FOUR, weighting="sum"),
+        task=Chain(blocks=BLOCKS_OF_FOUR, weighting="sum"),
         model=FULL,
         # Ours: nobody says in which precision the matrix products ran; TF32 makes paper scale affordable.
         training=TrainingSettings(schedule="constant", dropout="first-of-epoch", precision="tf32"),
@@ -83,7 +85,7 @@ def full_as_run() -> Settings:
 def full_quick() -> Settings:
     """The full model's parts on a smaller chain: fewer tokens, blocks of two, a narrower stream."""
     return full_as_run().changed(
-        task={"tokens": 20, "blocks": BLOCKS_OF_TWO, "horizon": 12},
+        task={"vocab": 20, "blocks": BLOCKS_OF_TWO, "horizon": 12},
         model={"width": 48, "mlp": 48},
         training={"batch": 250, "samples": 6000, "steps": 600, "test_samples": 250, "precision": "float32"},
         evaluation=EvaluationSettings(points=60, also=(60, 300), snapshots=40),
@@ -113,6 +115,11 @@ FULLS: Bases = {"quick": full_quick, "printed": full_printed, "as-run": full_as_
 def for_each_grid(bases: Bases, runs: Callable[[Settings], dict[str, Settings]]) -> dict[str, dict[str, Settings]]:
     """The same runs from the base of every grid: grid -> name of a run -> its settings."""
     return {grid: runs(base()) for grid, base in bases.items()}
+
+
+def beside_ngrams(settings: Settings[Chain]) -> Settings[Chain]:
+    """The same run, compared with one n-gram model for each rung: contexts that end where a block ends."""
+    return settings.changed(task={"references": tuple(sorted({max(block) for block in settings.task.blocks}))})
 
 
 def curves(settings: Settings) -> Settings:

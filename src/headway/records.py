@@ -29,7 +29,35 @@ def plain(value: Any) -> Any:
         return {f.name: plain(getattr(value, f.name)) for f in told}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
-    return value
+    return value.told if isinstance(value, Open) else value
+
+
+class Open:
+    """Settings as a record tells them, of a kind whose code is not at hand: record.cell.settings.task.states."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        self.told = dict(told)
+
+    def __getattr__(self, name: str) -> Any:
+        told = self.__dict__.get("told", {})
+        if name not in told:
+            raise AttributeError(f"these settings have no {name!r}; they have {', '.join(told)}.")
+        return _opened(told[name])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Open) and self.told == other.told
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.told, sort_keys=True))
+
+    def __repr__(self) -> str:
+        return f"Open({self.told!r})"
+
+
+def _opened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Open(value)
+    return tuple(map(_opened, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -40,12 +68,16 @@ class Cell:
     seeds: tuple[int, ...]
     kind: str = ""
     """What kind of computation it is: the settings know."""
+    source: str = ""
+    """A digest of the code that it depends on, if that is not Headway's own."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", self.kind or getattr(self.settings, "KIND", "markov"))
+        object.__setattr__(self, "kind", self.kind or self.settings.KIND)
+        object.__setattr__(self, "source", self.source or getattr(self.settings, "source", ""))
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": self.kind, "settings": plain(self.settings), "seeds": list(self.seeds)}
+        own = {"kind": self.kind, "settings": plain(self.settings), "seeds": list(self.seeds)}
+        return own | ({"source": self.source} if self.source else {})
 
     @functools.cached_property
     def identity(self) -> str:
@@ -55,8 +87,7 @@ class Cell:
 
     def references(self) -> tuple[Cell, ...]:
         """The cells that this one compares itself with, and that must be done before it."""
-        contexts = getattr(self.settings, "references", ())
-        return tuple(Cell(self.settings.ngram(context), self.seeds, self.kind) for context in contexts)
+        return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
 
 
 @dataclass(frozen=True)

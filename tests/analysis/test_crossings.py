@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from headway.analysis.crossings import at_end, first_at_least, first_at_most, for_good
+from headway.analysis.crossings import at_end, ending_at, first_at_least, first_at_most, for_good, learnt_at
+from headway.records import Trajectory
 
 TIMES = np.array([0, 10, 20, 30])
 NAN = np.nan
@@ -29,3 +30,19 @@ def test_the_end_is_the_last_number():
     values = np.array([[1.0, 2, 3, 4], [1, 2, NAN, NAN], [NAN, NAN, NAN, NAN]])
     np.testing.assert_array_equal(at_end(values), [4, 2, NAN])
     np.testing.assert_array_equal(at_end(np.stack([values, values + 1], axis=2)), [[4, 5], [2, 3], [NAN, NAN]])
+
+
+def test_between_evaluations_a_line_meets_the_level():
+    values = np.array([[3.0, 2, 0, 0], [0.5, 2, 2, 2], [3, 3, 3, 3]])
+    np.testing.assert_allclose(first_at_most(TIMES, values, 1.0, between=True), [15, 0, NAN])
+    own = first_at_most(TIMES, values, np.array([[1.0], [0.4], [3.0]]), between=True)
+    np.testing.assert_allclose(own, [15, NAN, 0])
+    np.testing.assert_allclose(for_good(TIMES, -values, -1.0, between=True), [15, NAN, NAN])
+
+
+def test_a_plateau_may_be_taken_to_end_at_another_loss():
+    losses = np.array([[0.5, 0.4, 0.2, 0.1], [0.5, 0.5, 0.5, 0.5]])
+    run = Trajectory((0, 1), {"evaluation": TIMES}, {"loss": losses}, {"loss": "evaluation"}, {"entropy": np.ones(2)})
+    np.testing.assert_array_equal(learnt_at(run, 0.1), [30, NAN])
+    np.testing.assert_array_equal(ending_at(run, 0.3).facts["plateau"], [20, NAN])
+    assert ending_at(run, 0.3).facts["entropy"].tolist() == [1, 1]

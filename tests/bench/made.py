@@ -1,7 +1,7 @@
 """Made-up records, whose every number is known; nothing here was measured."""
 
-from headway.bench.cases import case
-from headway.bench.record import BenchRecord
+from benchmarks.bench.cases import case
+from benchmarks.bench.record import BenchRecord
 
 MACHINE = {
     "device": "cpu: made up",

@@ -8,10 +8,10 @@ import jax
 import numpy as np
 import pytest
 
-from headway.bench import rivals
-from headway.bench.agreement import check
-from headway.bench.cases import case
-from headway.bench.record import BenchError
+from benchmarks.bench import rivals
+from benchmarks.bench.agreement import check
+from benchmarks.bench.cases import case
+from benchmarks.bench.record import BenchError
 from headway.laboratory import new_model
 from headway.training.checkpoint import flatten
 

@@ -4,11 +4,11 @@ from dataclasses import asdict
 
 import pytest
 
-from headway.bench.cases import AXES, along, axes, case, cases
+from benchmarks.bench.cases import AXES, along, axes, case, cases
 
 
 def flat(settings: dict, prefix: str = "") -> dict:
-    """task.tokens -> 50, and so on."""
+    """task.vocab -> 50, and so on."""
     found = {}
     for name, value in settings.items():
         found |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
@@ -19,7 +19,7 @@ def flat(settings: dict, prefix: str = "") -> dict:
 def test_paper_scale_is_the_papers(name, start, dropout):
     settings = case(name, "paper", False).settings
     task, training = settings.task, settings.training
-    assert (task.tokens, task.horizon, task.start, len(task.blocks)) == (50, 20, start, 3)
+    assert (task.vocab, task.horizon, task.start, len(task.blocks)) == (50, 20, start, 3)
     assert (settings.model.heads, settings.model.dropout) == (3, dropout)
     assert dropout == 0 or training.dropout == "always"
     assert (training.optimiser, training.weight_decay, training.clip, training.batch) == ("adamw", 0.01, 1.0, 3000)

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from tests.bench.made import EVERY_PART, made
 
-from headway.bench.document import document
-from headway.bench.draw import pictures, save
-from headway.bench.machine import Others, describe, disturbance, peak_memory
-from headway.bench.record import PARTS, read_all
-from headway.bench.tables import duration, table
+from benchmarks.bench import PARTS
+from benchmarks.bench.document import document
+from benchmarks.bench.draw import pictures, save
+from benchmarks.bench.machine import Others, describe, disturbance, peak_memory
+from benchmarks.bench.record import read_all
+from benchmarks.bench.tables import duration, table
 
 ROOT = Path(__file__).parent.parent.parent
 

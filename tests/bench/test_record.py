@@ -3,7 +3,7 @@
 import pytest
 from tests.bench.made import EVERY_PART, made
 
-from headway.bench.record import BenchError, read, read_all, write
+from benchmarks.bench.record import BenchError, read, read_all, write
 
 
 def test_what_is_written_is_read_back(tmp_path):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from headway.bench.parts.reduction import FLOW, contestants, difference
-from headway.bench.record import BenchError
+from benchmarks.bench.parts.reduction import FLOW, contestants, difference
+from benchmarks.bench.record import BenchError
 from headway.theory.problem import State
 
 

@@ -8,42 +8,23 @@ import numpy as np
 from tests.claims.made import FIGURE_2, OFTEN, TIMES, bottoming_at, climbing, heads_on, made_run, made_settings
 
 from headway.claims.claim import Run
-from headway.claims.competition import A4, compete_then_cooperate
-from headway.claims.data import (
-    A9,
-    A10,
-    A10_ADAPTIVE,
-    choosing_the_length_pays,
-    early_stopping_picks_the_rung,
-    fewer_samples_fewer_stages,
-)
-from headway.claims.decay import A13, decay_hardly_matters
-from headway.claims.handmade import A20, reaches_the_entropy
-from headway.claims.hierarchy import A8, stages_follow_the_hierarchy
-from headway.claims.incremental import (
-    A15,
-    A17,
-    H1,
-    H2,
-    first_stage_less_marked,
-    staircase_survives,
-    still_incremental,
-)
-from headway.claims.kind import A6, A11, A12, A18, A19, no_part_matters, same_and_clearer, same_in_kind
-from headway.claims.ladder import (
-    A1,
-    A1_NEARER,
-    A2,
-    meets_ngrams_in_order,
-    meets_rungs_in_order,
-    nearer_than_stageless,
-)
-from headway.claims.looking import A3, A5, A16, checkered, newest_is_spared, published_pictures
-from headway.claims.schedule import H3, H3_STEPS, plateau_schedule_stops_at_saddles
-from headway.claims.start import A7, smaller_start_is_later
+from headway.claims.clarity import first_stage_less_marked, same_and_clearer
+from headway.claims.competition import compete_then_cooperate
+from headway.claims.data import choosing_the_length_pays, early_stopping_picks_the_rung, fewer_samples_fewer_stages
+from headway.claims.incremental import staircase_survives, still_incremental
+from headway.claims.kind import same_in_kind
+from headway.claims.ladder import meets_ngrams_in_order, meets_rungs_in_order, nearer_than_stageless
+from headway.claims.looking import checkered, newest_is_spared, published_pictures
+from headway.experiments import NAMES, find
+from headway.experiments.construction import reaches_the_entropy
+from headway.experiments.differences import plateau_schedule_stops_at_saddles
+from headway.experiments.hierarchy import stages_follow_the_hierarchy
+from headway.experiments.init_scale import smaller_start_is_later
+from headway.experiments.weight_decay import decay_hardly_matters
 from headway.records import Finding
-from headway.settings import ConstructionSettings
+from headway.tasks.construction import ConstructionSettings
 
+CLAIMS = {claim.name: claim for name in NAMES for claim in find(name).claims}
 SETTINGS = made_settings()
 IN_ORDER = bottoming_at(10, 60, 300)
 SHARED = heads_on(FIGURE_2, SETTINGS)
@@ -121,99 +102,106 @@ NEAR = {"kl": IN_ORDER, "stageless": REACHABLE}
 CLEAR, BLURRED = climbing(20, 150, 900), climbing(20, 150, 900, blur=0.25)
 OFTEN_SHARED = heads_on(FIGURE_2, SETTINGS, OFTEN)
 
-EXAMPLES = {
-    "A1": Example(partial(meets_rungs_in_order, A1), ((SETTINGS, {"kl": IN_ORDER}),)),
-    "A1 nearer": Example(partial(nearer_than_stageless, A1_NEARER), ((SETTINGS, NEAR),)),
-    "A2": Example(
-        partial(meets_ngrams_in_order, A2), ((made_settings(references=(2, 4, 6)), {"against_ngrams": IN_ORDER}),)
+_SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
+    "A1": (meets_rungs_in_order, ((SETTINGS, {"kl": IN_ORDER}),)),
+    "A1 nearer": (nearer_than_stageless, ((SETTINGS, NEAR),)),
+    "A2": (
+        meets_ngrams_in_order,
+        ((made_settings(references=(2, 4, 6)), {"against_ngrams": IN_ORDER}),),
     ),
-    "A3": Example(partial(published_pictures, A3), ((SETTINGS, {"attention": SHARED}),)),
-    "A4": Example(partial(compete_then_cooperate, A4), ((SETTINGS, {"attention": SHARED}),)),
-    "A5": Example(partial(newest_is_spared, A5), ((SETTINGS, {"attention": SPARED}),)),
-    "A6": Example(partial(same_in_kind, A6, names=("full", "minimal")), ((SETTINGS, BOTH), (SETTINGS, BOTH))),
-    "A7": Example(
-        partial(smaller_start_is_later, A7),
+    "A3": (partial(published_pictures, near_uniform=0.1, mostly=0.5), ((SETTINGS, {"attention": SHARED}),)),
+    "A4": (compete_then_cooperate, ((SETTINGS, {"attention": SHARED}),)),
+    "A5": (newest_is_spared, ((SETTINGS, {"attention": SPARED}),)),
+    "A6": (partial(same_in_kind, names=("full", "minimal")), ((SETTINGS, BOTH), (SETTINGS, BOTH))),
+    "A7": (
+        smaller_start_is_later,
         (
             (started(1e-3), climbing(20, 60, 300)),
             (started(1e-6), climbing(20, 150, 600)),
             (started(0), climbing(20)),
         ),
     ),
-    "A8": Example(
-        partial(stages_follow_the_hierarchy, A8),
+    "A8": (
+        stages_follow_the_hierarchy,
         (
             (related(1.0), climbing(20, 300)),
             (related(1.3), climbing(20, 150, 900, blur=0.2)),
             (related(1.5), CLEAR),
         ),
     ),
-    "A9": Example(
-        partial(fewer_samples_fewer_stages, A9),
+    "A9": (
+        fewer_samples_fewer_stages,
         (
             (sized(100), climbing(20)),
             (sized(1000), climbing(20, 60)),
             (sized(None), climbing(20, 60, 300)),
         ),
     ),
-    "A10": Example(
-        partial(early_stopping_picks_the_rung, A10),
+    "A10": (
+        early_stopping_picks_the_rung,
         (
             (sized(100), climbing(20, 60, 300) | {"loss": lowest_at(40, OFTEN)}),
             (sized(1000), climbing(20, 60, 300) | {"loss": lowest_at(150, OFTEN)}),
             (sized(None), climbing(20, 60, 300) | {"loss": lowest_at(900, OFTEN)}),
         ),
     ),
-    "A10 adaptive": Example(
-        partial(choosing_the_length_pays, A10_ADAPTIVE),
+    "A10 adaptive": (
+        choosing_the_length_pays,
         (
             (sized(100), {"halves": halves(0.5, 0.5)}),
             (sized(100, context=2), {"halves": halves(0.2, 0.2)}),
             (sized(100, context=4), {"halves": halves(0.9, 0.9)}),
         ),
     ),
-    "A11": Example(partial(same_in_kind, A11), ((sized(None), BOTH),)),
-    "A12": Example(
-        partial(same_and_clearer, A12),
+    "A11": (same_in_kind, ((sized(None), BOTH),)),
+    "A12": (
+        same_and_clearer,
         ((SETTINGS, CLEAR | {"attention": OFTEN_SHARED}), (SETTINGS, BLURRED | {"attention": OFTEN_SHARED})),
     ),
-    "A13": Example(
-        partial(decay_hardly_matters, A13),
+    "A13": (
+        decay_hardly_matters,
         (
             (SETTINGS, climbing(20, 60, 300)),
             (SETTINGS.changed(training={"weight_decay": 0.0}), climbing(20, 60, 300)),
         ),
     ),
-    "A15": Example(
-        partial(first_stage_less_marked, A15), ((SETTINGS.changed(model={"blocks": 2}), BLURRED), (SETTINGS, CLEAR))
+    "A15": (
+        first_stage_less_marked,
+        ((SETTINGS.changed(model={"blocks": 2}), BLURRED), (SETTINGS, CLEAR)),
     ),
-    "A16": Example(partial(checkered, A16), ((UNEVEN, {"kl": IN_ORDER, "attention": CHECKERED}),)),
-    "A17": Example(
-        partial(still_incremental, A17),
+    "A16": (checkered, ((UNEVEN, {"kl": IN_ORDER, "attention": CHECKERED}),)),
+    "A17": (
+        still_incremental,
         ((SETTINGS, {"kl": IN_ORDER, "subsets": combinations((2, 1, 3)), "stageless": REACHABLE}),),
     ),
-    "A18": Example(partial(same_in_kind, A18), ((SETTINGS.changed(training={"optimiser": "sgd"}), BOTH),)),
-    "A19": Example(partial(no_part_matters, A19, names=("norm", "residual")), ((SETTINGS, BOTH), (SETTINGS, BOTH))),
-    "A20": Example(
-        partial(reaches_the_entropy, A20),
+    "A18": (same_in_kind, ((SETTINGS.changed(training={"optimiser": "sgd"}), BOTH),)),
+    "A19": (
+        partial(same_in_kind, names=("norm", "residual"), run_by_run=True),
+        ((SETTINGS, BOTH), (SETTINGS, BOTH)),
+    ),
+    "A20": (
+        reaches_the_entropy,
         ((ConstructionSettings(sharpness=(0, 5)), {"loss": np.array([2, 1e-4]), "times": np.array([0, 5])}),),
     ),
-    "H1": Example(partial(staircase_survives, H1, names=("learned", "alibi")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
-    "H2": Example(partial(staircase_survives, H2, names=("1 block", "2 blocks")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
-    "H3": Example(
-        partial(plateau_schedule_stops_at_saddles, H3),
+    "H1": (partial(staircase_survives, names=("learned", "alibi")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
+    "H2": (partial(staircase_survives, names=("1 block", "2 blocks")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
+    "H3": (
+        plateau_schedule_stops_at_saddles,
         (
             (scheduled("constant"), climbing(20, 60, 300) | {"rates": falling_rate(None)}),
             (scheduled("plateau"), climbing(20) | {"rates": falling_rate(40)}),
         ),
     ),
-    "H3 every step": Example(
-        partial(plateau_schedule_stops_at_saddles, H3_STEPS),
+    "H3 every step": (
+        plateau_schedule_stops_at_saddles,
         (
             (scheduled("constant"), climbing(20, 60, 300) | {"rates": falling_rate(None)}),
             (scheduled("plateau-step"), climbing(20) | {"rates": falling_rate(40)}),
         ),
     ),
 }
+EXAMPLES = {name: Example(partial(judge, CLAIMS[name]), seeds) for name, (judge, seeds) in _SHOWN.items()}
+"""By the name of the claim."""
 
 
 def other(name: str, number: int = 0, seeds: Sequence[int] = (0,), settings: Any = None, **measured: Any) -> list[Run]:

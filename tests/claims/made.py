@@ -11,7 +11,8 @@ from headway.analysis.staircases import evaluation_times, sigmoid
 from headway.claims.claim import Run
 from headway.presets import MINIMAL
 from headway.records import Trajectory
-from headway.settings import Blocks, Settings, TaskSettings
+from headway.tasks.chain import Blocks, Chain
+from headway.tasks.run import Settings
 
 TIMES = np.array([0, 1, 2, 5, 10, 20, 40, 60, 100, 160, 300, 600, 1000, 2000])
 OFTEN = evaluation_times().astype(int)
@@ -34,7 +35,7 @@ FIGURE_2: Story = {
 
 def made_settings(heads: int = 3, blocks: Blocks = BLOCKS, references: Sequence[int] = ()) -> Settings:
     """The minimal model of any number of heads on any blocks."""
-    task, model = TaskSettings(blocks=blocks), replace(MINIMAL, heads=heads)
+    task, model = Chain(blocks=blocks), replace(MINIMAL, heads=heads)
     return Settings(task=task, model=model, references=tuple(references))
 
 

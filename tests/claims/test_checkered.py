@@ -5,7 +5,8 @@ import pytest
 from tests.claims.exemplary import IN_ORDER, UNEVEN
 from tests.claims.made import TIMES, bottoming_at, made_run, made_settings
 
-from headway.claims.looking import A16, checkered
+from headway.claims.looking import checkered
+from headway.experiments.nonuniform import A16
 
 
 def at_the_end(*profile: float, before: float = 0.5) -> np.ndarray:

@@ -3,7 +3,8 @@
 import pytest
 from tests.claims.made import FIGURE_2, heads_on, made_settings, made_trajectory
 
-from headway.claims.competition import A4, compete_then_cooperate
+from headway.claims.competition import compete_then_cooperate
+from headway.experiments.stages import A4_MINIMAL
 
 SETTINGS = made_settings()
 TOGETHER = [(1, 0, 0)] * 3
@@ -12,7 +13,7 @@ APART = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
 
 def shown_by(*stories):
     trajectory = made_trajectory(attention=[heads_on(story, SETTINGS) for story in stories])
-    return compete_then_cooperate(A4, (SETTINGS, trajectory))
+    return compete_then_cooperate(A4_MINIMAL, (SETTINGS, trajectory))
 
 
 def test_heads_that_crowd_on_one_block_and_then_part_compete_and_then_cooperate():
@@ -60,5 +61,5 @@ def test_a_bump_counts_if_it_is_higher_than_a_tenth(share, verdict):
 )
 def test_one_head_or_one_block_leaves_nothing_to_compete_for(heads, blocks, why):
     settings = made_settings(heads, blocks)
-    found = compete_then_cooperate(A4, (settings, made_trajectory(attention=[heads_on({0: None}, settings)])))
+    found = compete_then_cooperate(A4_MINIMAL, (settings, made_trajectory(attention=[heads_on({0: None}, settings)])))
     assert (found.verdict, found.detail) == ("not run", why)

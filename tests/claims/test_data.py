@@ -9,15 +9,13 @@ from tests.claims.exemplary import EXAMPLES, halves, lowest_at, other, sized
 from tests.claims.made import OFTEN, TIMES, climbing, made_run
 
 from headway.claims.data import (
-    A9,
-    A10,
-    A10_ADAPTIVE,
     best_steps,
     choosing_the_length_pays,
     critical_sizes,
     early_stopping_picks_the_rung,
     fewer_samples_fewer_stages,
 )
+from headway.experiments.dataset_size import A9, A10, A10_ADAPTIVE
 
 FALLS, SMALLER = "never falls", "smaller for the smallest"
 STAIRS = ((20,), (20, 60), (20, 60, 300))

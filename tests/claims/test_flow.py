@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.report.made_flow import SETTINGS, made_flow
 
-from headway.claims.flow import A14, learns_in_order_and_cooperates
+from headway.experiments.flow import A14
 from headway.records import Trajectory
 
 PARTS = (
@@ -23,7 +23,7 @@ FIRST, SECOND, THIRD = range(3)
 
 
 def judged(trajectory: Trajectory, settings=SETTINGS):
-    return learns_in_order_and_cooperates(A14, (settings, trajectory))
+    return A14.held_against({"flow": (settings, trajectory)})
 
 
 def changed(name: str, change: Callable[[np.ndarray], None]) -> Trajectory:

@@ -7,16 +7,12 @@ import pytest
 from tests.claims.exemplary import IN_ORDER, NEAR, REACHABLE, SETTINGS, combinations, lowest_at
 from tests.claims.made import bottoming_at, climbing, made_run, made_settings
 
-from headway.claims.incremental import (
-    A15,
-    A17,
-    H1,
-    H2,
-    first_stage_less_marked,
-    orders_in_words,
-    staircase_survives,
-    still_incremental,
-)
+from headway.claims.clarity import first_stage_less_marked
+from headway.claims.incremental import orders_in_words, staircase_survives, still_incremental
+from headway.experiments.depth import H2
+from headway.experiments.overlapping import A17
+from headway.experiments.positions import H1
+from headway.experiments.two_blocks import A15
 
 CLEAR, BLURRED = climbing(20, 150, 900), climbing(20, 150, 900, blur=0.25)
 

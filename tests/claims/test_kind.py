@@ -4,7 +4,13 @@ import pytest
 from tests.claims.exemplary import IN_ORDER, OFTEN_SHARED, SETTINGS, SHARED
 from tests.claims.made import OFTEN, bottoming_at, climbing, heads_on, made_run, made_settings, made_trajectory
 
-from headway.claims.kind import A6, A11, A12, A18, A19, no_part_matters, same_and_clearer, same_in_kind
+from headway.claims.clarity import same_and_clearer
+from headway.claims.kind import same_in_kind
+from headway.experiments.ablations import A19
+from headway.experiments.ladder import A6
+from headway.experiments.online import A11
+from headway.experiments.reversed import A12
+from headway.experiments.sgd import A18
 
 NOT_IN_ORDER = bottoming_at(60, 10, 300)
 CROWDED = heads_on({0: None, 10: [(1, 0, 0)] * 3}, SETTINGS)
@@ -62,7 +68,7 @@ PREDICATES = {
     "A11": lambda odd: same_in_kind(A11, odd),
     "A12": lambda odd: same_and_clearer(A12, run(0), odd),
     "A12, reversed": lambda odd: same_and_clearer(A12, odd, run(0)),
-    "A19": lambda odd: no_part_matters(A19, run(0), odd, names=("norm", "key")),
+    "A19": lambda odd: same_in_kind(A19, run(0), odd, names=("without norm", "without key"), run_by_run=True),
 }
 
 
@@ -78,11 +84,13 @@ def test_a_comparison_whose_parts_do_not_apply_gives_no_verdict(claim, heads, bl
 
 def test_a_component_matters_if_either_trait_is_lost_without_it():
     runs = [run(0, 1), run(0, 1, kl=[IN_ORDER, NOT_IN_ORDER]), run(0, 1, attention=[CROWDED, SHARED])]
-    found = no_part_matters(A19, *runs, names=("norm", "key", "MLP"))
+    found = same_in_kind(A19, *runs, names=("without norm", "without key", "without MLP"), run_by_run=True)
     assert found.holds == (False, False)
     assert found.values == (2, 2)
     assert found.parts == {"without norm": 2, "without key": 1, "without MLP": 1}
-    assert no_part_matters(A19, runs[0], runs[0], names=("norm", "key")).verdict == "holds"
+    assert (
+        same_in_kind(A19, runs[0], runs[0], names=("without norm", "without key"), run_by_run=True).verdict == "holds"
+    )
 
 
 def staircase(blur: float = 0.1, steps=(20, 150, 900), **changes):

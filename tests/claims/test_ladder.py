@@ -6,14 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims.made import TIMES, bottoming_at, made_settings, made_trajectory
 
-from headway.claims.ladder import (
-    A1,
-    A1_NEARER,
-    A2,
-    meets_ngrams_in_order,
-    meets_rungs_in_order,
-    nearer_than_stageless,
-)
+from headway.claims.ladder import meets_ngrams_in_order, meets_rungs_in_order, nearer_than_stageless
+from headway.experiments.ladder import A1, A1_NEARER, A2
 
 STEPS = st.sampled_from([int(step) for step in TIMES])
 

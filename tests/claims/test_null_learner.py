@@ -6,20 +6,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.measurement import Experience, divergence, facts_of
+from headway.tasks.markov import markov_chain
 from jaxtyping import Array
 
 from headway.analysis import stages_from_ladder, stages_from_loss
 from headway.claims.claim import Run
-from headway.claims.incremental import A17, still_incremental
-from headway.claims.ladder import A1, A1_NEARER, meets_rungs_in_order, nearer_than_stageless
-from headway.measurement import Experience, divergence, facts_of
+from headway.claims.incremental import still_incremental
+from headway.claims.ladder import meets_rungs_in_order, nearer_than_stageless
+from headway.experiments.ladder import A1, A1_NEARER
+from headway.experiments.overlapping import A17
 from headway.presets import minimal_as_run
 from headway.records import Trajectory
-from headway.settings import Settings, TaskSettings
-from headway.tasks.markov import markov_chain
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 
 TIMES = np.unique(np.concatenate([[0], np.geomspace(1, 2000, 120).round()])).astype(int)
-SETTINGS = Settings(task=TaskSettings(weighting="sum"), model=minimal_as_run().model)
+SETTINGS = Settings(task=Chain(weighting="sum"), model=minimal_as_run().model)
 OVERLAPPING = SETTINGS.changed(
     task={"blocks": ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)), "weighting": "mean"}, evaluation={"subsets": True}
 )

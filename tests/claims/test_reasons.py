@@ -1,45 +1,53 @@
-"""A reason stands only beside a verdict that needs one, and only for claims that exist."""
+"""A reason stands only beside a verdict that needs one, and only for grids that exist."""
 
-from itertools import product
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from headway.claims.reasons import REASONS
+from tests.claims.made import bottoming_at, made_run, made_settings
 
-from headway.claims.reasons import REASONS, reason_for
+from headway.claims.claim import Claim
 from headway.experiments import NAMES, find
-from headway.records import Finding
+
+RUN = made_run(made_settings(), (0, 1), kl=bottoming_at(10, 60, 300))
+CLAIM = Claim("X1", "Says.", "Defined.", "measured", reasons={"as-run": "\nThe heads\nwait.", "printed": "Slow."})
 
 
-def finding(claim: str, *holds: bool) -> Finding:
-    seeds = tuple(range(len(holds)))
-    return Finding(claim, "says", "defined", "measured", seeds, tuple(map(float, seeds)), holds)
+def reason(*holds: bool, grid: str = "as-run", claim: Claim = CLAIM) -> str:
+    judge = (
+        (lambda claim, results: (np.arange(2.0), np.array(holds)))
+        if holds
+        else (lambda claim, results: claim.not_run("None."))
+    )
+    return replace(claim, judge=judge).held_against({"run": RUN}, grid).reason
 
 
 @pytest.mark.parametrize("holds", [(True, False), (False, False)], ids=["partly", "fails"])
 def test_a_claim_that_does_not_hold_in_every_seed_gets_its_reason(holds):
-    assert reason_for(finding("A8", *holds), "as-run").startswith("Stages are counted from the loss curve alone. With")
+    assert reason(*holds) == "The heads wait."
+    assert reason(*holds, grid="printed") == "Slow."
 
 
 @pytest.mark.parametrize("holds", [(True, True), ()], ids=["holds", "not run"])
 def test_a_claim_that_holds_or_was_not_run_needs_none(holds):
-    assert reason_for(finding("A8", *holds), "as-run") == ""
-
-
-def test_a_claim_without_a_known_reason_gets_none():
-    assert reason_for(finding("A20", False), "as-run") == ""
+    assert reason(*holds) == ""
 
 
 def test_a_small_run_is_not_explained_by_what_happens_at_paper_scale():
-    assert reason_for(finding("A8", False), "quick") == ""
+    assert reason(False, False, grid="quick") == ""
 
 
-def test_every_reason_belongs_to_a_claim_and_a_grid():
-    claims = {
-        found.claim for name, grid in product(NAMES, ("printed", "as-run", "paper")) for found in _claims(name, grid)
-    }
-    assert REASONS.keys() <= claims
-    assert {grid for grids in REASONS.values() for grid in grids} <= {"printed", "as-run", "paper"}
+def test_a_reason_that_belongs_to_no_grid_belongs_to_all():
+    assert reason(False, False, grid="quick", claim=replace(CLAIM, reasons={"": "Noise."})) == "Noise."
 
 
-def _claims(name: str, grid: str) -> list[Finding]:
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reason_belongs_to_a_grid_at_paper_scale(name):
     experiment = find(name)
-    return experiment.read({}) if grid in experiment.GRIDS else []
+    assert {grid for claim in experiment.claims for grid in claim.reasons} <= experiment.grids.keys() - {"quick"}
+
+
+def test_every_other_reason_belongs_to_a_claim_and_a_grid():
+    assert REASONS.keys() <= {found.claim for name in NAMES for found in find(name).read({})}
+    assert {grid for grids in REASONS.values() for grid in grids} == {"paper"}

@@ -22,17 +22,8 @@ SETTINGS = made_settings()
 each_claim = pytest.mark.parametrize("claim", EXAMPLES)
 SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2, "kl_stageless_subsets": 2}
 """What is left of the arrays where there is one block."""
-ELSEWHERE = {
-    "flow",
-    "stage_times",
-    "theory_over_training",
-    "emergence",
-    "toy_laws",
-    "recall",
-    "recall_law",
-    "transformer_law",
-}
-"""Files of claims about flows and paper B, which are shown and refuted in tests of their own."""
+ELSEWHERE = {"flow", "stage_times", "theory_over_training"}
+"""Files of claims about flows, which are shown and refuted in tests of their own."""
 EACH_RUN = [(claim, number) for claim, example in EXAMPLES.items() for number in range(len(example.seeds))]
 each_run = pytest.mark.parametrize("claim, number", EACH_RUN)
 

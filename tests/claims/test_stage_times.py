@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from tests.report.made_stage_times import made_runs
 
-from headway.claims import stage_times as claims
+from headway.experiments.stage_times import T1, T2, T3, T4, T5
 
-JUDGES = {
-    claims.T1: claims.first_stage_is_a_power_of_length,
-    claims.T2: claims.first_stage_takes_what_the_formula_says,
-    claims.T3: claims.differences_grow_as_foretold,
-    claims.T4: claims.wait_is_between_logarithm_and_power,
-    claims.T5: claims.second_stage_ends_when_foretold,
-}
+
+def judged(claim, runs):
+    """Runs are told apart by their settings."""
+    return claim.held_against({str(number): run for number, run in enumerate(runs)})
 
 
 def verdicts(runs, change=None, seed=1):
@@ -25,7 +22,7 @@ def verdicts(runs, change=None, seed=1):
         if change is not None:
             change(settings, {name: values[seed : seed + 1] for name, values in facts.items()})
         changed.append((settings, dataclasses.replace(trajectory, facts=facts)))
-    return {claim.name: judge(claim, *changed).holds for claim, judge in JUDGES.items()}
+    return {claim.name: judged(claim, changed).holds for claim in (T1, T2, T3, T4, T5)}
 
 
 @pytest.mark.parametrize("projections", [1, 2])
@@ -86,7 +83,7 @@ def test_a_seed_that_breaks_a_law_does_not_show_it_and_the_others_do(change, bro
 def test_stages_that_never_end_are_counted():
     runs = made_runs(1)
     runs[-1][1].facts["boundaries"][0, 1:] = np.inf
-    found = claims.second_stage_ends_when_foretold(claims.T5, *runs)
+    found = judged(T5, runs)
     assert found.holds == (False, True, True)
     assert f"2 of {9 * len(runs)} stages had not ended" in found.detail
 
@@ -94,5 +91,5 @@ def test_stages_that_never_end_are_counted():
 def test_two_values_are_no_law():
     base, *others = made_runs(1)
     one = [run for run in others if run[0].length == 160]
-    assert claims.first_stage_is_a_power_of_length(claims.T1, base, *one).verdict == "not run"
-    assert claims.differences_grow_as_foretold(claims.T3, base, *one).verdict == "not run"
+    assert judged(T1, [base, *one]).verdict == "not run"
+    assert judged(T3, [base, *one]).verdict == "not run"

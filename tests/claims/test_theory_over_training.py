@@ -1,20 +1,19 @@
 """R1 and R2: what counts as training that follows the flow, and what does not."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from tests.claims.made import OFTEN, climbing, made_run, made_settings
 from tests.claims.made_flows import ADAMW, BOUNDARIES, FLOW, GD, SGD, made_theory
 
-from headway.claims.theory_over_training import (
-    R1,
-    R2,
-    flow_predicts_training,
-    one_factor_maps,
-    relative_boundaries,
-)
+from headway.claims.theory_over_training import flow_predicts_training, one_factor_maps, relative_boundaries
+from headway.experiments.overlay import R2, STRETCH
+from headway.experiments.regression import CLOSE, NEAR, R1
 
+follows = partial(flow_predicts_training, R1, close=CLOSE, near=NEAR)
+maps = partial(one_factor_maps, R2, within=STRETCH)
 NOISY = replace(SGD, batch=4)
 COARSE = replace(GD, learning_rate=0.4)
 
@@ -28,7 +27,7 @@ def predicted(gd=None, sgd=None, adamw=None, flow=None):
     runs = (gd or made_theory(GD), sgd or made_theory(SGD), adamw or made_theory(ADAMW, scaled(3)))
     # Runs that do not follow at all, with larger steps and smaller batches, do not decide.
     beyond = made_theory(COARSE, scaled(4)), made_theory(NOISY, scaled(0.1), heads=(2, 1, 0))
-    return flow_predicts_training(R1, flow or made_theory(FLOW), *beyond, *runs)
+    return follows(flow or made_theory(FLOW), *beyond, *runs)
 
 
 def test_training_at_the_flows_times_with_its_heads_is_predicted():
@@ -82,7 +81,7 @@ def test_runs_from_other_starts_are_not_compared(change):
 
 
 def test_without_an_optimiser_there_is_no_verdict():
-    assert flow_predicts_training(R1, made_theory(FLOW), made_theory(GD), made_theory(SGD)).verdict == "not run"
+    assert follows(made_theory(FLOW), made_theory(GD), made_theory(SGD)).verdict == "not run"
 
 
 def test_steps_of_adamw_are_laid_on_the_flows_first_boundary():
@@ -94,7 +93,7 @@ def test_steps_of_adamw_are_laid_on_the_flows_first_boundary():
 def laid_over(*steps: float, flow=BOUNDARIES):
     """R2 of a transformer that goes up a rung at each of these steps, the first one included."""
     run = made_run(made_settings(), times=OFTEN, kl=climbing(*steps)["kl"])
-    return one_factor_maps(R2, run, made_theory(FLOW, flow, seeds=(0,)))
+    return maps(run, made_theory(FLOW, flow, seeds=(0,)))
 
 
 def test_boundaries_in_the_flows_proportions_need_one_factor_only():
@@ -124,5 +123,5 @@ def test_two_blocks_or_another_number_of_features_leave_nothing_to_predict():
     four = made_run(
         made_settings(blocks=((1,), (2,), (3,), (4,))), times=OFTEN, kl=climbing(9, 30, 150, 600, rungs=4)["kl"]
     )
-    assert "three blocks" in one_factor_maps(R2, two, flow).detail
-    assert "4 blocks" in one_factor_maps(R2, four, flow).detail
+    assert "three blocks" in maps(two, flow).detail
+    assert "4 blocks" in maps(four, flow).detail

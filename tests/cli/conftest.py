@@ -51,7 +51,7 @@ def made_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     store = Store(tmp_path_factory.mktemp("made") / "runs")
     for name, run in (("ladder", "full"), ("ladder", "minimal"), ("construction", "construction")):
-        seeds = tuple(range(find(name).SEEDS["quick"]))
+        seeds = tuple(range(find(name).seeds["quick"]))
         settings, trajectory = made_results(name, seeds=seeds)[run]
         with store.open(Cell(settings, seeds)) as work:
             work.place(trajectory, {"device": "none: made up"})

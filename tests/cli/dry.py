@@ -37,13 +37,13 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.store.load", nothing)
     monkeypatch.setattr("headway.cli.outcome.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.cli.outcome.Outcome.results", {})  # every claim is "not run"
-    monkeypatch.setattr("headway.cli.bench_command._measure", lambda options, console: [])
-    monkeypatch.setattr("headway.cli.bench_command._write", nothing)
+    monkeypatch.setattr("benchmarks.bench.command._measure", lambda options, console: [])
+    monkeypatch.setattr("benchmarks.bench.command._write", nothing)
     monkeypatch.setattr("headway.cli.watch_command._serve", nothing)
     for name in ("_answer", "_score", "_show", "_show_held_out"):
         monkeypatch.setattr(f"headway.cli.predict_command.{name}", nothing)
-    monkeypatch.setattr("headway.bench.record.read_all", lambda folder: [None])
-    monkeypatch.setattr("headway.cli.bench_command._show", nothing)
+    monkeypatch.setattr("benchmarks.bench.record.read_all", lambda folder: [None])
+    monkeypatch.setattr("benchmarks.bench.command._show", nothing)
 
     def dry(*arguments: str) -> list[Cell]:
         try:

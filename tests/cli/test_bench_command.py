@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.bench.made import EVERY_PART
 
-from headway.bench import alternate, parts
-from headway.bench.cases import case
-from headway.bench.record import read_all, write
+from benchmarks.bench import alternate, parts
+from benchmarks.bench.cases import case
+from benchmarks.bench.record import read_all, write
 
 ROOT = Path(__file__).parent.parent.parent
 

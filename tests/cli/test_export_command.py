@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.experiments import stages
+from headway.experiments import find
 from headway.records import Cell
 from headway.store import Store, load
 
@@ -69,7 +69,7 @@ def test_a_quantity_that_is_not_there_is_told_with_those_that_are(headway, tmp_p
 
 
 def test_an_unfinished_record_is_told_to_be_unfinished(headway, tmp_path):
-    cell = Cell(stages.GRIDS["quick"]["minimal"], (0,))
+    cell = Cell(find("stages").grids["quick"]["minimal"], (0,))
     with Store(tmp_path).open(cell) as work:
         work.resume()
         work.save(None, {}, 3)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from headway import lookup
-from headway.cli.arguments import title
 from headway.cli.list_command import _run
 from headway.experiments import NAMES, find
 from headway.records import Cell
@@ -57,11 +56,11 @@ def test_before_the_first_run_every_experiment_is_listed_and_nothing_is_there(he
     assert (said.code, said.err) == (0, "")
     rows = ROW.findall(said.out)
     assert [name for name, *_ in rows if name] == list(NAMES)
-    assert [grid for _, grid, *_ in rows] == [grid for name in NAMES for grid in find(name).GRIDS]
+    assert [grid for _, grid, *_ in rows] == [grid for name in NAMES for grid in find(name).grids]
     assert [int(all_of_them) for *_, all_of_them, _ in rows] == [
-        len(runs) for name in NAMES for runs in find(name).GRIDS.values()
+        len(runs) for name in NAMES for runs in find(name).grids.values()
     ]
-    assert [words.strip() for *_, words in rows if words] == [title(find(name)) for name in NAMES]
+    assert [words.strip() for *_, words in rows if words] == [find(name).title for name in NAMES]
     assert on_disk(said) == {}
     assert list(tmp_path.iterdir()) == []
 
@@ -72,7 +71,7 @@ def test_a_run_serves_every_experiment_that_needs_it(headway, records):
 
 def test_the_same_run_is_the_same_to_a_listing_and_to_whoever_looks_for_an_answer():
     """A listing knows only what records say of themselves."""
-    every = [settings for name in NAMES for runs in find(name).GRIDS.values() for settings in runs.values()]
+    every = [settings for name in NAMES for runs in find(name).grids.values() for settings in runs.values()]
     cells = [Cell(settings, (seed,)) for seed, settings in enumerate(every)]
     told, asked = ([identify(cell) for cell in cells] for identify in (lambda cell: _run(cell.describe()), lookup._run))
     assert [told.index(each) for each in told] == [asked.index(each) for each in asked]
@@ -97,7 +96,7 @@ def test_our_own_figures_are_no_foreign_folder(headway, records):
 def test_damaged_and_unfinished_work_is_listed_and_stops_nobody(headway, records):
     spoilt = min(records.glob("*/trajectory.safetensors"))
     spoilt.write_bytes(b"half")
-    (settings,) = find("stages").GRIDS["printed"].values()
+    (settings,) = find("stages").grids["printed"].values()
     with Store(records).open(Cell(settings, (0,))) as work:
         work.resume()
         work.save(None, {}, 17)
@@ -129,11 +128,11 @@ def test_a_folder_that_does_not_exist_is_told(headway):
 
 
 def test_the_committed_results_are_listed_whole(headway):
-    said = headway("list", "--from", RESULTS)
+    said = headway("list", "--from", RESULTS, "--all")
     there = on_disk(said)
     assert {grid for _, grid in there} >= {"printed", "as-run", "paper"}
     for name in ("stages", "attention", "ladder", "init-scale", "hierarchy", "dataset-size"):
-        assert there[name, "as-run"] == len(find(name).GRIDS["as-run"])
+        assert there[name, "as-run"] == len(find(name).grids["as-run"])
     entries = ENTRY.findall(said.out)
     assert {state for state, *_ in entries} == {"done"}
     assert {name for _, name, _ in entries} == {path.name for path in RESULTS.iterdir() if path.is_dir()}

@@ -124,7 +124,7 @@ def test_a_folder_with_nothing_but_runs_of_no_grid_has_a_page(headway, tmp_path)
 
 
 def test_runs_with_other_seeds_are_shown_too(headway, records, tmp_path):
-    settings = find("stages").GRIDS["quick"]["minimal"]
+    settings = find("stages").grids["quick"]["minimal"]
     store = Store(tmp_path / "others")
     with store.open(Cell(settings, (5, 6))) as work:
         work.place(made_run(settings, (5, 6)), {})

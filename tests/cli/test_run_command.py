@@ -13,12 +13,12 @@ from tests.cli.process import Shell
 from tests.cli.test_settings_options import differing
 
 from headway.cli.screen import clock
-from headway.experiments import stages
+from headway.experiments import find
 from headway.records import Trajectory
 from headway.store import Record, Store, load
 
 SMALL = (
-    *("--seeds", "2", "--task.tokens", "5", "--task.horizon", "4", "--training.steps", "12", "--training.batch", "8"),
+    *("--seeds", "2", "--task.vocab", "5", "--task.horizon", "4", "--training.steps", "12", "--training.batch", "8"),
     *("--training.samples", "20", "--training.test-samples", "16"),
     *("--evaluation.points", "6", "--evaluation.also", "--evaluation.snapshots", "4"),
 )
@@ -95,7 +95,7 @@ def test_a_run_writes_a_record_figures_and_a_page_and_nothing_outside_its_folder
 
 
 def test_the_record_is_the_quick_preset_with_the_options_and_nothing_else_changed(record):
-    changed = differing(record.cell.settings, stages.GRIDS["quick"]["minimal"])
+    changed = differing(record.cell.settings, find("stages").grids["quick"]["minimal"])
     options = {word[2:].replace("-", "_") for word in SMALL if word.startswith("--")} - {"seeds"}
     assert changed == options
     assert record.cell.seeds == (0, 1)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from headway.cli.screen import Screen, name
-from headway.experiments.ablations import GRIDS
+from headway.experiments.ablations import EXPERIMENT
 from headway.presets import full_quick, minimal_quick
 from headway.records import Cell
 
@@ -39,7 +39,7 @@ def test_where_nobody_sees_a_table_a_line_tells_the_rungs_one_by_one_or_how_many
 
 
 def test_a_model_is_minimal_only_without_all_of_it():
-    ablated = GRIDS["quick"]["without embedding"]
+    ablated = EXPERIMENT.grids["quick"]["without embedding"]
     settings = {"minimal": minimal_quick(), "full": full_quick(), "ablated": ablated}
     names = {kind: name(Cell(each, (0,))) for kind, each in settings.items()}
     assert names == {"minimal": "minimal", "full": "full", "ablated": "full"}

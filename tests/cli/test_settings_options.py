@@ -56,17 +56,17 @@ def test_weights_are_written_block_by_block(dry):
     assert cell.settings.task.weights == ((0.7, 0.3), (1.0, 0.0), (0.5, 0.5))
 
 
-@pytest.mark.parametrize("experiment, grid", [(name, grid) for name in NAMES for grid in find(name).GRIDS])
+@pytest.mark.parametrize("experiment, grid", [(name, grid) for name in NAMES for grid in find(name).grids])
 def test_a_run_without_options_is_the_grid_itself(dry, experiment, grid):
     module = find(experiment)
     cells = dry("run", experiment, "--grid", grid)
-    assert [cell.settings for cell in cells] == list(module.GRIDS[grid].values())
-    assert {cell.seeds for cell in cells} == {tuple(range(module.SEEDS[grid]))}
+    assert [cell.settings for cell in cells] == list(module.grids[grid].values())
+    assert {cell.seeds for cell in cells} == {tuple(range(module.seeds[grid]))}
 
 
 def test_an_option_changes_every_run_of_a_grid_and_nothing_else_in_it(dry):
     """The ladder's two runs have different chains; both get the ratio and keep the rest."""
-    runs = list(find("ladder").GRIDS["quick"].values())
+    runs = list(find("ladder").grids["quick"].values())
     assert differing(*runs) >= {"task.tokens", "task.horizon", "model.embedding", "training.samples"}
     cells = dry("run", "ladder", "--task.ratio", "1.3", "--training.steps", "7", "--seeds", "3")
     assert [differing(cell.settings, run) for cell, run in zip(cells, runs, strict=True)] == [
@@ -90,7 +90,7 @@ def test_of_two_grids_the_last_is_meant(dry):
 def test_all_stands_for_every_experiment(dry):
     cells = dry("run", "all", "--seeds", "2")
     assert [cell.settings for cell in cells] == [
-        settings for name in NAMES for settings in find(name).GRIDS["quick"].values()
+        settings for name in NAMES for settings in find(name).grids["quick"].values()
     ]
 
 
@@ -107,24 +107,24 @@ def test_an_option_of_all_changes_every_run_that_has_such_a_setting(dry):
 
 @pytest.mark.parametrize("grid", ["printed", "paper"])
 def test_all_takes_the_experiments_that_have_the_grid(dry, grid):
-    with_it = [find(name) for name in NAMES if grid in find(name).GRIDS]
+    with_it = [find(name) for name in NAMES if grid in find(name).grids]
     assert 0 < len(with_it) < len(NAMES)
     cells = dry("run", "all", "--grid", grid)
     assert [cell.settings for cell in cells] == [
-        settings for experiment in with_it for settings in experiment.GRIDS[grid].values()
+        settings for experiment in with_it for settings in experiment.grids[grid].values()
     ]
 
 
 def test_the_construction_has_options_of_its_own(dry):
     (cell,) = dry("run", "construction", "--sharpness", "0", "2.5", "9", "--test-samples", "7", "--task.tokens", "9")
-    (quick,) = find("construction").GRIDS["quick"].values()
+    (quick,) = find("construction").grids["quick"].values()
     assert differing(cell.settings, quick) == {"sharpness", "test_samples", "task.tokens"}
     assert (cell.settings.sharpness, cell.settings.test_samples) == ((0.0, 2.5, 9.0), 7)
     assert cell.kind == "construction"
 
 
 def test_a_run_of_a_window_keeps_its_window_whatever_else_is_changed(dry):
-    quick = find("dataset-size").GRIDS["quick"]
+    quick = find("dataset-size").grids["quick"]
     cells = dry("run", "dataset-size", "--task.ratio", "1.3")
     assert [cell.settings.context for cell in cells] == [run.context for run in quick.values()]
     assert {cell.settings.context for cell in cells} == {None, 2, 4, 6}

@@ -11,8 +11,8 @@ from headway.cli import UserError
 from headway.cli.vary_options import axes_from
 from headway.experiments import find
 from headway.records import Cell
-from headway.settings import Settings
 from headway.store import Store
+from headway.tasks.run import Settings
 
 
 def read(*typed: str) -> list[object]:
@@ -79,14 +79,14 @@ def test_what_cannot_be_varied_is_told_in_a_sentence(typed, said):
 def test_a_setting_is_varied_once_and_only_if_all_runs_have_it():
     with pytest.raises(UserError, match=r"--vary task\.ratio is given twice"):
         axes_from([("task.ratio", "1"), ("task.ratio", "2")], [Settings()])
-    other = find("recall").GRIDS["quick"]["64 symbols, 2 pairs"]
+    other = find("recall").grids["quick"]["64 symbols, 2 pairs"]
     with pytest.raises(UserError, match=r"--vary task\.ratio names no setting that all runs of this grid have\."):
         axes_from([("task.ratio", "1")], [Settings(), other])
 
 
 def test_every_combination_is_a_whole_experiment(dry):
     cells = dry("run", "ladder", "--vary", "task.ratio", "1.3", "1.7", "--vary", "model.scale", "0.5", "--seeds", "2")
-    runs = find("ladder").GRIDS["quick"].values()
+    runs = find("ladder").grids["quick"].values()
     wanted = [each.changed(task={"ratio": ratio}, model={"scale": 0.5}) for ratio in (1.3, 1.7) for each in runs]
     assert cells == [Cell(settings, (0, 1)) for settings in wanted]
 
@@ -100,13 +100,13 @@ def test_a_change_of_all_runs_and_a_variation_go_together(dry):
     "arguments, said",
     [
         (("all", "--vary", "task.ratio", "1.3"), "--vary takes one experiment at a time"),
-        (("stages", "--vary", "task.tokens", "1"), "with tokens 1: task.tokens is 1, but it must be a whole number"),
+        (("stages", "--vary", "task.vocab", "1"), "with tokens 1: task.vocab is 1, but it must be a whole number"),
         (("stages", "--vary", "task.ratio", "1:2:99999999"), "it needs 2 to 100000 values"),
         (("stages", "--vary"), "--vary needs a setting and its values"),
         (("stages", "--task.ratio", "1.3", "--vary", "task.ratio", "2"), "--task.ratio is given, and it is varied."),
         (("weight-decay", "--vary", "training.weight_decay", "0.1"), "the runs of this grid differ in it"),
         (("positions", "--vary", "model.positions", "rotary"), "the runs of this grid differ in it"),
-        (("depth", "--vary", "model.blocks", "2"), "the runs of this grid differ in it"),
+        (("depth", "--vary", "model.layers", "2"), "the runs of this grid differ in it"),
         (("overlay", "--vary", "task.ratio", "1.3"), "They are of different kinds and share none."),
         (("stages", "--vary", "task.ratio", "1:2:50000", "--vary", "model.scale", "1:2:9"), "450000 combinations"),
     ],

@@ -15,19 +15,10 @@ from tests.report.made_toy import made_toy
 
 from headway.experiments import find
 from headway.records import Trajectory
-from headway.settings import (
-    Blocks,
-    ConstructionSettings,
-    FlowSettings,
-    PortraitSettings,
-    RecallSettings,
-    RegressionSettings,
-    Settings,
-    SingleLocationSettings,
-    StageTimesSettings,
-    TaskSettings,
-    ToySettings,
-)
+from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToySettings
+from headway.tasks.chain import Blocks, Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.run import Settings
 
 Change = Callable[[Trajectory], Trajectory]
 
@@ -55,11 +46,11 @@ def made_results(
     The n-gram model of a window that is longer than the blocks reach cannot be made, and is missing.
     """
     results = {}
-    for name, quick in find(experiment).GRIDS["quick"].items():
+    for name, quick in find(experiment).grids["quick"].items():
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
             continue
-        if isinstance(quick, SingleLocationSettings | RecallSettings):
+        if isinstance(quick, Settings | Settings):
             results[name] = quick, change(made_emergence(quick, seeds, diverged))
             continue
         task = quick.task if blocks is None else on_blocks(quick.task, blocks)
@@ -72,13 +63,13 @@ def made_results(
     return results
 
 
-def on_blocks(task: TaskSettings, blocks: Blocks) -> TaskSettings:
+def on_blocks(task: Chain, blocks: Blocks) -> Chain:
     """The same chain on other blocks; where it has weights, the first lag of each has the largest."""
     weights = tuple(tuple(0.3 if place else 0.7 for place, _ in enumerate(block)) for block in blocks)
     return dataclasses.replace(task, blocks=blocks, weights=weights if task.weights else ())
 
 
-def _changed(settings: Settings, task: TaskSettings, heads: int | None) -> Settings:
+def _changed(settings: Settings, task: Chain, heads: int | None) -> Settings:
     model: dict[str, Any] = {} if heads is None else {"heads": heads}
     if settings.model.embedding == "one-hot":  # The blocks set its width, which heads may then not divide.
         model |= {"keys": False, "output": False}

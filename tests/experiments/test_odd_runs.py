@@ -39,7 +39,7 @@ class Odd(NamedTuple):
         return made_results(experiment, **self.made)
 
     def findings(self) -> list[Finding]:
-        return [finding for name in NAMES for finding in find(name).read(self.results(name))]
+        return [finding for name in NAMES for finding in find(name).read(self.results(name), "quick")]
 
 
 def unknown(trajectory: Trajectory) -> Trajectory:
@@ -100,11 +100,11 @@ def test_without_a_single_run_every_claim_is_not_run_and_says_why(experiment):
 @each_experiment
 def test_a_claim_that_misses_a_run_is_not_run_and_the_others_are_judged_as_before(experiment):
     whole = made_results(experiment)
-    before = {finding.claim: finding for finding in find(experiment).read(whole)}
+    before = {finding.claim: finding for finding in find(experiment).read(whole, "quick")}
     ever_missed = set()
     for missing in whole:
         results = {name: run for name, run in whole.items() if name != missing}
-        for finding in find(experiment).read(results):
+        for finding in find(experiment).read(results, "quick"):
             same = (finding.seeds, finding.values, finding.holds)
             was = before[finding.claim]
             assert finding.verdict == "not run" or same == (was.seeds, was.values, was.holds)

@@ -13,17 +13,15 @@ from typing import Any
 from headway import presets
 from headway.experiments import NAMES, find
 from headway.settings import (
-    ConstructionSettings,
     EvaluationSettings,
     FlowSettings,
     PortraitSettings,
-    RecallSettings,
     RegressionSettings,
-    Settings,
-    SingleLocationSettings,
     StageTimesSettings,
     ToySettings,
 )
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.run import Settings
 
 SEEDS = 2
 BATCH = 8
@@ -44,7 +42,7 @@ def small(settings: Settings) -> Settings:
     )
     return settings.changed(
         task=TASK,
-        model={"width": 12, "mlp": min(model.mlp, 4), "blocks": min(model.blocks, 2), "dropout": 0.0},
+        model={"width": 12, "mlp": min(model.mlp, 4), "layers": min(model.layers, 2), "dropout": 0.0},
         training={
             "steps": 36,
             "batch": BATCH,
@@ -81,8 +79,8 @@ def small_toy(settings: ToySettings) -> ToySettings:
     """A fourth of every size; all curves have the same few points, so that one program solves all flows."""
     return replace(
         settings,
-        dimensions=tuple(size // 4 for size in settings.dimensions),
-        lengths=tuple(length // 4 for length in settings.lengths),
+        dimension=settings.dimension // 4,
+        length=settings.length // 4,
         points=min(settings.points, 6),
         samples=settings.samples and 16,
     )
@@ -91,24 +89,24 @@ def small_toy(settings: ToySettings) -> ToySettings:
 WAITING = {"learning_rate": 0.01, "batch": 4, "steps": 20, "every": 10, "growth": 0.0, "test_samples": 8}
 
 
-def small_location(settings: SingleLocationSettings) -> SingleLocationSettings:
+def small_location(settings: Settings) -> Settings:
     """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
     task = settings.task
     sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
-    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "blocks": 1}, training=WAITING)
+    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING)
 
 
-def small_recall(settings: RecallSettings) -> RecallSettings:
+def small_recall(settings: Settings) -> Settings:
     """The same of recall, whose two layers are what it is about."""
     task, pairs = settings.task, settings.task.pairs // 2
-    sizes = {"tokens": 4 if task.tokens == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
+    sizes = {"tokens": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
     waiting = {**WAITING, "threshold": 0.3, "until": None}
     return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting)
 
 
 SMALL: dict[type, Callable[..., Any]] = {
-    SingleLocationSettings: small_location,
-    RecallSettings: small_recall,
+    Settings: small_location,
+    Settings: small_recall,
     Settings: small,
     ToySettings: small_toy,
     ConstructionSettings: small_construction,
@@ -120,7 +118,7 @@ SMALL: dict[type, Callable[..., Any]] = {
 """Settings of a kind -> the same with small sizes."""
 MINIMAL = small(presets.minimal_quick())
 GRIDS = {
-    name: {run: SMALL[type(settings)](settings) for run, settings in find(name).GRIDS["quick"].items()}
+    name: {run: SMALL[type(settings)](settings) for run, settings in find(name).grids["quick"].items()}
     for name in NAMES
 }
 
@@ -130,8 +128,8 @@ def main() -> None:
 
     for name, runs in GRIDS.items():
         experiment = find(name)
-        experiment.GRIDS["quick"] = runs
-        experiment.SEEDS["quick"] = SEEDS
+        experiment.grids["quick"] = runs
+        experiment.seeds["quick"] = SEEDS
     main()
 
 

@@ -10,7 +10,8 @@ from tests.report.made_emergence import made_location, made_recall
 
 from headway.forecast.from_laws import concentration
 from headway.records import Trajectory
-from headway.settings import RecallSettings, SingleLocationSettings
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
 
 SEEDS = (0, 1, 2, 3)
 POWERS = {
@@ -33,18 +34,18 @@ TASKS = {
 def made_settings(model: str) -> list[Any]:
     """All tasks; with repetition across samples a transformer's plateau ends at another loss."""
     if model == "recall":
-        return [RecallSettings().changed(task=task) for task in TASKS[model]]
+        return [Recall.usual().changed(task=task) for task in TASKS[model]]
     shared = [{"length": 128, "dimension": 32, "repeated": p} for p in (0.1, 0.2, 0.4)]
-    plain = [SingleLocationSettings().changed(task=task) for task in TASKS[model]]
-    return plain + [SingleLocationSettings().changed(task=task, training={"threshold": 0.4}) for task in shared]
+    plain = [SingleLocation.usual().changed(task=task) for task in TASKS[model]]
+    return plain + [SingleLocation.usual().changed(task=task, training={"threshold": 0.4}) for task in shared]
 
 
 def true_steps(model: str, task: Any) -> float:
     """c d^a T^b B^e q^f."""
     law = POWERS[model]
     if model == "recall":
-        q = concentration(task.tokens, task.favoured, task.favourites)
-        sizes = task.tokens ** law["tokens"] * task.pairs ** law["pairs"]
+        q = concentration(task.vocab, task.favoured, task.favourites)
+        sizes = task.vocab ** law["tokens"] * task.pairs ** law["pairs"]
     else:
         q = concentration(task.dimension, task.repeated)
         sizes = task.dimension ** law["dimension"] * task.length ** law["length"]

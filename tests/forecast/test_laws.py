@@ -13,10 +13,11 @@ from headway.forecast.ask import answer, cells
 from headway.forecast.from_laws import concentration
 from headway.forecast.held_out import held_out
 from headway.forecast.question import Question
-from headway.settings import LocationTaskSettings, RecallTaskSettings
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
 
 MIDDLE = Question("transformer", dimension=32, length=128)
-RECALL = Question("recall", tokens=64, pairs=16)
+RECALL = Question("recall", vocab=64, pairs=16)
 
 
 def foretold(question, runs):
@@ -32,12 +33,12 @@ def exact():
 @pytest.mark.parametrize(
     "question, task",
     [
-        (MIDDLE, LocationTaskSettings(128, 32)),
-        (replace(MIDDLE, copies=4.0), LocationTaskSettings(128, 32, copies=4)),
-        (replace(MIDDLE, dimension=48, length=90), LocationTaskSettings(90, 48)),
-        (RECALL, RecallTaskSettings(64, 16)),
-        (replace(RECALL, copies=3.0), RecallTaskSettings(64, 16, copies=3.0)),
-        (replace(RECALL, repeated=0.4), RecallTaskSettings(64, 16, favoured=0.4)),
+        (MIDDLE, SingleLocation(128, 32)),
+        (replace(MIDDLE, copies=4.0), SingleLocation(128, 32, copies=4)),
+        (replace(MIDDLE, dimension=48, length=90), SingleLocation(90, 48)),
+        (RECALL, Recall(64, 16)),
+        (replace(RECALL, copies=3.0), Recall(64, 16, copies=3.0)),
+        (replace(RECALL, repeated=0.4), Recall(64, 16, favoured=0.4)),
     ],
 )
 def test_a_law_that_was_put_in_is_found(exact, question, task):

@@ -59,7 +59,7 @@ def option_names(kind: Any, prefix: str = "--") -> list[str]:
 
 
 def settings_of(experiment: str) -> list[str]:
-    grids = importlib.import_module("headway.experiments").find(experiment).GRIDS
+    grids = importlib.import_module("headway.experiments").find(experiment).grids
     return option_names(next(iter(next(iter(grids.values())).values())))
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.fuzz.fuzzing import fuzz, in_many_cases, is_a_message, values
 
 RECORDS = (
-    *("TaskSettings", "ModelSettings", "TrainingSettings", "EvaluationSettings", "AdaptiveTrainingSettings"),
-    *("LocationTaskSettings", "RecallTaskSettings", "Settings", "ConstructionSettings", "FlowSettings"),
-    *("RegressionSettings", "PortraitSettings", "StageTimesSettings", "SingleLocationSettings", "RecallSettings"),
+    *("Chain", "ModelSettings", "TrainingSettings", "EvaluationSettings", "AdaptiveTrainingSettings"),
+    *("SingleLocation", "Recall", "Settings", "ConstructionSettings", "FlowSettings"),
+    *("RegressionSettings", "PortraitSettings", "StageTimesSettings", "Settings", "Settings"),
     "ToySettings",
 )
 

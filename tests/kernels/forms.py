@@ -7,18 +7,19 @@ from tests.models.switches import stirred
 
 from headway.kernels import simple
 from headway.kernels.tables import form as tables
-from headway.settings import ModelSettings, TaskSettings
+from headway.settings import ModelSettings
+from headway.tasks.chain import Chain
 
 BATCH, CHUNK = 37, 10
 QUICK = {"xla_backend_optimization_level": 0}
 """Compiling takes longer than running here."""
-TASK = TaskSettings(tokens=4, blocks=((1,), (2,)), horizon=3)
+TASK = Chain(vocab=4, blocks=((1,), (2,)), horizon=3)
 SMALL = ModelSettings(width=12, mlp=5, heads=3, dropout=0.3)
 
 
 def batch_of(task, dtype):
     """Random sequences, the same in every precision, a third of which count nothing."""
-    sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.tokens, jnp.int32)
+    sequences = jax.random.randint(jax.random.key(1), (BATCH, task.start + task.horizon), 0, task.vocab, jnp.int32)
     return sequences, jnp.asarray(np.arange(BATCH) % 3, dtype)
 
 
@@ -51,7 +52,7 @@ def in_float32(model):
 def errors_in_float32(settings, task, length, key):
     """How far the fast form and the simple one, both in float32, are from the simple one in float64."""
     with jax.enable_x64(True):
-        model = stirred(settings, tokens=task.tokens, length=length)
+        model = stirred(settings, vocab=task.vocab, length=length)
         [exact] = both(model, task, key, [simple_form])
     slow, fast = both(in_float32(model), task, key)
     return distance(exact, fast), distance(exact, slow)

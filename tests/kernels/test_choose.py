@@ -13,15 +13,15 @@ from headway.laboratory import group
 from headway.models.initialisation import transformer
 from headway.presets import full_quick, minimal_as_run
 from headway.records import Cell
-from headway.settings import Settings
 from headway.store import Store
 from headway.sweep import here
 from headway.sweep.watch import Silence
+from headway.tasks.run import Settings
 
 MINIMAL = minimal_as_run()
 SMALL = replace(
     MINIMAL,
-    task=replace(MINIMAL.task, tokens=4, blocks=((1,), (2,)), horizon=3),
+    task=replace(MINIMAL.task, vocab=4, blocks=((1,), (2,)), horizon=3),
     training=replace(MINIMAL.training, steps=2, batch=4, samples=4, test_samples=4),
 )
 
@@ -67,7 +67,7 @@ def test_where_no_kernel_runs_the_tables_do_and_say_what_is_missing():
     assert "tables" in form.name
     assert "compute capability 8" in form.shortfall
     assert "NVRTC" in form.shortfall
-    model = transformer(SMALL.model, SMALL.task.tokens, SMALL.length, jax.random.key(0))
+    model = transformer(SMALL.model, SMALL.task.vocab, SMALL.length, jax.random.key(0))
     sequences = jnp.asarray(np.random.default_rng(0).integers(0, 4, (5, SMALL.task.length + 1)))
     found = form.gradient(model, sequences, jnp.ones(5), None)
     wanted = simple.gradient(model, SMALL.task, sequences, jnp.ones(5), None, 5)

@@ -25,17 +25,19 @@ from headway.kernels.minimal import is_minimal
 from headway.models.initialisation import transformer
 from headway.prediction import predict
 from headway.presets import MINIMAL
-from headway.settings import Settings, TaskSettings, TrainingSettings
+from headway.settings import TrainingSettings
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 from headway.training.optimisers import Rates, optimiser
 
-SMALL = Settings(task=TaskSettings(tokens=7, blocks=((1, 2), (3,)), horizon=4), model=replace(MINIMAL, heads=8))
+SMALL = Settings(task=Chain(vocab=7, blocks=((1, 2), (3,)), horizon=4), model=replace(MINIMAL, heads=8))
 ONE = replace(MINIMAL, heads=1)
 TWO_SCALED = replace(MINIMAL, heads=2, scaled_scores=True)
 SHAPES = {
     "eight heads": (SMALL, 37),
-    "least": (Settings(task=TaskSettings(tokens=2, blocks=((1,),), horizon=1), model=ONE), 37),
-    "wide": (Settings(task=TaskSettings(tokens=110, blocks=((1,), (4,)), horizon=7), model=TWO_SCALED), 1),
-    "paper": (Settings(task=TaskSettings(weighting="sum"), model=replace(MINIMAL, scaled_scores=True)), 13),
+    "least": (Settings(task=Chain(vocab=2, blocks=((1,),), horizon=1), model=ONE), 37),
+    "wide": (Settings(task=Chain(vocab=110, blocks=((1,), (4,)), horizon=7), model=TWO_SCALED), 1),
+    "paper": (Settings(task=Chain(weighting="sum"), model=replace(MINIMAL, scaled_scores=True)), 13),
     "windows": (replace(SMALL, context=2), 37),
 }
 shapes = pytest.mark.parametrize(("settings", "batch"), SHAPES.values(), ids=SHAPES)
@@ -43,14 +45,14 @@ sizes = pytest.mark.parametrize("size", [1.0, 40.0], ids=["smooth", "sharp"])
 
 
 def model_of(settings, size=1.0):
-    model = transformer(settings.model, settings.task.tokens, settings.length, jax.random.key(0))
+    model = transformer(settings.model, settings.task.vocab, settings.length, jax.random.key(0))
     return jax.tree.map(lambda leaf: size * leaf, model)
 
 
 def batch_of(settings, batch=37):
     """Sequences, and weights of which some are zero."""
     random = np.random.default_rng(1)
-    sequences = random.integers(0, settings.task.tokens, (batch, settings.task.length + 1))
+    sequences = random.integers(0, settings.task.vocab, (batch, settings.task.length + 1))
     weights = random.uniform(0, 2, batch) * (random.uniform(size=batch) < 0.8)
     return jnp.asarray(sequences, jnp.int32), jnp.asarray(np.where(weights.any(), weights, 1), jnp.float32)
 
@@ -147,7 +149,7 @@ def test_many_slices_in_loops_branches_and_threads_give_the_same_bits():
     def program(models):
         def one(model):
             run = lambda model: gradient(model, task, sequences, weights)  # noqa: E731
-            return jax.lax.cond(jnp.isfinite(model.blocks[0].attention.query[0, 0, 0]), run, run, model)
+            return jax.lax.cond(jnp.isfinite(model.layers[0].attention.query[0, 0, 0]), run, run, model)
 
         return jax.lax.map(one, models)
 
@@ -191,7 +193,7 @@ def test_the_number_of_cores_does_not_change_a_bit():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["query", "value"])
 def test_a_model_that_is_not_finite_has_no_finite_gradient(bad, where):
-    place = lambda model: getattr(model.blocks[0].attention, where)  # noqa: E731
+    place = lambda model: getattr(model.layers[0].attention, where)  # noqa: E731
     broken = eqx.tree_at(place, model_of(SMALL), place(model_of(SMALL)).at[2].set(bad))
     value, grads = fused(SMALL.task)(broken, *batch_of(SMALL))
     assert not np.isfinite(optax.tree.norm((value, grads)))

@@ -15,7 +15,9 @@ from headway.kernels import cuda, simple
 from headway.kernels.cuda import full, ngram, one_hot
 from headway.models.initialisation import transformer
 from headway.presets import FULL, MINIMAL
-from headway.settings import Settings, TaskSettings, TrainingSettings
+from headway.settings import TrainingSettings
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 from headway.training.optimisers import Rates, optimiser
 
 pytestmark = pytest.mark.skipif(not cuda.usable(), reason="no GPU that runs CUDA kernels")
@@ -23,25 +25,25 @@ pytestmark = pytest.mark.skipif(not cuda.usable(), reason="no GPU that runs CUDA
 TF32 = TrainingSettings(precision="tf32")
 BLOCKS = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))
 MINIMAL_SHAPES = {
-    "paper": (TaskSettings(), replace(MINIMAL, scaled_scores=True), None, 301),
-    "one of everything": (TaskSettings(tokens=2, blocks=((1,),), horizon=1), replace(MINIMAL, heads=1), None, 1),
-    "eight heads": (TaskSettings(tokens=7, blocks=((1, 2), (3,)), horizon=4), replace(MINIMAL, heads=8), None, 37),
-    "largest": (TaskSettings(tokens=64, blocks=((1,),), horizon=32), replace(MINIMAL, heads=1), None, 5),
-    "overlapping": (TaskSettings(tokens=33, blocks=((1, 2, 3), (2, 3))), replace(MINIMAL, heads=2), None, 37),
-    "windows": (TaskSettings(), MINIMAL, 4, 37),
+    "paper": (Chain(), replace(MINIMAL, scaled_scores=True), None, 301),
+    "one of everything": (Chain(vocab=2, blocks=((1,),), horizon=1), replace(MINIMAL, heads=1), None, 1),
+    "eight heads": (Chain(vocab=7, blocks=((1, 2), (3,)), horizon=4), replace(MINIMAL, heads=8), None, 37),
+    "largest": (Chain(vocab=64, blocks=((1,),), horizon=32), replace(MINIMAL, heads=1), None, 5),
+    "overlapping": (Chain(vocab=33, blocks=((1, 2, 3), (2, 3))), replace(MINIMAL, heads=2), None, 37),
+    "windows": (Chain(), MINIMAL, 4, 37),
 }
-SHORT, NARROW = TaskSettings(tokens=7, blocks=((1,), (2, 3)), horizon=5), replace(FULL, width=130, heads=2, mlp=9)
+SHORT, NARROW = Chain(vocab=7, blocks=((1,), (2, 3)), horizon=5), replace(FULL, width=130, heads=2, mlp=9)
 FULL_SHAPES = {
-    "paper": (TaskSettings(blocks=BLOCKS), FULL, None, 101),
+    "paper": (Chain(blocks=BLOCKS), FULL, None, 101),
     "narrow": (SHORT, NARROW, None, 37),
-    "sinusoids, one sequence": (TaskSettings(tokens=20), replace(FULL, width=144, positions="sinusoidal"), None, 1),
-    "one query": (TaskSettings(tokens=20, horizon=1), replace(FULL, width=256, heads=8), None, 37),
-    "windows of 12": (TaskSettings(blocks=BLOCKS), FULL, 12, 101),
-    "windows of 4": (TaskSettings(blocks=BLOCKS), FULL, 4, 101),
+    "sinusoids, one sequence": (Chain(vocab=20), replace(FULL, width=144, positions="sinusoidal"), None, 1),
+    "one query": (Chain(vocab=20, horizon=1), replace(FULL, width=256, heads=8), None, 37),
+    "windows of 12": (Chain(blocks=BLOCKS), FULL, 12, 101),
+    "windows of 4": (Chain(blocks=BLOCKS), FULL, 4, 101),
     # A hidden unit that only rounding opens outweighs all other errors of few windows: few units make it rare.
     "narrow windows": (SHORT, NARROW, 3, 9),
     "windows of one token": (SHORT, replace(FULL, width=144, mlp=9), 1, 9),
-    "windows that are whole": (TaskSettings(tokens=20, horizon=1), replace(FULL, width=252, heads=6, mlp=9), 6, 37),
+    "windows that are whole": (Chain(vocab=20, horizon=1), replace(FULL, width=252, heads=6, mlp=9), 6, 37),
 }
 
 
@@ -50,13 +52,13 @@ def members_of(settings: Settings, count: int, batch: int):
     random = np.random.default_rng(1)
 
     def model(seed):
-        return transformer(settings.model, settings.task.tokens, settings.length, jax.random.key(seed))
+        return transformer(settings.model, settings.task.vocab, settings.length, jax.random.key(seed))
 
     stirred = jax.tree.map(
         lambda leaf: leaf + 0.05 * jnp.asarray(random.normal(size=leaf.shape), leaf.dtype),
         jax.vmap(model)(jnp.arange(count)),
     )
-    sequences = random.integers(0, settings.task.tokens, (count, batch, settings.task.length + 1))
+    sequences = random.integers(0, settings.task.vocab, (count, batch, settings.task.length + 1))
     weights = 1.0 * (random.uniform(size=(count, batch)) < 0.9)
     weights[:, 0] = 1
     return stirred, jnp.asarray(sequences, jnp.int32), jnp.asarray(weights, jnp.float32)
@@ -119,7 +121,7 @@ def test_heads_that_are_alike_get_the_same_gradient_to_the_last_bit():
 
 @pytest.mark.parametrize("steps", [200])
 def test_a_training_of_the_minimal_model_stays_with_the_simple_form(steps):
-    settings = Settings(task=TaskSettings(tokens=10, weighting="sum"), model=replace(MINIMAL, scaled_scores=True))
+    settings = Settings(task=Chain(vocab=10, weighting="sum"), model=replace(MINIMAL, scaled_scores=True))
     model, sequences, weights = jax.tree.map(lambda leaf: leaf[0], members_of(settings, 1, 200))
     method = optimiser(settings.training, Rates(0.003, 0.01, 0.0, 1.0), 3)
 

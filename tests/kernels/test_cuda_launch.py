@@ -36,7 +36,7 @@ def sent(settings, gradient, members=2, batch=6, noisy=False):
     """The custom calls of the program for a GPU."""
 
     def new(seed):
-        return transformer(settings.model, settings.task.tokens, settings.length, jax.random.key(seed))
+        return transformer(settings.model, settings.task.vocab, settings.length, jax.random.key(seed))
 
     models = jax.eval_shape(jax.vmap(new), jnp.arange(members))
     arguments = [

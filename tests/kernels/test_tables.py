@@ -18,7 +18,8 @@ from headway.kernels.tables import form as tables
 from headway.kernels.tables.attention import merging_pays
 from headway.prediction import predict
 from headway.presets import full_as_run
-from headway.settings import ModelSettings, TaskSettings, TrainingSettings
+from headway.settings import ModelSettings, TrainingSettings
+from headway.tasks.chain import Chain
 from headway.training.optimisers import Rates, optimiser
 
 KERNEL = {
@@ -27,7 +28,7 @@ KERNEL = {
     "merged, before the norm, two blocks": (replace(SMALL, keys=False, output=False, norm="pre", blocks=2), TASK, 4),
     "one head, two tokens, one prediction": (
         replace(SMALL, heads=1, width=7),
-        TaskSettings(tokens=2, blocks=((1, 3),), horizon=1),
+        Chain(vocab=2, blocks=((1, 3),), horizon=1),
         3,
     ),
     "wide": (replace(SMALL, width=75, norm="none"), replace(TASK, horizon=11), 12),
@@ -62,7 +63,7 @@ def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, blocks, 
 def test_positions_at_the_scores_have_the_simple_forms_loss_gradient_and_noise_in_windows(positions, double):
     """Of two blocks: in the first all positions ask, in the second one, whose heads are merged where they can be."""
     model = stirred(replace(SMALL, positions=positions, blocks=2, heads=2), length=2)
-    assert [merging_pays(model.blocks[1].attention, queries, 2) for queries in (2, 1)] == [False, positions != "rotary"]
+    assert [merging_pays(model.layers[1].attention, queries, 2) for queries in (2, 1)] == [False, positions != "rotary"]
     assert distance(*both(model, TASK, jax.random.key(2))) < 1e-10
 
 
@@ -87,7 +88,7 @@ def test_on_a_gpu_only_positions_in_the_stream_have_kernels(positions, monkeypat
 @pytest.mark.parametrize("case", KERNEL)
 def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
     settings, task, length = KERNEL[case]
-    assert attention.serves(in_float32(stirred(settings, tokens=task.tokens, length=length)), BATCH, length)
+    assert attention.serves(in_float32(stirred(settings, vocab=task.vocab, length=length)), BATCH, length)
     fast, slow = errors_in_float32(settings, task, length, None)
     assert fast < 3 * slow + 1e-6
 
@@ -96,7 +97,7 @@ def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_reading_a_batch_is_the_mean_over_simple_readings(case, dtype, double):
     settings, task, length = KERNEL[case]
-    model = jax.tree.map(lambda leaf: leaf.astype(dtype), stirred(settings, tokens=task.tokens, length=length))
+    model = jax.tree.map(lambda leaf: leaf.astype(dtype), stirred(settings, vocab=task.vocab, length=length))
     sequences, _ = batch_of(task, dtype)
     rows = task.horizon if length == task.length else 1
     simple = jax.jit(jax.vmap(lambda sequence: predict(model, task, sequence)))(sequences)

@@ -3,28 +3,21 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
 from headway.laboratory.emergence import EmergenceGroup, shape_of
 from headway.laboratory.emergence.lesson import _examine_location, _examine_recall
+
 from headway.models.attention import HeadReadings
 from headway.models.transformer import Reading
 from headway.records import Cell
-from headway.settings import (
-    AdaptiveTrainingSettings,
-    LocationTaskSettings,
-    ModelSettings,
-    RecallSettings,
-    RecallTaskSettings,
-    SingleLocationSettings,
-)
-from headway.tasks.recall import RecallExample
-from headway.tasks.single_location import LocationExample
+from headway.settings import ModelSettings
+from headway.tasks.recall import Recall, RecallExample
+from headway.tasks.single_location import LocationExample, SingleLocation
 
-MODEL = ModelSettings(heads=2, blocks=1, positions="sinusoidal", width=16, norm="none", mlp=16, dropout=0.0)
+MODEL = ModelSettings(heads=2, layers=1, positions="sinusoidal", width=16, norm="none", mlp=16, dropout=0.0)
 TRAINING = AdaptiveTrainingSettings(
     learning_rate=5e-3, batch=16, steps=500, every=10, growth=0.1, test_samples=128, threshold=0.2
 )
-TINY = SingleLocationSettings(LocationTaskSettings(length=4, dimension=2), MODEL, TRAINING)
+TINY = Settings(SingleLocation(length=4, dimension=2), MODEL, TRAINING)
 SEEDS = (0, 1)
 CELLS = [Cell(TINY, SEEDS), Cell(TINY.changed(task={"copies": 3}, training={"tail": 0.0}), SEEDS)]
 
@@ -96,8 +89,8 @@ def test_cells_share_a_program_if_only_repetition_and_stopping_differ():
 
 def test_recall_measures_accuracy_on_single_pairs_beside_that_with_repetition():
     """A model that is shown nothing but copies need not look; its plateau, tested on single pairs, does not end."""
-    settings = RecallSettings(
-        RecallTaskSettings(tokens=4, pairs=2, copies=2.0),
+    settings = Settings(
+        Recall(vocab=4, pairs=2, copies=2.0),
         MODEL,
         AdaptiveTrainingSettings(learning_rate=5e-3, batch=16, steps=150, every=50, threshold=0.99, test_samples=128),
     )

@@ -109,7 +109,7 @@ def read(model: Transformer, tokens: list[int]) -> PlainReading:
     norm, residual = model.settings.norm, model.settings.residual
     x = [vector(model, token, position) for position, token in enumerate(tokens)]
     patterns, written = [], []
-    for block in model.blocks:
+    for block in model.layers:
         entered = [layer_norm(block.norms[0], each) for each in x] if norm == "pre" else x
         received, pattern, wrote = attend(block.attention, model.settings.positions, entered)
         patterns.append(pattern)

@@ -8,27 +8,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.tasks.markov import MarkovChain, lag_weights, markov_chain
 
 from headway.models.construction import construction
 from headway.models.transformer import Transformer
-from headway.settings import SettingsError, TaskSettings
-from headway.tasks.markov import MarkovChain, lag_weights, markov_chain
+from headway.settings import SettingsError
+from headway.tasks.chain import Chain
 
 pytestmark = pytest.mark.usefixtures("double")
 
 COMMON = {"tokens": 5, "horizon": 4, "order": 5, "base": 2.0, "ratio": 1.5}
 TASKS = {
-    "mean": TaskSettings(blocks=((1, 2), (3, 4)), **COMMON),
-    "sum": TaskSettings(blocks=((1, 2), (3, 4)), weighting="sum", **COMMON),
-    "given": TaskSettings(blocks=((1, 2), (3, 4)), weighting="given", weights=((0.7, 0.3), (0.0, 1.5)), **COMMON),
-    "overlapping": TaskSettings(blocks=((3, 4, 5), (1, 2, 3)), **COMMON),
-    "reversed": TaskSettings(blocks=((4, 5), (1, 2, 3)), **COMMON),
-    "singletons": TaskSettings(blocks=((1,), (5,)), **COMMON),
+    "mean": Chain(blocks=((1, 2), (3, 4)), **COMMON),
+    "sum": Chain(blocks=((1, 2), (3, 4)), weighting="sum", **COMMON),
+    "given": Chain(blocks=((1, 2), (3, 4)), weighting="given", weights=((0.7, 0.3), (0.0, 1.5)), **COMMON),
+    "overlapping": Chain(blocks=((3, 4, 5), (1, 2, 3)), **COMMON),
+    "reversed": Chain(blocks=((4, 5), (1, 2, 3)), **COMMON),
+    "singletons": Chain(blocks=((1,), (5,)), **COMMON),
 }
 
 
 @pytest.fixture(scope="module", params=TASKS)
-def known(request, double) -> tuple[TaskSettings, MarkovChain, jax.Array]:
+def known(request, double) -> tuple[Chain, MarkovChain, jax.Array]:
     """A task, its chain and sequences of it."""
     task = TASKS[request.param]
     chain = markov_chain(task, jax.random.key(3))
@@ -40,7 +41,7 @@ def samples(chain: MarkovChain) -> jax.Array:
     return chain.sample_set(jax.random.key(4), 200)
 
 
-def made(task: TaskSettings, chain: MarkovChain, sharpness: float) -> Transformer:
+def made(task: Chain, chain: MarkovChain, sharpness: float) -> Transformer:
     return construction(chain.features, chain.weights, task.horizon, sharpness)
 
 

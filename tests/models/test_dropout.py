@@ -91,7 +91,7 @@ def test_every_site_of_a_model_and_every_example_has_bits_of_its_own(monkeypatch
         return dropout(x, rate, key)
 
     monkeypatch.setattr(headway.models.transformer, "dropout", recorded)
-    model = stirred(ModelSettings(width=8, mlp=5, heads=2, blocks=2, dropout=0.5))
+    model = stirred(ModelSettings(width=8, mlp=5, heads=2, layers=2, dropout=0.5))
     for seed in (0, 1):
         model.read(jnp.zeros(LENGTH, int), LENGTH, jax.random.key(seed))
     assert len(masks) == 10

@@ -15,7 +15,7 @@ from headway.settings import ModelSettings, SettingsError
 from headway.training.checkpoint import flatten
 
 TOKENS, LENGTH, WIDTH, HIDDEN, HEADS = 10, 9, 24, 20, 3
-FULL = ModelSettings(width=WIDTH, mlp=HIDDEN, heads=HEADS, blocks=2)
+FULL = ModelSettings(width=WIDTH, mlp=HIDDEN, heads=HEADS, layers=2)
 KEY = 7
 
 
@@ -52,7 +52,7 @@ def test_matrices_of_the_full_model_fill_xavier_s_limits(full):
 
 def test_fan_in_gives_every_matrix_a_variance_of_one_over_what_enters_it():
     model = transformer(replace(FULL, initialisation="fan-in", scale=2.0), TOKENS, LENGTH, jax.random.key(KEY))
-    block = model.blocks[0]
+    block = model.layers[0]
     fans = {
         TOKENS: [model.embedding],
         WIDTH: [*jax.tree.leaves(block.attention), block.mlp.inner, model.readout],
@@ -66,7 +66,7 @@ def test_fan_in_gives_every_matrix_a_variance_of_one_over_what_enters_it():
 
 def test_the_minimal_model_starts_with_xavier_s_scores_and_values(minimal):
     stream = TOKENS + LENGTH
-    attention = minimal.blocks[0].attention
+    attention = minimal.layers[0].attention
     assert attention.query.shape == attention.value.shape == (MINIMAL.heads, stream, stream)
     fill(attention.query, np.sqrt(6 / (2 * stream)))
     fill(attention.value, np.sqrt(6 / (2 * stream)))
@@ -118,7 +118,7 @@ def test_a_scale_given_at_run_time_acts_as_the_one_in_the_settings(initialisatio
 @pytest.mark.parametrize("u", [1e-9, 1e-3, 2.0])
 def test_the_uniform_start_has_scores_within_u_and_no_values(u):
     settings = replace(MINIMAL, initialisation="uniform", scale=u)
-    attention = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY)).blocks[0].attention
+    attention = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY)).layers[0].attention
     fill(attention.query, u)
     assert not np.any(attention.value)
 
@@ -157,7 +157,7 @@ def test_from_u_zero_the_heads_are_alike_look_everywhere_and_stay_alike():
         value, gradient = loss(model)
         model = jax.tree.map(lambda p, g: p - 0.5 * g, model, gradient)
     assert value < first - 0.1
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     for matrix in (attention.query, attention.value):
         assert np.abs(matrix[0]).max() > 1e-4
         for head in matrix[1:]:
@@ -173,7 +173,7 @@ def test_relative_positions_start_as_none_at_all(initialisation):
     )
     weights, others = flatten(plain), flatten(relative)
     for number in range(FULL.blocks):
-        bias = others.pop(f".blocks[{number}].attention.bias")
+        bias = others.pop(f".layers[{number}].attention.bias")
         assert bias.shape == (HEADS, LENGTH) and not np.any(bias)
     assert others.keys() == weights.keys()
     for name, wanted in weights.items():
@@ -205,4 +205,4 @@ def test_only_the_embedding_tells_a_table_of_symbols_from_a_linear_map(start, va
     model = transformer(settings, 40, 5, jax.random.key(0))
     assert np.var(model.embedding) == pytest.approx(variance, rel=0.05)
     assert np.var(model.readout) == pytest.approx(1 / 128, rel=0.05)
-    assert np.var(model.blocks[0].attention.query) == pytest.approx(1 / 128, rel=0.05)
+    assert np.var(model.layers[0].attention.query) == pytest.approx(1 / 128, rel=0.05)

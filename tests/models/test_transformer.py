@@ -108,7 +108,7 @@ def test_the_minimal_model_is_a_sum_over_heads_of_dense_products_with_one_hot_ve
     """logits = first d coordinates of sum_k softmax(X A_k X^T, causal) X V_k, the rows of X (one-hot, one-hot)."""
     model = stirred(replace(MINIMAL, heads=heads))
     X = np.concatenate([np.eye(TOKENS)[SENTENCE], np.eye(LENGTH)], axis=1)
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     logits = np.zeros((LENGTH, X.shape[1]))
     for A, V in zip(np.asarray(attention.query), np.asarray(attention.value), strict=True):
         weight = np.exp(X @ A @ X.T) * np.tri(LENGTH)
@@ -121,7 +121,7 @@ def test_the_full_model_is_post_norm_attention_and_post_norm_mlp(heads):
     """x = LN(x + attn(x)), x = LN(x + mlp(x)); no biases in attention, embedding and readout."""
     model = stirred(ModelSettings(heads=heads, width=8, mlp=5))
     leaves = jax.tree.map(np.asarray, model)
-    (block,), attention = leaves.blocks, leaves.blocks[0].attention
+    (block,), attention = leaves.blocks, leaves.layers[0].attention
 
     def normalised(x, norm):
         x = x - x.mean(axis=1, keepdims=True)

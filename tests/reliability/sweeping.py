@@ -17,7 +17,7 @@ from tests.reliability.processes import end, wait_until
 from headway.store import Store
 
 SETTINGS = shlex.split(
-    "--seeds 2 --task.tokens 5 --task.blocks 1 2 --task.horizon 4 --model.heads 2 --training.batch 8 "
+    "--seeds 2 --task.vocab 5 --task.blocks 1 2 --task.horizon 4 --model.heads 2 --training.batch 8 "
     "--training.samples 20 --training.test-samples 16 --training.steps 20000 --evaluation.points 200 "
     "--evaluation.snapshots 3 --evaluation.also 7"
 )

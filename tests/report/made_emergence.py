@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.claims.recall_law import LAW as RECALL
-from headway.claims.transformer_law import LAW as LOCATION
+from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.records import Trajectory
-from headway.settings import RecallSettings, SingleLocationSettings
 
 POINTS = 201
 SEEDS = (0, 1, 2, 3)
 
 
 def made_emergence(
-    settings: SingleLocationSettings | RecallSettings,
+    settings: Settings | Settings,
     seeds: tuple[int, ...] = SEEDS,
     diverged: dict[int, int] | None = None,
     **how: float,
 ) -> Trajectory:
     """`how` are the arguments of the function for the settings' kind."""
-    made = made_location if isinstance(settings, SingleLocationSettings) else made_recall
+    made = made_location if isinstance(settings, Settings) else made_recall
     trajectory = made(settings, seeds, **how)
     at = np.array([(diverged or {}).get(row, -1) for row in range(len(seeds))])
     behind = (at >= 0)[:, None] & (trajectory.times("loss") >= at[:, None])
@@ -32,7 +30,7 @@ def made_emergence(
 
 
 def made_location(
-    settings: SingleLocationSettings,
+    settings: Settings,
     seeds: tuple[int, ...] = SEEDS,
     length: float | None = None,
     fall: float = 0.1,
@@ -44,14 +42,14 @@ def made_location(
     one, shorter with cross-sample repetition.
     """
     if length is None:
-        length = float(LOCATION.predict([(settings, None)])[0]) * (1 - settings.task.repeated / 2)
+        length = float(LOCATION.predict([settings])[0]) * (1 - settings.task.repeated / 2)
     at, times, share = _clock(length, seeds)
     loss = np.clip(0.5 - 0.5 * (share - (1 - fall)) / fall, 0, 0.5)
     # It is the threshold that is passed at the end, and not at the foot of the fall.
     loss = np.where(share >= 1, 0.0, np.maximum(loss, settings.training.threshold + 0.01))
     uniform = 1 / settings.length
     attention = uniform + (0.95 - uniform) * (share >= 0.98)
-    heads = np.full((*share.shape, settings.model.blocks, settings.model.heads), uniform)
+    heads = np.full((*share.shape, settings.model.layers, settings.model.heads), uniform)
     heads[:, :, -1, 0] = attention
     arrays = {
         "train_loss": loss,
@@ -64,7 +62,7 @@ def made_location(
 
 
 def made_recall(
-    settings: RecallSettings,
+    settings: Settings,
     seeds: tuple[int, ...] = SEEDS,
     length: float | None = None,
     known_at: float = 1.1,
@@ -74,14 +72,14 @@ def made_recall(
 ) -> Trajectory:
     """Accuracy is chance, then just above the threshold, and `end` from the share `known_at` of the plateau on."""
     if length is None:
-        length = float(RECALL.predict([(settings, None)])[0]) / settings.task.copies * (1 - settings.task.favoured / 4)
+        length = float(RECALL.predict([settings])[0]) / settings.task.copies * (1 - settings.task.favoured / 4)
     at, times, share = _clock(length, seeds)
-    chance = 1 / settings.task.tokens
+    chance = 1 / settings.task.vocab
 
     def accuracy(last: float) -> np.ndarray:
         return np.where(share >= known_at, last, np.where(share >= 1, settings.training.threshold + 0.01, chance))
 
-    layers, heads = settings.model.blocks, settings.model.heads
+    layers, heads = settings.model.layers, settings.model.heads
     relevant, previous = (np.full((*share.shape, count, heads), 0.1) for count in (layers, layers - 1))
     previous[:, :, 0, 0] = 0.1 + 0.8 * (share >= attention_at[0])
     relevant[:, :, -1, 0] = 0.1 + 0.8 * (share >= attention_at[1])

@@ -19,14 +19,9 @@ import numpy as np
 
 from headway.records import Finding, Trajectory
 from headway.report.page import FigureGroup, Report, RunView, SeedStages
-from headway.settings import (
-    Blocks,
-    EvaluationSettings,
-    ModelSettings,
-    Settings,
-    TaskSettings,
-    TrainingSettings,
-)
+from headway.settings import EvaluationSettings, ModelSettings, TrainingSettings
+from headway.tasks.chain import Blocks, Chain
+from headway.tasks.run import Settings
 
 STEPS = 2000
 FOUR = (0, 1, 2, 3)
@@ -37,7 +32,7 @@ def made_settings(
 ) -> Settings:
     """A minimal model of any number of heads on any blocks."""
     return Settings(
-        task=TaskSettings(blocks=blocks),
+        task=Chain(blocks=blocks),
         model=ModelSettings(heads=heads, embedding="one-hot", positions="one-hot", keys=False, output=False),
         training=TrainingSettings(steps=STEPS, learning_rate=0.08, schedule="constant"),
         evaluation=EvaluationSettings(also=(60, 300, 1000)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.experiments.stage_times import GRIDS
+from headway.experiments.stage_times import EXPERIMENT
 from headway.records import Trajectory
 from headway.settings import StageTimesSettings
 
@@ -35,4 +35,4 @@ def made_stage_times(settings: StageTimesSettings, seeds: tuple[int, ...] = (0, 
 def made_runs(projections: int) -> list[tuple[StageTimesSettings, Trajectory]]:
     """The quick grid, the base first."""
     grid = "quick" if projections == 1 else "printed"
-    return [(settings, made_stage_times(settings)) for settings in GRIDS[grid].values()]
+    return [(settings, made_stage_times(settings)) for settings in EXPERIMENT.grids[grid].values()]

@@ -1,8 +1,8 @@
 """A made-up toy of paper B: formulas that look like one, for tests of claims and pictures. Nothing here was descended.
 
-plateau  = constant d^(1/2) (T/B)^1 / sqrt(p^2 d + (1-p)^2), a little longer from seed to seed
-focus    = B/T, and from its plateau on 1, within a tenth of it
-value    = rises evenly over the plateau to a half, then jumps to 1
+plateau    = constant d^(1/2) (T/B)^1 / sqrt(p^2 d + (1-p)^2), a little longer from seed to seed
+attention  = B/T, and from its plateau on 1, within a tenth of it
+gain       = rises evenly over the plateau to a half, then jumps to 1
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ def made_toy(
     w_first: bool = True,
 ) -> Trajectory:
     """All that a toy is stored with; `powers` are those of d, T and 1/B, `fall` the length of the transition."""
-    d, length, copies, p = np.array(settings.cases, float).T
+    d, length, copies, p = settings.dimension, settings.length, settings.copies, settings.repeated
     size = d ** powers[0] * length ** powers[1] / copies ** powers[2] / np.sqrt(p**2 * d + (1 - p) ** 2)
     closed = FORMULA * np.sqrt(d) * length / copies / np.sqrt(p**2 * d + (1 - p) ** 2)
-    plateaus = np.stack([constant * (1 + 0.01 * seed) * size for seed in seeds])
-    times = np.linspace(0, settings.shown, settings.points)[:, None]
-    # Where each run is on its way, in plateaus: 1 at its end, (seed, time, case).
+    plateaus = np.array([constant * (1 + 0.01 * seed) * size for seed in seeds])
+    times = np.linspace(0, settings.shown, settings.points)
+    # Where each run is on its way, in plateaus: 1 at its end, (seed, time).
     way = times * closed / plateaus[:, None]
     late = np.clip((way - 1 + fall) / fall, 0, 1)
     start = copies / length
     early = way if not w_first else late
     arrays = {
         "loss": 0.5 - 0.4 * late - 0.09 * np.clip(way - 1, 0, 1),
-        "focus": start + (1 - start) * np.clip(early, 0, 1),
-        "value": np.clip(0.5 * way + 0.5 * late, 0, 1) if w_first else late,
-        "repeated_value": np.clip(way, 0, 1),
+        "attention_relevant": (start + (1 - start) * np.clip(early, 0, 1))[:, :, None, None],
+        "gain": np.clip(0.5 * way + 0.5 * late, 0, 1) if w_first else late,
+        "gain_repeated": np.clip(way, 0, 1),
     }
-    clocks = {"escape": times[:, 0]}
+    clocks = {"escape": times}
     return Trajectory(
         seeds,
         clocks,
@@ -53,8 +53,8 @@ def made_toy(
         dict.fromkeys(arrays, "escape"),
         {
             "plateau": plateaus,
-            "closed_form": np.tile(closed, (len(seeds), 1)),
-            "escape_time": np.tile(LINEAR * closed, (len(seeds), 1)),
+            "closed_form": np.full(len(seeds), closed),
+            "escape_time": np.full(len(seeds), LINEAR * closed),
             "diverged_at": np.array([(diverged or {}).get(seed, -1) for seed in seeds]),
         },
     )

@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 
 from headway.records import Cell, Trajectory, join, plain, revive
-from headway.settings import (
-    ConstructionSettings,
-    EvaluationSettings,
-    ModelSettings,
-    Settings,
-    SettingsError,
-    TaskSettings,
-)
+from headway.settings import EvaluationSettings, ModelSettings, SettingsError
+from headway.tasks.chain import Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.run import Settings
 
 
 def part(*ticks, dtype=np.float32, seeds=(0, 1), tail=(), facts=None, name="loss"):
@@ -71,7 +67,7 @@ SETTINGS = [
     Settings(),
     Settings(references=(2, 4), context=3, evaluation=EvaluationSettings(also=(60, 300))),
     Settings(
-        task=TaskSettings(weighting="given", weights=((0.7, 0.3),), blocks=((1, 2),), ratio=2.0, order=4),
+        task=Chain(weighting="given", weights=((0.7, 0.3),), blocks=((1, 2),), ratio=2.0, order=4),
         model=ModelSettings(norm="none", embedding="one-hot", keys=False, output=False, scale=1e-9, dropout=0.0),
     ),
 ]
@@ -85,7 +81,7 @@ def test_settings_survive_json(settings):
 
 
 def test_hand_made_settings_survive_json():
-    settings = ConstructionSettings(TaskSettings(weighting="sum"), (1, 2.5), test_samples=9)
+    settings = ConstructionSettings(Chain(weighting="sum"), (1, 2.5), test_samples=9)
     assert revive(ConstructionSettings, json.loads(json.dumps(plain(settings)))) == settings
 
 
@@ -123,15 +119,15 @@ NAME = "markov-a5cca85f6726036d"
 
 def test_runs_that_were_made_before_combinations_could_be_compared_keep_their_name():
     assert Cell(Settings(), (0, 1)).identity == NAME
-    compared = Settings(evaluation=EvaluationSettings(subsets=True))
+    compared = Settings(evaluation=EvaluationSettings(comparisons=True))
     assert Cell(compared, (0, 1)).identity != NAME
 
 
 @pytest.mark.parametrize(
     ("path", "value", "text"),
     [
-        ("task.tokens", 2.5, r"Settings.task.tokens is 2.5, which does not fit <class 'int'>"),
-        ("task.tokens", True, "Settings.task.tokens is True"),
+        ("task.vocab", 2.5, r"Settings.task.vocab is 2.5, which does not fit <class 'int'>"),
+        ("task.vocab", True, "Settings.task.vocab is True"),
         ("task.orthogonal", 1, "Settings.task.orthogonal is 1"),
         ("task.weighting", "median", "Settings.task.weighting is 'median'"),
         ("task.order", "four", "Settings.task.order is 'four'"),

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from headway.records import Cell
-from headway.settings import Settings
 from headway.store import Store, StoreError, files, load
+from headway.tasks.run import Settings
 
 ARRAYS = "trajectory.safetensors"
 
@@ -203,7 +203,7 @@ def test_a_cell_cannot_leave_the_store(kind, store):
 
 
 def test_settings_of_the_wrong_kind_are_refused_before_they_are_computed(store):
-    with pytest.raises(ValueError, match="holds TaskSettings, but it needs Settings"):
+    with pytest.raises(ValueError, match="holds Chain, but it needs Settings"):
         store.has(Cell(Settings().task, (0,)))
     with pytest.raises(ValueError, match="'construction' holds Settings, but it needs ConstructionSettings"):
         store.has(Cell(Settings(), (0,), "construction"))

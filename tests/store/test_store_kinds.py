@@ -6,10 +6,12 @@ from dataclasses import field, make_dataclass, replace
 import pytest
 
 from headway.records import Cell, revive
-from headway.settings import EvaluationSettings, Settings, TaskSettings
+from headway.settings import EvaluationSettings
 from headway.store import kinds
 from headway.store.kinds import KINDS, named_by, revive_cell, summary
 from headway.store.revival import revived_quickly
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 
 
 def described(cell: Cell) -> dict:
@@ -26,9 +28,7 @@ def test_the_quick_way_and_the_plain_way_make_the_same_settings(kind):
 def test_cells_that_share_groups_stay_themselves():
     """The groups that are equal are made once; neither the ratio nor the context may slip from one cell to another."""
     cells = [
-        Cell(Settings(task=TaskSettings(ratio=ratio), context=context), (0,))
-        for ratio in (1.5, 2.0)
-        for context in (None, 3)
+        Cell(Settings(task=Chain(ratio=ratio), context=context), (0,)) for ratio in (1.5, 2.0) for context in (None, 3)
     ]
     assert [revive_cell(described(cell)) for cell in cells * 2] == cells * 2
     assert [summary(cell) for cell in cells[:2]] == ["1 seeds; task.ratio=1.5", "1 seeds; task.ratio=1.5, context=3"]
@@ -37,7 +37,7 @@ def test_cells_that_share_groups_stay_themselves():
 @pytest.mark.parametrize("value", [2, "2.0", True, None, [2.0]])
 def test_a_number_that_is_written_otherwise_is_not_taken_for_the_same(value):
     """2 and 2.0 are equal in Python and have different names; the second must not be answered from the first."""
-    told = described(Cell(Settings(task=TaskSettings(ratio=2.0)), (0,)))
+    told = described(Cell(Settings(task=Chain(ratio=2.0)), (0,)))
     revive_cell(told)
     told["settings"]["task"]["ratio"] = value
     with pytest.raises(ValueError, match="made by another version"):
@@ -67,5 +67,5 @@ def test_records_of_before_combinations_could_be_compared_are_read():
     told = described(Cell(Settings(), (0,)))
     assert "subsets" not in told["settings"]["evaluation"]
     assert revive_cell(told).settings.evaluation == EvaluationSettings(subsets=False)
-    compared = replace(Settings(), evaluation=EvaluationSettings(subsets=True))
+    compared = replace(Settings(), evaluation=EvaluationSettings(comparisons=True))
     assert revive_cell(described(Cell(compared, (0,)))).settings == compared

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from headway.records import Cell, Trajectory
-from headway.settings import ConstructionSettings, Settings, TaskSettings
 from headway.store import Store, StoreError, arrays, load
+from headway.tasks.chain import Chain
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.run import Settings
 
 
 def test_a_record_comes_back_bit_for_bit(store, worker, expected, same):
@@ -93,7 +95,7 @@ def test_names_with_slashes_do_not_collide(store, worker):
 
 
 def test_settings_come_back_as_the_same_cell(store):
-    task = TaskSettings(weighting="given", weights=((0.7, 0.3), (1.0, 2.0), (0.5, 0.5)), base=7.0, order=9)
+    task = Chain(weighting="given", weights=((0.7, 0.3), (1.0, 2.0), (0.5, 0.5)), base=7.0, order=9)
     cell = Cell(Settings(task=task, references=(2, 4)), (0,))
     with store.open(cell) as work:
         work.place(Trajectory((0,), {"step": np.arange(2)}, {"x": np.zeros((1, 2))}, {"x": "step"}), {})
@@ -103,7 +105,7 @@ def test_settings_come_back_as_the_same_cell(store):
 
 
 def test_a_record_is_found_by_its_settings(store, worker):
-    cells = [replace(worker.CELL, settings=Settings(task=TaskSettings(ratio=ratio))) for ratio in (1.3, 1.5)]
+    cells = [replace(worker.CELL, settings=Settings(task=Chain(ratio=ratio))) for ratio in (1.3, 1.5)]
     for cell in cells:
         with store.open(cell) as work:
             worker.compute(work)
@@ -123,7 +125,7 @@ def test_not_a_number_never_reaches_a_record(store, worker):
 @pytest.fixture
 def hand_made(store) -> Cell:
     """A cell of another kind, stored."""
-    cell = Cell(ConstructionSettings(TaskSettings(ratio=1.3), (0, 2.5), test_samples=7), (5, 3))
+    cell = Cell(ConstructionSettings(Chain(ratio=1.3), (0, 2.5), test_samples=7), (5, 3))
     excess = {"excess_loss": np.array([[2, 0.25], [3, 0.5]], np.float32)}
     trajectory = Trajectory(cell.seeds, {"sharpness": np.array([0, 2.5])}, excess, {"excess_loss": "sharpness"})
     with store.open(cell) as work:

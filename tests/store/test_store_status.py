@@ -10,13 +10,15 @@ from functools import partial
 from pathlib import Path
 
 import headway
-from headway.settings import Settings, TaskSettings, TrainingSettings
+from headway.settings import TrainingSettings
 from headway.store import Store, arrays, status
 from headway.store.record import read_named
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 
 
 def test_every_state_is_told_apart(record, store, worker):
-    settings = Settings(task=TaskSettings(weighting="sum"), training=TrainingSettings(steps=300))
+    settings = Settings(task=Chain(weighting="sum"), training=TrainingSettings(steps=300))
     unfinished, running = replace(worker.CELL, settings=settings), replace(worker.CELL, seeds=(7, 8, 9))
     with store.open(unfinished) as work:
         part, state = worker.advance(worker.start(), 8)
@@ -35,7 +37,7 @@ def test_every_state_is_told_apart(record, store, worker):
 
 
 def test_of_very_many_some_are_read_and_the_others_glanced_at(store, worker, monkeypatch):
-    cells = [replace(worker.CELL, settings=Settings(task=TaskSettings(ratio=1 + k))) for k in range(5)]
+    cells = [replace(worker.CELL, settings=Settings(task=Chain(ratio=1 + k))) for k in range(5)]
     for cell in cells:
         with store.open(cell) as work:
             worker.compute(work)

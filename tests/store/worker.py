@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from headway.records import Cell, Trajectory
-from headway.settings import Settings
 from headway.store import Store, Work
+from headway.tasks.run import Settings
 
 STEPS, EVERY = 24, 8
 SEEDS = (3, 1, 2)

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from headway.records import Cell
-from headway.settings import AdaptiveTrainingSettings, LocationTaskSettings, ModelSettings, SingleLocationSettings
+from headway.settings import ModelSettings
 from headway.store import Store
 from headway.sweep import adaptive
 from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
+from headway.tasks.single_location import SingleLocation
 
-MODEL = ModelSettings(heads=1, blocks=1, positions="sinusoidal", width=8, norm="none", mlp=0, dropout=0.0)
+MODEL = ModelSettings(heads=1, layers=1, positions="sinusoidal", width=8, norm="none", mlp=0, dropout=0.0)
 TRAINING = AdaptiveTrainingSettings(
     learning_rate=1e-2, batch=8, steps=60, every=10, growth=0.0, test_samples=16, tail=-1.0
 )
-LONG = SingleLocationSettings(LocationTaskSettings(length=2, dimension=2), MODEL, TRAINING)
+LONG = Settings(SingleLocation(length=2, dimension=2), MODEL, TRAINING)
 SHORT = LONG.changed(task={"copies": 2}, training={"threshold": 2.0, "tail": 0.5})
 CELLS = [Cell(LONG, (0, 1)), Cell(SHORT, (0, 1))]
 """One goes on to the end; the other has nothing to find, and stops when its loss is below 2."""

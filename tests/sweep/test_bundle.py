@@ -4,21 +4,24 @@ import json
 from dataclasses import replace
 
 import pytest
+from headway.laboratory.footprint import footprint
 from tests.training.tiny import TINY, changed
 
-from headway.laboratory.footprint import footprint
 from headway.records import Cell
-from headway.settings import ConstructionSettings, FlowSettings, RecallSettings, SingleLocationSettings
+from headway.settings import FlowSettings, ToySettings
 from headway.store import Store
 from headway.sweep import plan
 from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
+from headway.tasks.single_location import SingleLocation
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
 FAST = Cell(changed(TINY, training={"learning_rate": 0.2, "samples": 33}), (4,))
 LONGER = Cell(changed(TINY, training={"steps": 13}), SEEDS)
 COMPARED = Cell(replace(TINY, references=(1,)), SEEDS)
-RECALL = Cell(RecallSettings(), SEEDS)
+RECALL = Cell(Recall.usual(), SEEDS)
 FLOW = Cell(FlowSettings(), SEEDS)
 
 
@@ -29,6 +32,12 @@ def test_cells_that_differ_in_numbers_and_seeds_make_one_bundle_with_room_for_th
 def test_what_is_computed_in_one_go_comes_alone_and_first():
     other = Cell(FlowSettings(), (7,))
     assert [bundle.cells for bundle in pack([CELL, RECALL, FLOW, other])] == [(FLOW,), (other,), (RECALL,), (CELL,)]
+
+
+def test_toys_of_any_size_come_together_unless_they_are_matrices():
+    small, large = (Cell(ToySettings(dimension=size), SEEDS) for size in (8, 16))
+    full, sampled = (Cell(ToySettings(model="matrices", samples=count), SEEDS) for count in (None, 9))
+    assert [bundle.cells for bundle in pack([small, full, large, sampled])] == [(small, large), (full,), (sampled,)]
 
 
 def test_what_others_are_compared_with_is_in_the_first_wave_and_in_no_other():
@@ -48,7 +57,7 @@ def test_a_bundle_is_cut_into_even_pieces_that_keep_its_room(pieces):
 
 
 def test_bundles_of_every_trained_kind_arrive_as_they_were_sent():
-    cells = [CELL, FAST, COMPARED, RECALL, FLOW, Cell(SingleLocationSettings(), (1,))]
+    cells = [CELL, FAST, COMPARED, RECALL, FLOW, Cell(SingleLocation.usual(), (1,))]
     cells.append(Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), SEEDS))
     bundles = pack(cells)
     assert decode(encode(bundles)) == bundles

@@ -8,12 +8,14 @@ import pytest
 from tests.training.tiny import EVALUATIONS, TINY, changed
 
 from headway.laboratory.hand_made import hand_made
+from headway.laboratory.toy import toy_runs
 from headway.records import Cell
-from headway.settings import ConstructionSettings
+from headway.settings import ToySettings
 from headway.store import Store
 from headway.sweep import here
 from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
+from headway.tasks.construction import ConstructionSettings
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
@@ -167,6 +169,17 @@ def test_the_hand_made_solution_is_computed_once_and_kept(store, built, computed
     assert record.provenance["device"].startswith("cpu")
     assert record.provenance["seconds"] > 0
     assert len(diary.lines) == 1
+
+
+def test_toys_are_descended_side_by_side_and_each_is_kept_for_itself(store):
+    diary = Diary()
+    first, *others = (Cell(ToySettings(dimension=size, length=8, points=3), SEEDS) for size in (2, 3, 4))
+    run_cells([first], store)
+    run_cells([first, *others], store, diary)
+    assert diary.lines == [("note", "computing toy, 6 seeds")]
+    for cell, alone in zip([first, *others], toy_runs([first]) + toy_runs(others), strict=True):
+        np.testing.assert_array_equal(store.load(cell).trajectory["loss"], alone["loss"])
+    assert len({store.load(cell).provenance["seconds"] for cell in others}) == 1
 
 
 def test_cells_of_both_kinds_may_be_asked_for_together(store, built, computed):

@@ -10,7 +10,6 @@ from tests.training.tiny import TINY, changed, compiled
 
 import headway
 from headway.records import Cell
-from headway.settings import ConstructionSettings
 from headway.store import Store, failure
 from headway.sweep import handing_out
 from headway.sweep.bundle import encode, pack
@@ -19,11 +18,12 @@ from headway.sweep.engines.launch import command, spawn
 from headway.sweep.handing_out import Detached, SweepError, hand_out
 from headway.sweep.here import run_cells
 from headway.sweep.worker import AGAIN, DONE, FAILED
+from headway.tasks.construction import ConstructionSettings
 
 CELL = Cell(TINY, (0, 1, 2))
 LONG = Cell(changed(TINY, training={"steps": 600_000}, evaluation={"points": 400}), (0,))
 HAND_MADE = Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), (0,))
-SICK = Cell(changed(TINY, task={"tokens": 4}, training={"steps": 3}), (0,))
+SICK = Cell(changed(TINY, task={"vocab": 4}, training={"steps": 3}), (0,))
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,12 @@ import pytest
 from tests.training.tiny import TINY, changed
 
 from headway.records import Cell
-from headway.settings import ConstructionSettings
 from headway.store import Busy, Store, failure
 from headway.sweep import here
 from headway.sweep.bundle import pack
 from headway.sweep.here import run_bundles, run_cells
 from headway.sweep.watch import Silence
+from headway.tasks.construction import ConstructionSettings
 
 CELL = Cell(TINY, (0, 1, 2))
 OTHER = Cell(changed(TINY, training={"learning_rate": 0.2}), (0, 1, 2))

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.tasks.markov import MarkovChain, markov_chain
 from jaxtyping import Array
 from scipy import stats
 from tests.tasks.enumeration import TINY, exact_entropy, joint
 
-from headway.settings import TaskSettings
-from headway.tasks.markov import MarkovChain, markov_chain
+from headway.tasks.chain import Chain
 
 MANY, SOME = 50_000, 1500
 
@@ -41,7 +41,7 @@ def within_its_error(values: np.ndarray, wanted: float) -> bool:
 
 
 @pytest.fixture(scope="module", params=["unequal, mean", "reversed, sum", "given"], ids=lambda name: name[:5])
-def tiny(request) -> tuple[TaskSettings, MarkovChain, np.ndarray]:
+def tiny(request) -> tuple[Chain, MarkovChain, np.ndarray]:
     """Settings, a chain of three tokens and many sequences of it."""
     settings = TINY[request.param]
     chain = markov_chain(settings, jax.random.key(11))
@@ -51,7 +51,7 @@ def tiny(request) -> tuple[TaskSettings, MarkovChain, np.ndarray]:
 @pytest.fixture(scope="module", params=["mean", "sum"])
 def paper_scale(request) -> tuple[MarkovChain, np.ndarray]:
     """50 tokens, blocks of two, 20 predictions, and some sequences."""
-    chain = markov_chain(TaskSettings(weighting=request.param), jax.random.key(0))
+    chain = markov_chain(Chain(weighting=request.param), jax.random.key(0))
     return chain, np.asarray(drawn(chain, jax.random.key(1), SOME))
 
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.tasks.markov import MarkovChain, lag_weights, markov_chain, strengths
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as some
@@ -23,14 +24,13 @@ from tests.tasks.enumeration import (
     truth,
 )
 
-from headway.settings import TaskSettings
-from headway.tasks.markov import MarkovChain, lag_weights, markov_chain, strengths
+from headway.tasks.chain import Chain
 
 pytestmark = pytest.mark.usefixtures("double")
 
 
 @pytest.fixture(scope="module", params=TINY, ids=lambda name: name.replace(", ", "-"))
-def tiny(request, double) -> tuple[TaskSettings, MarkovChain]:
+def tiny(request, double) -> tuple[Chain, MarkovChain]:
     """Settings and a chain of three tokens, small enough to list all its sequences."""
     settings = TINY[request.param]
     return settings, markov_chain(settings, jax.random.key(11))
@@ -130,7 +130,7 @@ def test_the_mean_entropy_of_the_sequences_is_the_chain_s_own(tiny):
 
 
 def test_windows_end_just_before_their_target():
-    settings = TaskSettings(tokens=3, blocks=((1,), (3,)), horizon=4)
+    settings = Chain(vocab=3, blocks=((1,), (3,)), horizon=4)
     chain = markov_chain(settings, jax.random.key(0))
     sequence = jnp.asarray([4, 5, 6, 0, 1, 2, 3])
     np.testing.assert_array_equal(chain.targets(sequence), [0, 1, 2, 3])
@@ -149,15 +149,15 @@ def test_the_lag_that_no_block_uses_changes_nothing():
 @pytest.mark.parametrize("orthogonal", [False, True])
 def test_block_k_has_the_strength_m_to_the_h_minus_k_times_b0(orthogonal):
     """A_k A_k^T = m_k^2 I, so a block's strength can be read from its matrix."""
-    settings = TaskSettings(tokens=3, ratio=1.7, base=10.0, orthogonal=orthogonal)
+    settings = Chain(vocab=3, ratio=1.7, base=10.0, orthogonal=orthogonal)
     found = np.asarray(markov_chain(settings, jax.random.key(2)).features)
     for matrix, strength in zip(found, (10 * 1.7**2, 10 * 1.7, 10), strict=True):
         np.testing.assert_allclose(matrix @ matrix.T, strength**2 * np.eye(3), atol=1e-9 * strength**2)
 
 
 def test_a_ratio_of_one_makes_all_blocks_equally_strong_and_a_smaller_one_turns_the_order():
-    np.testing.assert_allclose(strengths(TaskSettings(ratio=1, base=3)), 3)
-    assert all(a < b for a, b in pairwise(np.asarray(strengths(TaskSettings(ratio=0.5)))))
+    np.testing.assert_allclose(strengths(Chain(ratio=1, base=3)), 3)
+    assert all(a < b for a, b in pairwise(np.asarray(strengths(Chain(ratio=0.5)))))
 
 
 def test_a_ratio_given_at_run_time_acts_as_the_one_in_the_settings():
@@ -169,7 +169,7 @@ def test_a_ratio_given_at_run_time_acts_as_the_one_in_the_settings():
 
 def test_weights_of_lags_read_like_the_blocks():
     weights = ((0.7, 0.2), (0.4, 0.6))
-    settings = TaskSettings(blocks=((3, 1), (2, 3)), weighting="given", weights=weights, order=4)
+    settings = Chain(blocks=((3, 1), (2, 3)), weighting="given", weights=weights, order=4)
     np.testing.assert_array_equal(lag_weights(settings), [[0.2, 0, 0.7, 0], [0, 0.4, 0.6, 0]])
     mean = replace(settings, weighting="mean", weights=())
     np.testing.assert_array_equal(lag_weights(mean), [[0.5, 0, 0.5, 0], [0, 0.5, 0.5, 0]])
@@ -198,7 +198,7 @@ def chains(draw: some.DrawFn) -> dict[str, Any]:
 @hypothesis_settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(chains(), some.integers(0, 2**31 - 1))
 def test_any_settings_give_a_chain_whose_every_rung_is_a_distribution(chosen, seed):
-    settings = TaskSettings(**chosen, horizon=2, order=4)
+    settings = Chain(**chosen, horizon=2, order=4)
     chain = markov_chain(settings, jax.random.key(seed))
     sequence = tuple(np.random.default_rng(seed).integers(0, settings.tokens, 6).tolist())
     rungs = np.exp(chain.rungs(jnp.asarray(sequence)))

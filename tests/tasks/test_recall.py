@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headway.settings import RecallTaskSettings
-from headway.tasks.recall import RecallExample, associative_recall
+from headway.tasks.recall import Recall, RecallExample, associative_recall
 
 N, P, MANY = 8, 5, 8000
-SETTINGS = RecallTaskSettings(tokens=N, pairs=P)
+SETTINGS = Recall(vocab=N, pairs=P)
 TASK = associative_recall(SETTINGS)
 
 

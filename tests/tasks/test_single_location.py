@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headway.settings import LocationTaskSettings
-from headway.tasks.single_location import LocationExample, single_location
+from headway.tasks.single_location import LocationExample, SingleLocation, single_location
 
 T, D, MANY = 6, 3, 6000
-SETTINGS = LocationTaskSettings(length=T, dimension=D)
+SETTINGS = SingleLocation(length=T, dimension=D)
 TASK = single_location(SETTINGS, jax.random.key(3))
 
 
@@ -94,11 +93,11 @@ def test_a_fixed_position_is_the_last_one():
 
 def test_without_a_mark_nothing_tells_the_position_and_the_mean_of_all_is_the_best_guess(plain):
     """Its loss is (1 - 1/T)/2; with a mark, or at a known position, there is a solution without any loss."""
-    unmarked = single_location(LocationTaskSettings(length=T, dimension=D, mark=False), jax.random.key(3))
+    unmarked = single_location(SingleLocation(length=T, dimension=D, mark=False), jax.random.key(3))
     example = unmarked.sample(jax.random.key(0), 1, 0.0)
     assert not np.asarray(example.inputs)[:, D].any() and np.asarray(example.relevant).sum() == 1
     guess = plain.inputs[:, :T, :D].mean(axis=1) @ np.asarray(TASK.matrix).T
     cost = 0.5 * np.sum((guess - plain.target) ** 2, axis=1)
     assert abs(cost.mean() - unmarked.optimum) < 4 * cost.std() / np.sqrt(MANY)
-    fixed = LocationTaskSettings(length=T, dimension=D, mark=False, position="fixed")
+    fixed = SingleLocation(length=T, dimension=D, mark=False, position="fixed")
     assert TASK.optimum == single_location(fixed, jax.random.key(3)).optimum == 0

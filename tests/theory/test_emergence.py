@@ -25,7 +25,9 @@ each_parameter = pytest.mark.parametrize("shared", [False, True], ids=["logits",
 
 def gap_of(toy: Toy, seen: dict, case: int) -> np.ndarray:
     """Da, from the attention on all copies."""
-    return np.log(seen["focus"][:, case] * toy.others / (toy.copies * (1 - seen["focus"][:, case])))
+    return np.log(
+        seen["attention_relevant"][:, case] * toy.others / (toy.copies * (1 - seen["attention_relevant"][:, case]))
+    )
 
 
 def as_triple(toy: Toy, state: Pair) -> Triple:
@@ -111,7 +113,7 @@ def test_the_loss_of_the_expectation_is_the_mean_over_samples():
     state = logits.Matrices(jax.random.normal(jax.random.key(3), (3, 3)), jax.random.normal(jax.random.key(4), (5,)))
     samples = logits.draw(jax.random.key(5), population, 40_000)
     assert np.all(samples.tokens[-1] == samples.tokens[-2]) and np.any(samples.tokens[-3] != samples.tokens[-1])
-    parts = [dataclasses.replace(samples, tokens=samples.tokens[:, k::40]) for k in range(40)]
+    parts = [dataclasses.replace(samples, vocab=samples.tokens[:, k::40]) for k in range(40)]
     losses = np.array([logits.sample_loss(part, state) for part in parts])
     error = losses.std(ddof=1) / np.sqrt(len(losses))
     assert abs(losses.mean() - logits.loss(population, state)) < 4 * error
@@ -205,7 +207,7 @@ def test_the_loss_starts_at_a_half_and_never_rises(flows):
     seen, _ = flows
     assert seen["loss"][0] == pytest.approx(np.full(3, 0.5), rel=1e-12)
     assert np.diff(seen["loss"], axis=0).max() < 1e-9
-    assert seen["focus"][0] == pytest.approx([1 / 200, 4 / 200, 1 / 200], rel=1e-12)
+    assert seen["attention_relevant"][0] == pytest.approx([1 / 200, 4 / 200, 1 / 200], rel=1e-12)
 
 
 def test_the_crossing_is_where_the_curve_says(flows):
@@ -250,7 +252,7 @@ def test_while_attention_is_small_its_logarithm_is_the_square_of_w(flows):
     seen, _ = flows
     early = np.flatnonzero((TIMES > 0.05) & (TIMES < 0.9))
     for case, problem in enumerate(toys(SEEN[:2], shared=False)):
-        share = seen["value"][early, case]
+        share = seen["gain"][early, case]
         free = 2 * float(problem.copies / problem.pull) * gap_of(problem, seen, case)[early]
         ratio = problem.dimension * share**2 / free
         assert np.all(ratio < 1 + 1 / 50) and np.all(ratio > 1 - share - 1 / 50)

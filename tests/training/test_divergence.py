@@ -3,10 +3,9 @@
 import jax
 import numpy as np
 import pytest
+from headway.training.train import EXPLODED
 from tests.training import toy
 from tests.training.toy import STEPS, bits, of_member
-
-from headway.training.train import EXPLODED
 
 SEEDS = (0, 1, 2)
 SICK = 1

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-
 from headway.training.ensemble import Ensemble, Lesson
 from headway.training.train import Member
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from headway.training.train import Program
 from tests.training import toy
 from tests.training.toy import SAMPLES, STEPS, bits
-
-from headway.training.train import Program
 
 SEEDS = (3, 4, 5)
 

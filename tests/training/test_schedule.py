@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from headway.training.schedule import evaluation_steps, snapshot_steps
 
 from headway.settings import EvaluationSettings
-from headway.training.schedule import evaluation_steps, snapshot_steps
 
 CASES = [
     (EvaluationSettings(points, also, snapshots), steps)

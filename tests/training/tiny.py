@@ -19,10 +19,12 @@ from jax.experimental.compilation_cache import compilation_cache
 from headway.laboratory import Group
 from headway.presets import MINIMAL
 from headway.records import Cell, Trajectory
-from headway.settings import EvaluationSettings, Settings, TaskSettings, TrainingSettings
+from headway.settings import EvaluationSettings, TrainingSettings
+from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 
 TINY = Settings(
-    task=TaskSettings(tokens=5, blocks=((1,), (2,)), horizon=4),
+    task=Chain(vocab=5, blocks=((1,), (2,)), horizon=4),
     model=replace(MINIMAL, heads=2),
     training=TrainingSettings(learning_rate=0.05, schedule="constant", batch=8, samples=20, steps=12, test_samples=16),
     evaluation=EvaluationSettings(points=4, also=(7,), snapshots=3),

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from headway.training.train import Member, Problem, Program
 
 from headway.settings import TrainingSettings
 from headway.training.data import epoch_batch
 from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, current_rate, optimiser
-from headway.training.train import Member, Problem, Program
 
 SAMPLES, BATCH, STEPS = 10, 4, 12
 EPOCH = 3

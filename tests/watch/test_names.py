@@ -8,12 +8,12 @@ from headway.experiments import find
 from headway.records import Cell
 from headway.watch.names import MOST_LETTERS, label
 
-QUICK = find("stages").GRIDS["quick"]["minimal"]
+QUICK = find("stages").grids["quick"]["minimal"]
 
 
 def test_a_run_of_a_grid_has_the_name_that_its_experiment_gives_it():
     assert label(Cell(QUICK, (0, 1))) == "stages: minimal, quick, 2 seeds"
-    assert label(Cell(find("flow").GRIDS["quick"]["flow"], (0,))) == "flow, quick, 1 seed"
+    assert label(Cell(find("flow").grids["quick"]["flow"], (0,))) == "flow, quick, 1 seed"
 
 
 def test_a_changed_run_says_what_was_changed():

@@ -9,8 +9,9 @@ from tests.watch.made import CELL, OTHER, WHOLE, piece, save
 
 from headway.records import Cell, Trajectory
 from headway.report.page.packing import unpack
-from headway.settings import ConstructionSettings, RecallSettings
 from headway.store import progress
+from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
 
 
 def test_an_unfinished_run_is_shown_as_far_as_it_was_saved_while_somebody_works_on_it(serve, ask, store):
@@ -142,7 +143,7 @@ def test_a_run_without_pictures_is_counted_and_its_page_says_where_to_look(serve
 
 def test_every_kind_of_training_is_shown_while_it_runs(serve, ask, store):
     """What it measures says that it can be drawn, not what it is called."""
-    cell = Cell(RecallSettings(), (0, 1, 2))
+    cell = Cell(Recall.usual(), (0, 1, 2))
     whole = heads_alone()
     server = serve()
     with store.open(cell) as work:

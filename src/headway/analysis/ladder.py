@@ -49,6 +49,16 @@ def bottoms(times: Array, kl: Array) -> tuple[Array, Array]:
     return times[lowest], kl[lowest, np.arange(columns)]
 
 
+def minima(times: Array, kl: Array) -> Array:
+    """argmin_t KL_i(t): when KL to each predictor reaches its minimum, (..., predictor) of kl (..., time, predictor).
+
+    Not a number where there is no time at which all are known.
+    """
+    kl = np.asarray(kl)
+    seeds = kl.reshape(-1, *kl.shape[-2:])
+    return np.stack([bottoms(times, seed)[0] for seed in seeds]).reshape(*kl.shape[:-2], kl.shape[-1])
+
+
 def visits_in_order(times: Array, kl: Array) -> Visits:
     """KL to column i bottoms before KL to column i + 1, for all i, and at its bottom column i is the nearest.
 

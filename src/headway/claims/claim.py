@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
 from headway.records import Finding, Trajectory
-from headway.settings import Settings
 
-Run = tuple[Settings, Trajectory]
+Run = tuple[Any, Trajectory]
 AnyRun = tuple[Any, Trajectory]
 """A run of any kind: its settings are those of its kind."""
 Results = Mapping[str, AnyRun]
@@ -42,11 +41,21 @@ class Claim:
     """What it claims, in a few words for a table."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Grid, or "" for all -> why we think it does not hold in every seed: an opinion, shown beside such a verdict."""
+    about: Callable[[Any], bool] | None = None
+    """Settings -> whether a run with them is one of those that the judge looks at, where names do not tell it; the
+    claim is not run before all such runs of a grid are there."""
+
+    def __post_init__(self) -> None:
+        """Words may be broken into lines anywhere: they are joined by single blanks."""
+        for name in ("statement", "definition", "quantity", "title"):
+            object.__setattr__(self, name, " ".join(getattr(self, name).split()))
 
     def held_against(self, results: Results, grid: str = "") -> Finding:
         """The verdict of the claim's own judge, with the reason that belongs to it."""
         if self.judge is None:
             raise TypeError(f"the claim {self.name!r} has no judge. Give it one: judge(claim, results).")
+        about = self.about
+        results = {name: run for name, run in results.items() if about is None or about(run[0])}
         judged = self.judge(self, results)
         if not isinstance(judged, Finding):
             judged = self.finding(list(results.values()), *judged)
@@ -56,9 +65,15 @@ class Claim:
     def _reason(self, grid: str) -> str:
         return " ".join(self.reasons.get(grid, self.reasons.get("", "")).split())
 
-    def called(self, name: str, statement: str | None = None) -> Claim:
+    def lacks_one_of(self, grid: Mapping[str, Any], results: Results) -> bool:
+        """Whether a run of the grid that it is about was not made."""
+        about = self.about
+        return about is not None and any(about(run) and name not in results for name, run in grid.items())
+
+    def called(self, name: str, statement: str | None = None, **changes: Any) -> Claim:
         """The same claim about something else."""
-        return dataclasses.replace(self, name=name, statement=self.statement if statement is None else statement)
+        words = self.statement if statement is None else statement
+        return dataclasses.replace(self, name=name, statement=words, **changes)
 
     def finding(
         self,
@@ -88,11 +103,27 @@ class Claim:
             parts={name: int(np.sum(np.asarray(column, bool) & sound)) for name, column in (parts or {}).items()},
         )
 
-    def not_run(self, why: str) -> Finding:
+    def all_of(
+        self,
+        runs: Sequence[AnyRun],
+        parts: Mapping[str, ArrayLike],
+        detail: str = "",
+        values: ArrayLike | None = None,
+    ) -> Finding:
+        """It holds where all of its parts do; what is measured is, unless values are given, how many."""
+        table = np.stack([np.asarray(part, bool) for part in parts.values()], axis=1)
+        return self.finding(runs, table.sum(axis=1) if values is None else values, table.all(axis=1), detail, parts)
+
+    def not_run(self, why: str = "A run that it needs was not made.") -> Finding:
         """The records cannot speak about this claim."""
         return Finding(
             self.name, self.statement, self.definition, self.quantity, seeds=(), values=(), holds=(), detail=why
         )
+
+
+def of_runs(predicate: Callable[..., Finding], *names: str, **more: Any) -> Judge:
+    """The predicate of the runs with these names, or of all runs that the claim is about if none is given."""
+    return lambda claim, results: predicate(claim, *(map(results.get, names) if names else results.values()), **more)
 
 
 def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
@@ -102,7 +133,7 @@ def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
     def judge(claim: Claim, *runs: AnyRun | None, **more) -> Finding:
         there = [run for run in runs if run is not None]
         if len(there) < len(runs) or not there:
-            return claim.not_run("A run that it needs was not made.")
+            return claim.not_run()
         shared = [seed for seed in there[0][1].seeds if all(seed in run[1].seeds for run in there)]
         if not shared:
             return claim.not_run("The runs share no seed.")

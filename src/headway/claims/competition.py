@@ -1,4 +1,4 @@
-"""A4: the heads compete, then cooperate."""
+"""The heads compete, then cooperate."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ from headway.records import Finding
 
 HUMP = 0.1
 """By how much competition must rise and fall; it is a chance between 0 and 1."""
-
-A4 = Claim(
-    "A4",
-    "Competitive, then cooperative: the overlap of the heads rises and then falls.",
-    f"The competition index (docs/measures.md) exceeds both its first and its last value by more than {HUMP:g}.",
-    "fall of the competition index from its peak to the end",
-)
 
 
 @judged
@@ -30,13 +23,12 @@ def compete_then_cooperate(claim: Claim, run: Run) -> Finding:
     differ = sum(len(set(row)) == len(row) for row in favourites.tolist())
     peak = over_seeds([hump.peak for hump in humps]).median
     when = over_seeds([hump.peak_time for hump in humps]).median
-    return claim.finding(
+    return claim.all_of(
         [run],
-        [hump.peak - hump.last for hump in humps],
-        [bool(hump) for hump in humps],
+        {"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
         f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds). "
         f"At the end the heads' favourite blocks all differ in {differ} of {len(humps)} seeds.",
-        parts={"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
+        [hump.peak - hump.last for hump in humps],
     )
 
 

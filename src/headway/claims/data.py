@@ -1,4 +1,4 @@
-"""A9 and A10: how much data there is decides how many rungs are climbed, and where to stop."""
+"""How much data there is decides how many rungs are climbed, and where to stop."""
 
 from __future__ import annotations
 
@@ -10,32 +10,6 @@ from headway.analysis import over_seeds
 from headway.analysis.seed_stages import ladder_stages, rungs_met
 from headway.claims.claim import Claim, Run, judged
 from headway.records import Finding, Trajectory
-
-A9 = Claim(
-    "A9",
-    "Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not occur.",
-    "With the same seed, the number of rungs met on the test sequences (stages of the ladder, docs/measures.md) never "
-    "falls from one size to the next larger one, fresh data being the largest, and is smaller for the smallest than "
-    "for the largest.",
-    "rungs met with the largest minus with the smallest size",
-)
-A10 = Claim(
-    "A10",
-    "Stopping early picks the rung: the best step of a small training set lies on a lower rung.",
-    "With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss never falls "
-    "from one size to the next larger one, and is lower for the smallest than for the largest.",
-    "rung at the best step with the largest minus with the smallest size",
-)
-A10_ADAPTIVE = Claim(
-    "A10 adaptive",
-    "With little data, picking the context length by validation beats stopping a model early that sees everything. "
-    "(The paper hints at the gain of such a choice.)",
-    "For every size: of the n-gram models of all lengths, each stopped at its own best step, the one with the lowest "
-    "loss on the even test sequences is chosen, and its excess loss on the odd ones compared with that of the model "
-    "that sees everything, stopped in the same way. Holds for a seed if the mean difference over the sizes up to the "
-    "batch is in favour of the choice.",
-    "mean over the small sizes of the excess loss of stopping early minus that of the choice, in nats",
-)
 
 
 def by_size(runs: tuple[Run, ...]) -> tuple[list[float], list[Trajectory]]:
@@ -85,7 +59,6 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
         return claim.not_run("The chain has one block, so there is one stage only.")
     sizes, trajectories = by_size(runs)
     counts = np.stack([count(trajectory) for trajectory in trajectories])
-    grows, differs = np.all(np.diff(counts, axis=0) >= 0, axis=0), counts[-1] > counts[0]
     medians = ", ".join(f"{size:g}: {np.median(row):g}" for size, row in zip(sizes, counts, strict=True))
     detail = f"Medians over seeds, size by size: {medians}.".replace("inf", "fresh")
     if critical:
@@ -96,8 +69,11 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
                 interval = f" [{over.low:g}, {over.high:g}]" if math.isfinite(over.low) else ""  # one seed has none
                 never = f" ({over.missing} seeds with no size that was tried)" if over.missing else ""
                 detail += f" {rungs} rungs from {over.median:g} samples on{interval}{never}."
-    parts = {"never falls": grows, "smaller for the smallest": differs}
-    return claim.finding(runs, counts[-1] - counts[0], grows & differs, detail, parts)
+    parts = {
+        "never falls": np.all(np.diff(counts, axis=0) >= 0, axis=0),
+        "smaller for the smallest": counts[-1] > counts[0],
+    }
+    return claim.all_of(runs, parts, detail, counts[-1] - counts[0])
 
 
 @judged
@@ -108,13 +84,13 @@ def choosing_the_length_pays(claim: Claim, *runs: Run) -> Finding:
     gains, chosen = [], []
     for size in sizes:
         here = [run for run in small if run[0].training.size == size]
-        whole = [run for run in here if run[0].context is None]
-        windows = [run for run in here if run[0].context is not None]
+        whole = [run for run in here if run[0].task.context is None]
+        windows = [run for run in here if run[0].task.context is not None]
         if len(whole) == 1 and len(windows) > 1:
             stopped = np.stack([_stopped(run[1]) for run in windows])  # (length, seed, half)
             picked = np.argmin(stopped[:, :, 0], axis=0)
             gains.append(_stopped(whole[0][1])[:, 1] - np.take_along_axis(stopped[:, :, 1], picked[None], axis=0)[0])
-            lengths = np.array([run[0].context for run in windows])[picked]
+            lengths = np.array([run[0].task.context for run in windows])[picked]
             chosen.append(f"{size:g}: {np.median(lengths):g} ({np.median(gains[-1]):+.3f})")
     if not gains:
         return claim.not_run("No n-gram models were trained with the small sets.")

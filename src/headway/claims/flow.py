@@ -1,6 +1,6 @@
-"""A14: the gradient flow learns position after position, in stages far apart, and its heads end up helping each other.
+"""The gradient flow learns position after position, in stages far apart, and its heads end up helping each other.
 
-Written before the flow was looked at, for a trajectory of kind "flow" (docs/theory.md): values[k, j] = <V_k, V_j*>,
+For a trajectory of kind "flow" (docs/theory.md): values[k, j] = <V_k, V_j*>,
 attention[k, p] = s_k at the position of feature p, loss_parts[j, p], boundaries b_1 .. b_h.
 """
 
@@ -16,33 +16,16 @@ from headway.settings import FlowSettings
 
 FlowRun = tuple[FlowSettings, Trajectory]
 
-FACTOR = 2
-"""By how much boundaries of clearly separated stages differ: a stage then outlasts all before it together."""
-MOSTLY = 0.5
-"""Share of a head's attention that counts as mostly."""
-CANCELLED = 0.5
-"""Share of a cross term that may be left where the heads are said to cancel it."""
-
-A14 = Claim(
-    "A14",
-    "The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage the fastest "
-    "and the third the slowest; at first all heads go to position 1, then there is one head a position; at the end the "
-    "head at position 1 offsets feature 3, which the third head's leftover attention on position 1 would add there.",
-    "Order: half of feature j is learned at position j at times that rise with j. Slower: each stage, from boundary to "
-    "boundary (the loss half-way between two plateaus), lasts longer than the one before. Separated: each lasts longer "
-    f"than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second boundary every "
-    f"head has at least {MOSTLY:g} of its attention on position 1. Specialised: at the last time the positions with "
-    "most of each head's attention are those of the features, each once. Offset: at the last time the head at the last "
-    "feature's position has more attention on position 1 than uniform attention would, the head at position 1 has a "
-    "negative value along that feature, and all heads together put less than "
-    f"{CANCELLED:g} of what the former alone puts there at (last feature, position 1). All six must hold.",
-    "smallest ratio of a stage's boundary to the one before",
-)
-
 
 @judged
-def learns_in_order_and_cooperates(claim: Claim, run: FlowRun) -> Finding:
-    """The six parts of A14, in every seed."""
+def learns_in_order_and_cooperates(
+    claim: Claim, run: FlowRun, *, factor: float, mostly: float, cancelled: float
+) -> Finding:
+    """Order, pace, separation, competition, specialisation and offset, in every seed.
+
+    Boundaries by more than `factor` apart are separated, a head with the share `mostly` is mostly there, and of a cross
+    term that is offset less than the share `cancelled` is left.
+    """
     settings, trajectory = run
     heads = settings.crowd
     if settings.features < 2 or heads != settings.features:
@@ -54,13 +37,12 @@ def learns_in_order_and_cooperates(claim: Claim, run: FlowRun) -> Finding:
     parts = {
         "positions in order": in_order(trajectory, settings),
         "each stage slower": slower(ends),
-        "clearly separated": separated(ends),
-        "all at position 1 first": crowds_first(trajectory),
+        "clearly separated": separated(ends, factor),
+        "all at position 1 first": crowds_first(trajectory, mostly),
         "one head a position": specialises(trajectory),
-        "leftover is offset": offsets(trajectory, settings),
+        "leftover is offset": offsets(trajectory, settings, cancelled),
     }
-    ratios = boundary_ratios(ends).min(axis=1)
-    return claim.finding([run], ratios, np.all(list(parts.values()), axis=0), _detail(trajectory, ends), parts)
+    return claim.all_of([run], parts, _detail(trajectory, ends), boundary_ratios(ends).min(axis=1))
 
 
 def in_order(trajectory: Trajectory, settings: FlowSettings) -> np.ndarray:
@@ -79,24 +61,28 @@ def rising(times: np.ndarray) -> np.ndarray:
 
 def slower(ends: np.ndarray) -> np.ndarray:
     """b_1 < b_2 - b_1 < .. < b_h - b_(h-1), all of them reached: (seed,)."""
-    known = np.where(np.isfinite(ends), ends, np.nan)
-    return np.all(np.diff(np.diff(known, axis=1, prepend=0.0), axis=1) > 0, axis=1)
+    return np.all(np.diff(np.diff(known(ends), axis=1, prepend=0.0), axis=1) > 0, axis=1)
 
 
-def separated(ends: np.ndarray) -> np.ndarray:
-    """b_(i+1) > FACTOR b_i for every i, all of them reached: (seed,)."""
-    return np.isfinite(ends).all(axis=1) & np.all(boundary_ratios(ends) > FACTOR, axis=1)
+def known(ends: np.ndarray) -> np.ndarray:
+    """NaN in the place of boundaries that were never met."""
+    return np.where(np.isfinite(ends), ends, np.nan)
+
+
+def separated(ends: np.ndarray, factor: float) -> np.ndarray:
+    """b_(i+1) > factor b_i for every i, all of them reached: (seed,)."""
+    return np.isfinite(ends).all(axis=1) & np.all(boundary_ratios(ends) > factor, axis=1)
 
 
 def boundary_ratios(ends: np.ndarray) -> np.ndarray:
     """b_(i+1) / b_i, (seed, i): NaN where one is not reached."""
-    known = np.where(np.isfinite(ends) & (ends > 0), ends, np.nan)
-    return known[:, 1:] / known[:, :-1]
+    met = np.where(ends > 0, known(ends), np.nan)
+    return met[:, 1:] / met[:, :-1]
 
 
-def crowds_first(trajectory: Trajectory) -> np.ndarray:
+def crowds_first(trajectory: Trajectory, mostly: float) -> np.ndarray:
     """Whether every head is mostly on position 1 at one time before b_2: (seed,)."""
-    together = np.all(trajectory["attention"][..., 0] >= MOSTLY, axis=2)
+    together = np.all(trajectory["attention"][..., 0] >= mostly, axis=2)
     early = trajectory.times("attention") < np.asarray(trajectory.facts["boundaries"])[:, 1:2]
     return np.any(together & early, axis=1)
 
@@ -109,13 +95,13 @@ def specialises(trajectory: Trajectory) -> np.ndarray:
     return on_features & np.all(favourites == np.arange(last.shape[-1]), axis=-1)
 
 
-def offsets(trajectory: Trajectory, settings: FlowSettings) -> np.ndarray:
+def offsets(trajectory: Trajectory, settings: FlowSettings, cancelled: float) -> np.ndarray:
     """Whether the head at position 1 cancels what the last feature's head would add there at the end: (seed,)."""
     favourites = np.argmax(trajectory["attention"][:, -1], axis=-1)
     heads = np.argsort(favourites, axis=1)  # one head a position, or the seed does not count
     leftover, added, offset, together = cross_term(trajectory, heads)
-    cancelled = (offset < 0) & (np.abs(together) < CANCELLED * added)
-    return specialises(trajectory) & (leftover > 1 / settings.length) & cancelled
+    gone = (offset < 0) & (np.abs(together) < cancelled * added)
+    return specialises(trajectory) & (leftover > 1 / settings.length) & gone
 
 
 def cross_term(trajectory: Trajectory, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""A15, A17 and what goes beyond the paper: learning stays incremental with other heads, depths and positions."""
+"""Learning stays incremental: with blocks that overlap, other encodings, more depth."""
 
 from __future__ import annotations
 
@@ -8,57 +8,10 @@ import numpy as np
 
 from headway.analysis import arrival_order
 from headway.claims.claim import Claim, Run, judged
-from headway.claims.kind import clarity_in_words, plateau_clarity
 from headway.claims.ladder import NEARER, distance_ratios, in_order
 from headway.records import Finding, Trajectory
 
 SURVIVES = "the rungs are met in order (A1) and each lower one nearer than by confidence alone (A1 nearer)"
-
-A15 = Claim(
-    "A15",
-    "With two blocks learning is incremental too; the first stage is less marked.",
-    "With two transformer blocks the rungs are met in order (A1), and the first plateau of the loss is less clear "
-    "(docs/measures.md) than with one block, same seed.",
-    "clarity of the first plateau minus that with one block",
-)
-A17 = Claim(
-    "A17",
-    "With overlapping blocks of lags learning is still incremental; the order may differ.",
-    "For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over training is "
-    f"below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the truth is "
-    "lowest.",
-    "smallest such ratio of distances over the combinations (below 1: approached)",
-)
-H1 = Claim(
-    "H1",
-    "The staircase does not depend on how positions are told: it is there with sinusoids, rotation, relative biases "
-    "and ALiBi. (Not in the paper.)",
-    f"With the same seed, for each of these encodings, {SURVIVES}.",
-    "with how many of the encodings it is so",
-)
-H2 = Claim(
-    "H2",
-    "The staircase survives depth: it is there with one, two, three and four blocks. (Not in the paper.)",
-    f"With the same seed, for each depth, {SURVIVES}.",
-    "at how many of the depths it is so",
-)
-
-
-@judged
-def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
-    """In order, and less clarity of plateau 1 than the run with one block."""
-    if len(two[0].task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one stage only.")
-    met = in_order(two[1])
-    here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]
-    less = here < there
-    return claim.finding(
-        [two, one],
-        here - there,
-        met & less,
-        clarity_in_words(here, there),
-        {"in order": met, "less clear": less},
-    )
 
 
 @judged
@@ -95,14 +48,13 @@ def staircase_survives(
     if len(runs[0][0].task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is one stage only.")
     columns = {name: survives(trajectory) for name, (_, trajectory) in zip(names, runs, strict=True)}
-    table = np.stack(list(columns.values()), axis=1)
     others = {name: survives(trajectory) for name, (_, trajectory) in (beside or {}).items()}
     told = [f"{name}: {np.sum(seen)} of {len(seen)} seeds" for name, seen in others.items()]
     told += [
         f"{name}: blocks arrive in the order {orders_in_words(trajectory)}"
         for name, (_, trajectory) in zip(names, runs, strict=True)
     ]
-    return claim.finding(runs, table.sum(axis=1), table.all(axis=1), "; ".join(told) + ".", columns)
+    return claim.all_of(runs, columns, "; ".join(told) + ".")
 
 
 def survives(trajectory: Trajectory) -> np.ndarray:

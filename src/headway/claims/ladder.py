@@ -1,4 +1,4 @@
-"""A1 and A2: a model meets simpler predictors one after the other, and nearer than by confidence alone."""
+"""A model meets simpler predictors one after the other, and nearer than by confidence alone."""
 
 from __future__ import annotations
 
@@ -12,29 +12,6 @@ QUANTITY = "smallest ratio between the steps of successive bottoms (above 1: in 
 
 NEARER = 0.99
 """Of what confidence alone reaches, which is found on a grid of s and up to 0.2 % too large."""
-
-A1 = Claim(
-    "A1",
-    "Training meets the rungs in order: KL to rung 1 bottoms first, then to rung 2, and so on to the truth.",
-    "Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every next i. "
-    "Order alone does not show that the loss waits in between: see docs/measures.md.",
-    QUANTITY,
-)
-A1_NEARER = Claim(
-    "A1 nearer",
-    "The lower rungs are really approached: nearer than by growing in confidence alone. (Not in the paper.)",
-    f"For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below {NEARER:g} of the "
-    "smallest KL(f_{1:i} || softmax(s z)) over s, where z are the truth's logits: a learner that learns all blocks at "
-    "once and only grows in confidence meets the rungs in order too, but comes no nearer than that.",
-    "largest ratio of the two distances over the lower rungs (below 1: nearer)",
-)
-A2 = Claim(
-    "A2",
-    "The same order shows against trained n-gram models of growing context.",
-    "Over all evaluations, the step at which KL(n-gram model || model) is lowest comes strictly later "
-    "for every longer context; the n-gram models are those at the end of their own training, from the same seed.",
-    QUANTITY,
-)
 
 
 @judged
@@ -50,9 +27,9 @@ def meets_rungs_in_order(claim: Claim, run: Run) -> Finding:
 def meets_ngrams_in_order(claim: Claim, run: Run) -> Finding:
     """The same against trained n-gram models, the shortest context first."""
     settings, trajectory = run
-    if len(settings.references) < 2 or "kl_references" not in trajectory:
+    if len(settings.task.references) < 2 or "kl_references" not in trajectory:
         return claim.not_run("No n-gram models were trained for this comparison.")
-    order = np.argsort(settings.references)
+    order = np.argsort(settings.task.references)
     return _in_order(claim, run, trajectory.times("kl_references"), trajectory["kl_references"][:, :, order])
 
 

@@ -1,6 +1,8 @@
-"""A3, A5 and A16: where the heads look, at chosen steps and at the end."""
+"""Where the heads look, at chosen steps and at the end."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,45 +13,13 @@ from headway.claims.ladder import in_order
 from headway.presets import PUBLISHED_SNAPSHOTS
 from headway.records import Finding, Trajectory
 
-NEAR_UNIFORM = 0.1
-"""Total variation up to which attention counts as uniform."""
-MOSTLY = 0.5
-"""Share of a head's attention that counts as mostly."""
-
-FIRST, SECOND, THIRD, LAST = PUBLISHED_SNAPSHOTS
-
-A3 = Claim(
-    "A3",
-    f"Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on I(1), one with a little on I(2); "
-    f"at {THIRD} one head is on I(2) and two on I(1); at {LAST} there is one head a block.",
-    f"At step {FIRST} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {SECOND} every "
-    f"head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at "
-    f"{THIRD} the blocks with most of each head's attention are I(1) twice and I(2) once; at {LAST} they all "
-    "differ. A shorter run is looked at when it ends instead. All four must hold.",
-    "how many of the four pictures are as published",
-)
-A5 = Claim(
-    "A5",
-    "In the full model the newest position gets less attention than its block mates "
-    "(the paper's reason, that the residual path carries it, is not tested).",
-    "At the last evaluation, attention to lag 1, summed over the heads, is less than the mean over the other lags "
-    "of its block. The same ratio without a residual path stands beside it.",
-    "attention to lag 1 relative to the mean of its block mates",
-)
-A16 = Claim(
-    "A16",
-    "With unequal weights inside the blocks learning is still incremental, and attention is checkered: "
-    "more on the position with the larger weight.",
-    "The rungs are met in order (A1) and, at the last evaluation, in every block the lag with the larger weight gets "
-    "more "
-    "attention, summed over the heads, than the one with the smaller.",
-    "smallest ratio, over the blocks, of attention to the lag of larger and of smaller weight",
-)
-
 
 @judged
-def published_pictures(claim: Claim, run: Run) -> Finding:
-    """What Figure 2 shows at four steps, as four tests on the masses per block."""
+def published_pictures(claim: Claim, run: Run, *, near_uniform: float, mostly: float) -> Finding:
+    """What Figure 2 shows at four steps, as four tests on the masses per block.
+
+    Up to `near_uniform` (total variation) attention counts as uniform, from the share `mostly` on as mostly there.
+    """
     settings, trajectory = run
     if len(settings.task.blocks) != 3 or settings.model.heads != 3:
         return claim.not_run(
@@ -57,15 +27,14 @@ def published_pictures(claim: Claim, run: Run) -> Finding:
         )
     times = trajectory.times("attention_by_lag")
     at = [int(np.abs(times - min(step, times[-1])).argmin()) for step in PUBLISHED_SNAPSHOTS]
-    pictures = _pictures(run)
+    pictures = _pictures(run, near_uniform, mostly)
     shown = {f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)}
-    table = np.stack(list(shown.values()), axis=1)
-    own = sum(_in_this_order([seen[row] for seen in pictures.values()]) for row in range(len(table)))
-    detail = f"At steps of its own, all four appear in this order in {own} of {len(table)} seeds."
-    return claim.finding([run], table.sum(axis=1), table.all(axis=1), detail, shown)
+    own = [_in_this_order(seen) for seen in zip(*pictures.values(), strict=True)]
+    detail = f"At steps of its own, all four appear in this order in {sum(own)} of {len(own)} seeds."
+    return claim.all_of([run], shown, detail)
 
 
-def _pictures(run: Run) -> dict[str, np.ndarray]:
+def _pictures(run: Run, near_uniform: float, mostly: float) -> dict[str, np.ndarray]:
     """When each of the four pictures is to be seen, (seed, evaluation)."""
     settings, trajectory = run
     mass = masses(run)
@@ -75,14 +44,14 @@ def _pictures(run: Run) -> dict[str, np.ndarray]:
     on_first, on_second = mass[..., 0], mass[..., 1]
     uniform = mass_per_block(uniform_by_lag(settings.task.start, settings.task.horizon), settings.task.blocks)[1]
     return {
-        "uniform": np.all(spread <= NEAR_UNIFORM, axis=-1),
-        "all on I(1), one a little on I(2)": np.all(on_first >= MOSTLY, axis=-1) & np.any(on_second > uniform, axis=-1),
+        "uniform": np.all(spread <= near_uniform, axis=-1),
+        "all on I(1), one a little on I(2)": np.all(on_first >= mostly, axis=-1) & np.any(on_second > uniform, axis=-1),
         "two on I(1), one on I(2)": np.all(favourite == (0, 0, 1), axis=-1),
         "one head a block": np.all(favourite == (0, 1, 2), axis=-1),
     }
 
 
-def _in_this_order(seen: list[np.ndarray]) -> bool:
+def _in_this_order(seen: Sequence[np.ndarray]) -> bool:
     """Whether there are times t_1 < t_2 < .. at which the first, the second, .. is seen."""
     time = -1
     for when in seen:
@@ -139,11 +108,5 @@ def checkered(claim: Claim, run: Run) -> Finding:
         return claim.not_run("The weights inside a block are equal.")
     ratios = np.stack([_share(trajectory, [more], [less]) for more, less in pairs], axis=1)
     words = ", ".join(f"{ratio:.2f}" for ratio in np.median(ratios, axis=0))
-    met = in_order(trajectory)
-    return claim.finding(
-        [run],
-        ratios.min(axis=1),
-        met & np.all(ratios > 1, axis=1),
-        f"Block by block the ratio is {words} (medians over seeds).",
-        {"rungs in order": met, "more on the larger weight": np.all(ratios > 1, axis=1)},
-    )
+    parts = {"rungs in order": in_order(trajectory), "more on the larger weight": np.all(ratios > 1, axis=1)}
+    return claim.all_of([run], parts, f"Block by block the ratio is {words} (medians over seeds).", ratios.min(axis=1))

@@ -1,4 +1,4 @@
-"""B7 to B9: what repetition does to in-context associative recall, and how it is learnt."""
+"""What repetition does to in-context associative recall, and how it is learnt: B7 to B9."""
 
 from __future__ import annotations
 
@@ -6,41 +6,17 @@ import numpy as np
 
 from headway.analysis.crossings import at_end, first_at_least, for_good
 from headway.claims.claim import AnyRun, Claim, judged
-from headway.claims.plateau_laws import LONGEST, censored, ending_at, plateau, plateaus
-from headway.claims.recall_law import KNOWN
-from headway.claims.transformer_law import best_head
-from headway.records import Finding
+from headway.claims.plateau_laws import LONGEST, best_head, censored, ending, plateau, plateaus
+from headway.records import Finding, Trajectory
 
+KNOWN = 0.5
+"""Accuracy at which the transition of recall is over."""
 ONE = 2.0
 """The end of one transition comes at most so many times as late as the end of the plateau."""
 HALF = 0.5
 """Share of its rise at which attention of a layer has formed."""
 GAP = 0.1
 """Accuracy with the repetition of the training, less that without, that counts as overfitting."""
-
-B7_RECALL = Claim(
-    "B7 recall",
-    "Repetition shortens the plateau of recall, and repeating in the context is more efficient than across samples.",
-    f"Tested without repetition, an accuracy of {KNOWN:.0%} comes strictly sooner with the smallest B above 1, and "
-    "with the smallest p above 0, than with none; and it comes sooner with that B than with any p.",
-    "that time with the smallest B above 1, relative to that without repetition",
-)
-B8 = Claim(
-    "B8",
-    "Too much repetition overfits: what is learnt from repeated pairs does not carry over to single ones.",
-    f"At the end of training with the largest B or with the largest p the accuracy is at least {GAP} higher with the "
-    "repetition of the training than without; and without any it is not.",
-    "larger of the two differences of accuracy",
-)
-B9 = Claim(
-    "B9",
-    "Recall is learnt in one transition, though it needs two layers of attention.",
-    f"In every run that gets there, an accuracy of {KNOWN:.0%} comes at most {ONE:g} times as late as the end of the "
-    f"plateau; and between half the plateau and that time, the attention of values on their keys in the first layers "
-    "and that of the query on the right value each pass half of their rise for good, in the head where it is "
-    "strongest in the end.",
-    f"step of an accuracy of {KNOWN:.0%}, relative to the end of the plateau; the latest of all runs",
-)
 
 
 @judged
@@ -54,7 +30,7 @@ def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
         late.append(known / np.where(end > 0, end, np.nan))
         if "attention_previous" not in trajectory:
             return claim.not_run("A model of one layer cannot show it.")
-        rose = [_half_way(times, trajectory[f"attention_{name}"]) for name in ("previous", "relevant")]
+        rose = [_half_way(trajectory, f"attention_{name}") for name in ("previous", "relevant")]
         formed.append(np.all([(end / 2 <= at) & (at <= known) for at in rose], axis=0))
     ratio, together = np.stack(late, axis=1), np.stack(formed, axis=1)
     there = np.isfinite(ratio)
@@ -69,9 +45,9 @@ def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
 
 
 @judged
-def repetition_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: AnyRun) -> Finding:
-    """With a little repetition of either kind the plateau is shorter; B before p."""
-    runs = ending_at((none, copies, *shares), KNOWN)
+def a_little_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: AnyRun) -> Finding:
+    """With a little repetition of either kind half of the answers are right sooner; with B sooner than with any p."""
+    runs = ending((none, copies, *shares), KNOWN)
     lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
     plain, copied, shared = lasted[:, 0], lasted[:, 1], lasted[:, 2:]
     parts = {
@@ -96,12 +72,11 @@ def too_much_overfits(claim: Claim, none: AnyRun, copies: AnyRun, share: AnyRun)
     return claim.finding((none, copies, share), larger, (larger >= GAP) & (control < GAP), detail, parts)
 
 
-def _half_way(times: np.ndarray, attention: np.ndarray) -> np.ndarray:
+def _half_way(trajectory: Trajectory, name: str) -> np.ndarray:
     """When the head that is strongest in the end has made half of its rise for good: (seed,)."""
-    curves = best_head(attention)
-    ends = at_end(curves)
+    times, curves = trajectory.times(name), best_head(trajectory, name)
     rows = [
         for_good(times, curve[None], float(curve[0] + HALF * (end - curve[0])))[0]
-        for curve, end in zip(curves, ends, strict=True)
+        for curve, end in zip(curves, at_end(curves), strict=True)
     ]
     return np.array(rows)

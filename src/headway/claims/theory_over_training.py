@@ -1,8 +1,4 @@
-"""R1 and R2: how far the gradient flow predicts training, of its own model and of the transformer.
-
-R1 was written when gradient descent with steps of 0.05 and 0.1 had been looked at, and nothing by SGD or AdamW; R2 when
-the published boundaries and those of some flows were known, and no transformer had been laid over a flow.
-"""
+"""How far the gradient flow predicts training, of its own model and of the transformer."""
 
 from __future__ import annotations
 
@@ -14,51 +10,22 @@ from headway.analysis import over_seeds
 from headway.analysis.crossings import first_at_least
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import Claim, Run, judged, steps_in_words
-from headway.claims.flow import rising
+from headway.claims.flow import FlowRun, known, rising
 from headway.records import Finding, Trajectory
 from headway.settings import FlowSettings, RegressionSettings
 
-FlowRun = tuple[FlowSettings, Trajectory]
 TrainedRun = tuple[RegressionSettings, Trajectory]
 
-CLOSE = 0.02
-"""Relative difference of boundaries by which gradient descent may miss the flow."""
-NEAR = 0.10
-"""The same for SGD, whose boundaries its samples move, too."""
-STRETCH = 1.25
-"""Factor by which the transformer's later boundaries may miss what the flow makes of its first."""
 SHARED = ("features", "length", "ratio", "base", "noise")
 """What a flow and a training must have in common, besides the heads, to be compared seed by seed."""
 
-R1 = Claim(
-    "R1",
-    "The gradient flow predicts how its own model is trained: gradient descent and SGD pass the stages at the flow's "
-    "times, AdamW in the same order. (Ours; the paper shows the flow alone.)",
-    "From the same start, time being the learning rate times the step: every boundary (the loss half-way between two "
-    f"plateaus) of gradient descent with the smallest step is within {CLOSE:.0%} of the flow's, and every head ends at "
-    f"the same feature's position; every boundary of SGD with the least noise is within {NEAR:.0%} of the flow's; and "
-    "under AdamW, where no such time exists, half of feature j is learned at position j at steps that rise with j.",
-    "largest relative difference between a boundary of gradient descent with the smallest step and of the flow",
-)
-R2 = Claim(
-    "R2",
-    "One factor between the flow's time and training steps maps the stages of the flow onto those of the minimal "
-    "transformer. (Ours; the paper says that they are alike in kind.)",
-    "With the factor that makes the flow's first boundary (median over seeds) after stage 1 the seed's own, every "
-    f"later boundary of the flow is within a factor {STRETCH:g} of the seed's. The transformer's boundaries are those "
-    "of its ladder; the flow has as many features, positions for all tokens that a model reads, the same ratio, and "
-    "for every feature the strength that one lag of its block has in the chain.",
-    "last boundary of the transformer, relative to what the factor predicts",
-)
-R2_UNIT = R2.called(
-    "R2 unit strength",
-    "The same for the flow of the paper's Figure 10, whose weakest feature has the strength 1. (Ours.)",
-)
-
 
 @judged
-def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun) -> Finding:
-    """Boundaries against boundaries and heads against heads, seed by seed; trained runs in any order."""
+def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun, close: float, near: float) -> Finding:
+    """Boundaries against boundaries and heads against heads, seed by seed; trained runs in any order.
+
+    Gradient descent may miss the flow by the share `close`, SGD, whose boundaries its samples move, by `near`.
+    """
     gradient, sampled, adam = (_by_optimiser(trained, word) for word in ("gd", "sgd", "adamw"))
     if not (gradient and sampled and adam):
         return claim.not_run("It needs the flow, and runs by gradient descent, by SGD and by AdamW.")
@@ -68,20 +35,14 @@ def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun) ->
     heads = [[same_heads(run, flow) for run in runs] for runs in (gradient, sampled)]
     ordered = in_order(adam[0])
     parts = {
-        f"{_name(gradient[0])} within {CLOSE:.0%}": missed[0][0] <= CLOSE,
+        f"{_name(gradient[0])} within {close:.0%}": missed[0][0] <= close,
         f"{_name(gradient[0])}: same heads": heads[0][0],
-        f"{_name(sampled[0])} within {NEAR:.0%}": missed[1][0] <= NEAR,
+        f"{_name(sampled[0])} within {near:.0%}": missed[1][0] <= near,
         "AdamW in order": ordered,
     }
-    ends = _where_it_ends(gradient, missed[0], heads[0], CLOSE) + _where_it_ends(sampled, missed[1], heads[1], NEAR)
+    ends = _where_it_ends(gradient, missed[0], heads[0], close) + _where_it_ends(sampled, missed[1], heads[1], near)
     detail = f"Medians over seeds of the largest difference: {'; '.join(ends)}. {_adam_in_words(adam[0], flow)}"
-    return claim.finding(
-        [flow, *trained],
-        np.where(np.isfinite(missed[0][0]), missed[0][0], np.nan),
-        np.all(list(parts.values()), axis=0),
-        detail,
-        parts,
-    )
+    return claim.all_of([flow, *trained], parts, detail, np.where(np.isfinite(missed[0][0]), missed[0][0], np.nan))
 
 
 def difference(run: TrainedRun, flow: FlowRun) -> np.ndarray:
@@ -107,24 +68,24 @@ def in_order(run: TrainedRun) -> np.ndarray:
 
 def relative_boundaries(run: TrainedRun, flow: FlowRun) -> np.ndarray:
     """b_i / b_i(flow), (seed, boundary); AdamW's steps are divided by what makes the first one 1. NaN where none is."""
-    found, wanted = (_known(_boundaries(trajectory)) for _, trajectory in (run, flow))
+    found, wanted = (known(_boundaries(trajectory)) for _, trajectory in (run, flow))
     ratio = found / wanted
     return ratio / ratio[:, :1] if run[0].optimiser == "adamw" else ratio
 
 
 @judged
-def one_factor_maps(claim: Claim, training: Run, flow: FlowRun) -> Finding:
+def one_factor_maps(claim: Claim, training: Run, flow: FlowRun, *, within: float) -> Finding:
     """b_i / b_1 of every seed against the same of the flow, i > 1."""
     blocks, features = len(training[0].task.blocks), flow[0].features
     if blocks < 3:
         return claim.not_run("The first boundary sets the factor: without three blocks there is no other to predict.")
     if blocks != features:
         return claim.not_run(f"The chain has {blocks} blocks, but the flow has {features} features.")
-    found, wanted = boundary_table(training[1]), _known(_boundaries(flow[1]))[:, 1:]
+    found, wanted = boundary_table(training[1]), known(_boundaries(flow[1]))[:, 1:]
     middle = np.array([over_seeds(column).median for column in wanted.T])
     stretch = found[:, 1:] / (found[:, :1] * middle[1:] / middle[0])
     with np.errstate(invalid="ignore"):
-        close = np.all(np.abs(np.log(stretch)) <= np.log(STRETCH), axis=1)
+        close = np.all(np.abs(np.log(stretch)) <= np.log(within), axis=1)
         own = wanted[:, -1] / wanted[:, 0]
         ratio = found[:, -1] / found[:, 0]
         inside = (ratio >= np.fmin.reduce(own, initial=np.inf)) & (ratio <= np.fmax.reduce(own, initial=-np.inf))
@@ -133,7 +94,7 @@ def one_factor_maps(claim: Claim, training: Run, flow: FlowRun) -> Finding:
         stretch[:, -1],
         close,
         _ratios_in_words(found, wanted, ratio, own),
-        {f"within a factor {STRETCH:g}": close, "within the range of the flow's seeds": inside},
+        {f"within a factor {within:g}": close, "within the range of the flow's seeds": inside},
     )
 
 
@@ -194,8 +155,3 @@ def _shared(settings: FlowSettings | RegressionSettings) -> list[float]:
 
 def _boundaries(trajectory: Trajectory) -> np.ndarray:
     return np.asarray(trajectory.facts["boundaries"], float)
-
-
-def _known(boundaries: np.ndarray) -> np.ndarray:
-    """NaN in the place of boundaries that were never met."""
-    return np.where(np.isfinite(boundaries), boundaries, np.nan)

@@ -21,7 +21,7 @@ COMMANDS = {
     "report": "claims, figures and a page from what is on disk, without training",
     "predict": "how long a plateau will be, before anything is trained",
     "export": "the numbers of a record as CSV or Parquet",
-    "bench": "how fast training is here, beside PyTorch and plain JAX",
+    "bench": "how fast training is here, beside PyTorch and plain JAX (in a source checkout)",
 }
 
 HELP = """\
@@ -98,10 +98,11 @@ def suggestion(word: str, known: Sequence[str], least: float = 0.5) -> str:
 
 def _for_the_user(error: Exception) -> str | None:
     """The words of an error that was written to be read; anything else is a fault of ours and keeps its traceback."""
+    from headway.experiments.experiment import ExperimentError
     from headway.settings import SettingsError
     from headway.store.errors import StoreError
 
-    if isinstance(error, (UserError, SettingsError, StoreError)):
+    if isinstance(error, (UserError, SettingsError, StoreError, ExperimentError)):
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}. Choose another place, or make room there, and start again."

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from headway.cli import UserError, suggestion
-from headway.experiments import NAMES, Experiment, find
+from headway.experiments import NAMES, Experiment, find, titles
 
 GRIDS = Literal["quick", "printed", "as-run", "paper"]
 ALL_GRIDS: tuple[str, ...] = get_args(GRIDS)
@@ -24,24 +24,51 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
     if not arguments or arguments[0] in ("-h", "--help"):
         print(f"usage: headway {command} EXPERIMENT [OPTIONS]\n\n{usage}")
         print("experiments:")
-        for name in NAMES:
-            print(f"  {name:<13} {title(find(name))}")
+        for name, title in titles().items():
+            print(f"  {name:<13} {title}")
         print(f"  {'all':<13} all of them")
+        print(f"  {'FILE.py':<13} an experiment of your own: docs/extend.md")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
     return arguments[0], arguments[1:]
 
 
+def name_of(word: str) -> str:
+    """The name of an experiment, as it is typed; of a user's file, its name without folder and ending."""
+    return Path(word).stem if _is_file(word) else word
+
+
+def _is_file(word: str) -> bool:
+    return word.endswith(".py") or "/" in word or "\\" in word
+
+
 def experiment_from(name: str) -> Experiment:
-    """The experiment of that name."""
+    """The experiment of that name, or of a file that was loaded."""
+    if name in _loaded:
+        return _loaded[name]
     if name not in NAMES:
-        raise UserError(f"there is no experiment {name!r}.{suggestion(name, NAMES)} There are {', '.join(NAMES)}.")
+        hint = f" To run a file of your own, give its path, as in {name}.py." if Path(f"{name}.py").is_file() else ""
+        raise UserError(
+            f"there is no experiment {name!r}.{suggestion(name, NAMES)}{hint} There are {', '.join(NAMES)}."
+        )
     return find(name)
 
 
-def title(experiment: Experiment) -> str:
-    """The first line of what an experiment says about itself."""
-    return (experiment.__doc__ or "").strip().splitlines()[0]
+def load(word: str) -> Experiment:
+    """An experiment by its name, or from a user's own file."""
+    if not _is_file(word):
+        return experiment_from(word)
+    from headway.experiments.load import load_experiment
+
+    name = name_of(word)
+    if name in NAMES:
+        raise UserError(f"{word} is called like Headway's own experiment {name!r}. Give the file another name.")
+    _loaded[name] = load_experiment(word)
+    return _loaded[name]
+
+
+_loaded: dict[str, Experiment] = {}
+"""Users' experiments, by the names of their files."""
 
 
 def check_grids(grids: tuple[str, ...]) -> None:
@@ -55,21 +82,28 @@ def check_grids(grids: tuple[str, ...]) -> None:
             )
 
 
-def experiments_with(grid: str, name: str) -> dict[str, Experiment]:
-    """The experiment of that name, or of all those that have the grid."""
-    if name == "all":
-        return {each: find(each) for each in NAMES if grid in find(each).GRIDS}
-    experiment = experiment_from(name)
-    if grid not in experiment.GRIDS:
-        raise UserError(f"{name} has no grid {grid!r}. It has {' and '.join(experiment.GRIDS)}.")
-    return {name: experiment}
+def experiments_with(grid: str | None, word: str) -> tuple[str, dict[str, Experiment]]:
+    """The grid that is meant, and the experiment of that name, or of that file, or all those that have the grid.
+
+    Without a word the grid is "quick", or the first that an experiment has.
+    """
+    if word == "all":
+        chosen = grid or "quick"
+        check_grids((chosen,))
+        return chosen, {each: find(each) for each in NAMES if chosen in find(each).grids}
+    name, experiment = name_of(word), load(word)
+    usual = "quick" if "quick" in experiment.grids else next(iter(experiment.grids))
+    chosen = grid or usual
+    if chosen not in experiment.grids:
+        raise UserError(f"{name} has no grid {chosen!r}. It has {' and '.join(experiment.grids)}.")
+    return chosen, {name: experiment}
 
 
 def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tuple[int, ...]:
     """So many seeds from 0 on, or as many as the grid wants."""
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise UserError(f"--seeds is {seeds}, but it must be a whole number from 1 to {MOST_SEEDS}.")
-    return tuple(range(seeds or experiment.SEEDS[grid]))
+    return tuple(range(seeds or experiment.seeds[grid]))
 
 
 def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
@@ -82,7 +116,7 @@ def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
     return [folder for folder in folders if folder.is_dir()]
 
 
-def take_option(arguments: list[str], name: str, default: str) -> str:
+def take_option(arguments: list[str], name: str, default: str | None) -> str | None:
     """The value of an option that decides what the others mean, before they are parsed; given twice, the last."""
     value = default
     for place, argument in enumerate(arguments):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from, title
+from headway.cli.arguments import experiment_from
 from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
 from headway.records import Finding
@@ -71,7 +71,7 @@ def write_report(
     first, rest, groups = [], [], []
     several = len({outcome.experiment for outcome in outcomes}) > 1
     # The page opens with its first run: what the authors' code did shows the whole story.
-    for outcome in sorted(outcomes, key=lambda outcome: ("as-run", "paper", "quick", "printed").index(outcome.grid)):
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
         section = outcome.experiment if several else ""
         drawable = worth_drawing(outcome.records).items()
         own = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
@@ -79,7 +79,7 @@ def write_report(
         rest += own[1:]
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
-            heading = title(experiment_from(outcome.experiment))
+            heading = experiment_from(outcome.experiment).title
             groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
     portraits = portraits_among(record for outcome in outcomes for record in outcome.records.values())
     portraits += portraits_among(each.record for each in others)
@@ -96,7 +96,7 @@ def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     if len(names) > 4:
         return f"Headway: {len(names)} experiments", f"{', '.join(names)}."
     heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    return f"Headway: {heading}", " ".join(title(experiment_from(name)) for name in names)
+    return f"Headway: {heading}", " ".join(experiment_from(name).title for name in names)
 
 
 def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str, bytes]:
@@ -115,7 +115,7 @@ def write_markdown(
         for outcome in outcomes
         for name, record in outcome.records.items()
     ]
-    titles = {outcome.experiment: title(experiment_from(outcome.experiment)) for outcome in outcomes}
+    titles = {outcome.experiment: experiment_from(outcome.experiment).title for outcome in outcomes}
     write_document(path, findings, runs, titles, command)
 
 

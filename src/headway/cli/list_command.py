@@ -13,7 +13,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_of, title
+from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_of
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
@@ -58,11 +58,11 @@ def _show(options: Options) -> None:
     known = {_run(told) for entries in listings.values() for entry in entries if (told := entry.description)}
     for name in NAMES:
         experiment = find(name)
-        for number, (grid, runs) in enumerate(experiment.GRIDS.items()):
+        for number, (grid, runs) in enumerate(experiment.grids.items()):
             cells = [Cell(settings, seeds_of(experiment, grid)) for settings in runs.values()]
             done = sum(_run(cell.describe()) in known for cell in cells)
             first = number == 0
-            table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", title(experiment) if first else "")
+            table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", experiment.title if first else "")
     Console(highlight=False, markup=False).print(table)
     for folder, entries in listings.items():
         print(f"\n{printable(str(folder))}:")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from headway.claims.reasons import reason_for
 from headway.cli.arguments import experiment_from, seeds_of
 from headway.experiments import NAMES
 from headway.lookup import answer, readable
@@ -15,7 +14,7 @@ from headway.records import Cell, Finding
 from headway.store import Record, Store
 
 if TYPE_CHECKING:
-    from headway.experiments import Results
+    from headway.claims.claim import Results
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,11 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        return self.records.keys() >= experiment_from(self.experiment).GRIDS[self.grid].keys()
+        return self.records.keys() >= experiment_from(self.experiment).grids[self.grid].keys()
 
     def findings(self) -> list[Finding]:
-        found = experiment_from(self.experiment).read(self.results)
-        return [replace(each, figures=self.name, reason=reason_for(each, self.grid)) for each in found]
+        found = experiment_from(self.experiment).read(self.results, self.grid)
+        return [replace(each, figures=self.name) for each in found]
 
 
 def outcomes_from(
@@ -55,9 +54,9 @@ def outcomes_from(
     outcomes, among = [], readable(stores)
     for name in experiments:
         experiment = experiment_from(name)
-        for grid in (grid for grid in grids if grid in experiment.GRIDS):
+        for grid in (grid for grid in grids if grid in experiment.grids):
             found = {}
-            for run, settings in experiment.GRIDS[grid].items():
+            for run, settings in experiment.grids[grid].items():
                 record = answer(Cell(settings, seeds_of(experiment, grid)), stores, loosely=True, among=among)
                 found |= {} if record is None else {run: record}
             if found or every:

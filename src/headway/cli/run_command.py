@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import GRIDS, experiments_with, seeds_of, take_experiment, take_option
+from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option
 from headway.cli.settings_options import REGISTRY
-from headway.settings import Settings
+from headway.settings.renamed import renamed_to
 
 if TYPE_CHECKING:
     from headway.records import Cell
@@ -29,6 +29,8 @@ examples:
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
   headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination: what holds where
+  headway run my_task.py                              an experiment of your own: docs/extend.md
+  headway run stages --training.optimiser muon        any optimiser of optax
   headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
   headway run all --dry-run                           what would be computed, in how many programs, how long
   headway run all --on processes:4                    by four processes of this machine
@@ -45,7 +47,7 @@ class Options(Generic[Chosen]):
 
     settings: Annotated[Chosen, tyro.conf.arg(name="")]
 
-    grid: GRIDS = "quick"
+    grid: str = "quick"
     """Which settings to start from: small, as paper A prints them, as its authors' code ran them, or paper B's."""
     seeds: int | None = None
     """How many seeds, from 0 on; 4 or 8 in quick grids and 10 at paper scale if not given."""
@@ -70,15 +72,15 @@ class Options(Generic[Chosen]):
 
 
 def main(arguments: Sequence[str]) -> None:
-    name, rest = take_experiment("run", list(arguments), USAGE)
-    grid = take_option(rest, "--grid", "quick")
-    grid = grid if grid in get_args(GRIDS) else "quick"  # tyro will say which words there are.
-    experiments = experiments_with(grid, name)
-    summary = "Every experiment." if name == "all" else (experiments[name].__doc__ or "").strip()
+    word, rest = take_experiment("run", list(arguments), USAGE)
+    _require_new_names(rest)
+    grid, experiments = experiments_with(take_option(rest, "--grid", None), word)
+    name = "all" if word == "all" else next(iter(experiments))
+    summary = "Every experiment." if name == "all" else experiments[name].title
     strange = set(rest)
     parsed: dict[str, dict[str, Options]] = {each: {} for each in experiments}
     for each, experiment in experiments.items():
-        for run, settings in experiment.GRIDS[grid].items():
+        for run, settings in experiment.grids[grid].items():
             parsed[each][run], unknown = _parse(name, rest, settings, summary, grid)
             strange &= set(unknown)
     if strange:
@@ -96,7 +98,7 @@ def main(arguments: Sequence[str]) -> None:
         seeds = seeds_of(experiment, grid, options.seeds)
         cells[each] = {run: Cell(one.settings, seeds) for run, one in parsed[each].items()}
     stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
-    command = f"headway run {shlex.join([name, *rest])}"
+    command = f"headway run {shlex.join([word, *rest])}"
     if options.vary:
         from headway.cli.vary import run_varied
 
@@ -108,7 +110,7 @@ def main(arguments: Sequence[str]) -> None:
     changes: dict[str, Any] = {}
     for each, group in cells.items():
         for run, cell in group.items():
-            changes |= changed_settings(experiments[each].GRIDS[grid][run], cell.settings)
+            changes |= changed_settings(experiments[each].grids[grid][run], cell.settings)
     outcomes = [Outcome(each, grid, records_of(group, stores), changes) for each, group in cells.items()]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])
@@ -119,11 +121,11 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
 
     With them comes what a run of `all` could not make sense of.
     """
-    default = Options(grid=cast(GRIDS, grid), settings=settings)
-    # Of `all`, paper A's trainings refuse what is no setting of theirs; the other runs take what they know of it.
-    some = name == "all" and not isinstance(settings, Settings)
+    default = Options(grid=grid, settings=settings)
+    # Of `all`, every run takes what it knows; what none knows is refused.
+    some = name == "all"
     parsed: Any = tyro.cli(
-        Options[type(settings)],  # ty: ignore[invalid-type-form]
+        Options[settings_type(settings)],  # ty: ignore[invalid-type-form]
         args=arguments,
         default=default,
         prog=f"headway run {name}",
@@ -134,11 +136,25 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     options, unknown = parsed if some else (parsed, [])
     if options.seeds is not None and options.seeds < 1:
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
-    context = getattr(options.settings, "context", None)
+    context, usual = (getattr(getattr(each, "task", None), "context", None) for each in (options.settings, settings))
     # Where the heads look is read by the lags of all blocks, which a window may not hold.
-    if context != getattr(settings, "context", None):
+    if context != usual:
         raise UserError(
-            f"--context is {context}, but the grid says which models read whole sequences and which only windows. "
-            "`--references 4` trains the n-gram model of 4 tokens and compares with it."
+            f"--task.context is {context}, but the grid says which models read whole sequences and which only windows. "
+            "`--task.references 4` trains the n-gram model of 4 tokens and compares with it."
         )
     return options, unknown
+
+
+def settings_type(settings: Any) -> Any:
+    """The type of the settings, of a training with that of its task, so that each of their fields is an option."""
+    return type(settings)[type(settings.task)] if hasattr(type(settings), "__parameters__") else type(settings)
+
+
+def _require_new_names(arguments: Sequence[str]) -> None:
+    """A setting that was renamed is refused with its new name."""
+    for argument in arguments:
+        name = argument.removeprefix("--").partition("=")[0]
+        now = renamed_to(name) if argument.startswith("--") else None
+        if now:
+            raise UserError(f"--{name} is called --{now} now.")

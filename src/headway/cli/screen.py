@@ -99,7 +99,7 @@ class Screen(LiveScreen):
             table.add_column(heading, justify="left" if heading in ("run", "rung") else "right")
         shown = self._members[:MOST_SHOWN]
         for row, (cell, seed) in enumerate(shown):
-            top = len(getattr(cell.settings.task, "blocks", ()))
+            top = len(getattr(cell.settings.task, "rungs", ())) - 1
             rung = "" if self._rungs is None else "●" * int(self._rungs[row]) + "○" * (top - int(self._rungs[row]))
             table.add_row(name(cell), str(seed), f"{self._losses[row]:.3f}", rung)
         if len(self._members) > len(shown):
@@ -111,11 +111,8 @@ class Screen(LiveScreen):
 
 def name(cell: Cell) -> str:
     """What sets a cell apart for a person."""
-    settings = cell.settings
-    if cell.kind != "markov":
-        return cell.kind
-    model = "full" if settings.model.embedding == "learned" or settings.model.readout else "minimal"
-    return model if settings.context is None else f"{settings.context}-gram"
+    task = getattr(cell.settings, "task", None)
+    return task.label(cell.settings) if hasattr(task, "label") else cell.kind
 
 
 def describe(cells: Sequence[Cell]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any
 
 import tyro
 
-from headway.settings import Blocks, Weights
+from headway.settings.given import Given
+from headway.settings.training import Arguments
+from headway.tasks.chain import Blocks, Weights
 
 MOST_LAGS = 10_000
 """Of a block as it is typed: a slip such as 1-10000000000 must not fill the memory."""
@@ -59,9 +62,37 @@ def read_weights(arguments: list[str]) -> Weights:
         ) from None
 
 
+def read_arguments(arguments: list[str]) -> Arguments:
+    """Arguments of an optimiser as they are typed: beta=0.9 nesterov=False."""
+    read = []
+    for text in arguments:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise ValueError(f"got {_shortened(arguments)}; write arguments by name, as in beta=0.9 nesterov=False")
+        try:
+            read.append((name, ast.literal_eval(value)))
+        except (ValueError, SyntaxError):
+            read.append((name, value))
+    return tuple(read)
+
+
 def _shortened(arguments: list[str]) -> str:
     words = " ".join(arguments)
     return words if len(words) <= 100 else f"{words[:100]}..."
+
+
+@REGISTRY.primitive_rule
+def _parts(info: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
+    """A part that is chosen by its name; one that is given as a function stays what it is unless a name is typed."""
+    if info.type != str | Given:
+        return None
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="NAME",
+        instance_from_str=lambda words: words[0],
+        is_instance=lambda value: isinstance(value, (str, Given)),
+        str_from_instance=lambda value: [str(value)],
+    )
 
 
 @REGISTRY.primitive_rule
@@ -73,6 +104,8 @@ def _block_lists(
         word, read, write = "LAGS", read_blocks, block_text
     elif info.type == Weights:
         word, read, write = "NUMBERS", read_weights, lambda row: ",".join(map(str, row))
+    elif info.type == Arguments:
+        word, read, write = "NAME=VALUE", read_arguments, lambda pair: f"{pair[0]}={pair[1]}"
     else:
         return None
     return tyro.constructors.PrimitiveConstructorSpec(

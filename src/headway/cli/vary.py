@@ -50,7 +50,7 @@ def run_varied(
 
 
 def _require_given_once(name: str, grid: str, cells: Mapping[str, Cell], axes: Mapping[str, Any]) -> None:
-    usual = experiment_from(name).GRIDS[grid]
+    usual = experiment_from(name).grids[grid]
     for setting in axes:
         if any(value_of(cell.settings, setting) != value_of(usual[run], setting) for run, cell in cells.items()):
             raise UserError(f"--{setting} is given, and it is varied. Give its values with --vary alone.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from, title
+from headway.cli.arguments import experiment_from
 from headway.cli.ending import offer
 from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
@@ -138,7 +138,7 @@ def _write_page(
 ) -> None:
     from headway.report.page import Report, write_page
 
-    about = title(experiment_from(sweep.experiment))
+    about = experiment_from(sweep.experiment).title
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
     offer(console, write_page(sweep.into / f"{sweep.key}.html", report))

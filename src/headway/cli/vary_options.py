@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from headway.cli import UserError, suggestion
 from headway.cli.settings_options import read_blocks, read_weights
-from headway.settings import Blocks, SettingsError, Weights
+from headway.settings import SettingsError
 from headway.settings.variation import MOST_COMBINATIONS, kind_of, names
+from headway.tasks.chain import Blocks, Weights
 
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+):(?P<count>\d{1,9})(?P<log>:log)?")
 FORMS = "values as in 1.3 1.7, evenly spaced ones as in 1.2:2.0:5, or 0.001:0.1:5:log"

@@ -1,72 +1,136 @@
-"""Paper B's toy with the token that matters B times in the context: the plateau as a power law of d and T/B."""
+"""Paper B's toy with copies in the context: the law of its plateau."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from headway.claims.claim import AnyRun, Claim, Results, judged
+from headway.claims.plateau_laws import CONTEXT, censored, fit, lasts, law_constant, law_exponent, plateaus, sizes
+from headway.experiments.experiment import Experiment
+from headway.experiments.selection import about, having, made
+from headway.experiments.toy_sizes import every_size, named
+from headway.records import Finding
 from headway.settings import ToySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headway.experiments import Results
-    from headway.records import Finding
-
+PLATEAUS = ToySettings(points=0)
+"""Without curves."""
 COPIES = {
-    "quick": ToySettings(dimensions=(8, 16), lengths=(64, 128, 256), copies=(1, 2, 4, 8), points=0),
+    "quick": every_size(PLATEAUS, dimension=(8, 16), length=(64, 128, 256), copies=(1, 2, 4, 8)),
     # The slides' ranges; ours: doublings between their ends.
-    "paper": ToySettings(
-        dimensions=(16, 32, 64, 128), lengths=(256, 512, 1024, 2048, 4096), copies=(1, 2, 4, 8, 16), points=0
+    "paper": every_size(
+        PLATEAUS, dimension=(16, 32, 64, 128), length=(256, 512, 1024, 2048, 4096), copies=(1, 2, 4, 8, 16)
     ),
 }
 """Grid -> the sizes and copies at which the T logits are descended."""
+_SAMPLED = replace(PLATEAUS, model="matrices")
 SAMPLES = {
-    "quick": ToySettings(dimensions=(8, 16), lengths=(32, 64), copies=(1, 4), model="matrices", samples=128, points=0),
+    "quick": every_size(replace(_SAMPLED, samples=128), dimension=(8, 16), length=(32, 64), copies=(1, 4)),
     # Ours, and smaller: every step reads the whole set.
-    "paper": ToySettings(
-        dimensions=(8, 16, 32), lengths=(32, 64, 128), copies=(1, 2, 4), model="matrices", samples=256, points=0
-    ),
+    "paper": every_size(replace(_SAMPLED, samples=256), dimension=(8, 16, 32), length=(32, 64, 128), copies=(1, 2, 4)),
 }
+APART = ("d", "T", "B")
+"""Factors of a law in which copies need not count as tokens."""
 
 
-def _runs(grid: str) -> dict[str, ToySettings]:
-    logits = COPIES[grid]
-    return {"gap": replace(logits, model="gap"), "logits": logits, "samples": SAMPLES[grid]}
+def with_copies(grid: str) -> dict[str, ToySettings]:
+    """The gap and the T logits at every size."""
+    gap = [replace(settings, model="gap") for settings in COPIES[grid]]
+    return {**named("gap", gap), **named("logits", COPIES[grid])}
 
 
-GRIDS = {grid: _runs(grid) for grid in COPIES}
-SEEDS = {"quick": 4, "paper": 8}
+GRIDS = {grid: {**with_copies(grid), **named("samples", SAMPLES[grid])} for grid in COPIES}
 
 
-def read(results: Results) -> list[Finding]:
-    """B1, and whether the T logits give the same power of B as their gap does."""
-    from headway.claims import toy_laws
+_GAP, _LOGITS, _SAMPLES = (having(model=model) for model in ("gap", "logits", "matrices"))
 
-    gap = results.get("gap")
-    return [
-        toy_laws.dimension_exponent(toy_laws.B1, gap),
-        toy_laws.token_exponent(toy_laws.B1_TOKENS, gap),
-        toy_laws.context_constant(toy_laws.B1_CONSTANT, gap),
-        toy_laws.copies_count_as_tokens(toy_laws.B1_LOGITS, results.get("logits")),
-        toy_laws.copies_count_as_tokens(toy_laws.B1_SAMPLES, results.get("samples")),
-    ]
+
+@judged
+def copies_count_as_tokens(claim: Claim, *runs: AnyRun) -> Finding:
+    """Whether B has the power of 1/T."""
+    law = fit(APART, runs)
+    _, tokens, copies = law.exponents.T
+    words = f"{lasts(law, APART)} {censored(runs)}".strip()
+    return claim.finding(runs, copies, np.abs(copies + tokens) <= CONTEXT.near, words)
 
 
 def draw(results: Results) -> dict[str, Figure]:
     """The plateau against B, and the fitted and the published law over what was measured."""
-    from headway.analysis.power_laws import fit_power_laws
-    from headway.claims import toy_laws
     from headway.report.figures import figure_law, figure_plateaus
 
+    kinds = {"gap": made(results, _GAP), "logits": made(results, _LOGITS), "samples": made(results, _SAMPLES)}
     laws = {}
-    for name, (settings, trajectory) in results.items():
-        d, tokens = toy_laws.context_factors(settings).T
-        published = toy_laws.CONTEXT["constant"] * d ** toy_laws.CONTEXT["dimension"]
-        published = published * tokens ** toy_laws.CONTEXT["tokens per copy"]
+    for name, runs in kinds.items():
+        every = [settings for settings, _ in runs]
         # Copies are tokens where the gap is descended, and count for themselves elsewhere.
-        factors = toy_laws.context_factors(settings) if name == "gap" else toy_laws.numbers(settings)[:, :3]
-        law = fit_power_laws(factors, trajectory.facts["plateau"])
-        words = law.in_words(("d", "(T/B)") if name == "gap" else ("d", "T", "B"))
-        laws[f"{name}\n{words}"] = (trajectory.facts["plateau"], law.predict(factors), published)
-    return {"copies": figure_plateaus(results, along="copies"), "law": figure_law(laws)}
+        factors = list(CONTEXT.powers) if name == "gap" else APART
+        law = fit(factors, runs)
+        fitted = law.predict(sizes(factors, every))
+        laws[f"{name}\n{law.in_words(factors)}"] = plateaus(runs), fitted, CONTEXT.predict(every)
+    return {"copies": figure_plateaus(kinds, along="copies"), "law": figure_law(laws)}
+
+
+_FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, in the form of the published law: "
+_STEPS = f"The plateau of the toy with copies in the context lasts {CONTEXT.words} steps"
+_SHARED_GAP = """
+Each of B copies gets a B-th of the force that a gap shared by all of them would get, while W gets all of it: the rate
+is that of the square root of B. The published power is that of the slides' reduced flow, whose parameter is the gap."""
+B1_LOGITS = Claim(
+    "B1 logits",
+    "With the T logits as parameters, as in a model, the plateau depends on T/B alone, as it does when their gap is "
+    "descended (asked by us).",
+    f"With d, T and B as separate factors of the fit, the exponent of B is within {CONTEXT.near} of minus the exponent "
+    "of T.",
+    "exponent of B",
+    judge=about(GRIDS, copies_count_as_tokens, _LOGITS),
+    title="the same power of B if T logits are trained (asked by us)",
+    reasons={"paper": _SHARED_GAP},
+)
+EXPERIMENT = Experiment(
+    title="Paper B's toy with the token that matters B times in the context: the plateau as a power law of d and T/B.",
+    grids=GRIDS,
+    seeds={"quick": 4, "paper": 8},
+    claims=(
+        Claim(
+            "B1",
+            f"{_STEPS}: the power of d.",
+            f"{_FIT}the exponent of d is within {CONTEXT.near} of 0.49. The gap between the logits is itself "
+            "descended, as in the reduced flow of the slides.",
+            "exponent of d",
+            judge=about(GRIDS, law_exponent, _GAP, law=CONTEXT, factor="d"),
+            title="toy, copies in the context: power of d",
+        ),
+        Claim(
+            "B1 tokens per copy",
+            f"{_STEPS}: the power of T/B.",
+            f"{_FIT}the exponent of T/B is within {CONTEXT.near} of 0.99, under the same descent.",
+            "exponent of T/B",
+            judge=about(GRIDS, law_exponent, _GAP, law=CONTEXT, factor="(T/B)"),
+            title="power of T/B",
+        ),
+        Claim(
+            "B1 constant",
+            f"{_STEPS}: the constant.",
+            f"{_FIT}the constant is within a factor of {CONTEXT.within} of 1.51, under the same descent.",
+            "constant",
+            judge=about(GRIDS, law_constant, _GAP, law=CONTEXT, fitted=True),
+            title="constant",
+        ),
+        B1_LOGITS,
+        Claim(
+            "B1 samples",
+            "The same with W and the logits in full and a training set instead of the expectation (asked by us).",
+            B1_LOGITS.definition,
+            B1_LOGITS.quantity,
+            judge=about(GRIDS, copies_count_as_tokens, _SAMPLES),
+            title="the same with samples (asked by us)",
+            reasons={"paper": _SHARED_GAP},
+        ),
+    ),
+    figures=draw,
+)

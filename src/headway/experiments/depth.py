@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headway.claims.claim import Claim, of_runs
+from headway.claims.incremental import SURVIVES, staircase_survives
+from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import ladders
 from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headway.experiments import Results
-    from headway.records import Finding
-
-DEPTHS = (1, 2, 3, 4)
+DEPTHS = {"1 block": 1, "2 blocks": 2, "3 blocks": 3, "4 blocks": 4}
 RATE = 0.001
 """What two blocks were run with; without a warm-up deeper models do not stand more."""
+
+OVERFITS = """
+At every depth the rungs are met in order. But from two blocks on the second rung is passed no nearer than by confidence
+alone: deeper models move on before they have settled on it, and, with the settings of the authors' code, overfit their
+training set sooner the deeper they are."""
+
+H2 = Claim(
+    "H2",
+    title="the staircase with one to four blocks (ours)",
+    statement="The staircase survives depth: it is there with one, two, three and four blocks. (Not in the paper.)",
+    definition=f"With the same seed, for each depth, {SURVIVES}.",
+    quantity="at how many of the depths it is so",
+    judge=of_runs(staircase_survives, *DEPTHS, names=tuple(DEPTHS)),
+    reasons={"printed": OVERFITS, "as-run": OVERFITS},
+)
 
 
 def _runs(grid: str) -> dict[str, Settings]:
@@ -26,27 +37,9 @@ def _runs(grid: str) -> dict[str, Settings]:
     else:
         base = small(base)
     base = base.changed(training={"learning_rate": RATE})
-    return {_name(depth): base.changed(model={"blocks": depth}) for depth in DEPTHS}
+    return {name: base.changed(model={"layers": depth}) for name, depth in DEPTHS.items()}
 
 
-def _name(depth: int) -> str:
-    return "1 block" if depth == 1 else f"{depth} blocks"
-
-
-GRIDS = {grid: _runs(grid) for grid in FULLS}
-SEEDS = FEW_SEEDS
-
-
-def read(results: Results) -> list[Finding]:
-    """H2."""
-    from headway.claims.incremental import H2, staircase_survives
-
-    names = tuple(map(_name, DEPTHS))
-    return [staircase_survives(H2, *map(results.get, names), names=names)]
-
-
-def draw(results: Results) -> dict[str, Figure]:
-    """KL to the rungs, one panel for each depth."""
-    from headway.report.figures import figure_grid
-
-    return {"ladders": figure_grid(results)}
+EXPERIMENT = Experiment(
+    title=headline(__doc__), grids={grid: _runs(grid) for grid in FULLS}, seeds=FEW_SEEDS, claims=(H2,), figures=ladders
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
     from headway.claims.claim import Claim, Results
     from headway.records import Finding
+
+
+class ExperimentError(ValueError):
+    """What was given, what is wanted of an experiment, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,86 @@ class Experiment:
     figures: Callable[[Results], Mapping[str, Figure]] | None = field(default=None, compare=False)
     """The one that shows most first; it is asked only when all runs of a grid are there."""
 
+    def __post_init__(self) -> None:
+        _require(isinstance(self.title, str) and self.title, f"title is {self.title!r}", "say in a line what it shows")
+        _require_grids(self.grids)
+        _require(isinstance(self.seeds, Mapping), f"seeds is {_kind(self.seeds)}", 'write seeds={"quick": 8}')
+        for grid in self.grids:
+            count = self.seeds.get(grid)
+            whole = isinstance(count, int) and not isinstance(count, bool) and count >= 1
+            got = f"seeds has {count!r} for the grid {grid!r}"
+            _require(whole, got, f"give every grid a number of seeds from 1 on, as in seeds={{{grid!r}: 8}}")
+        _require_claims(self.claims)
+        _require(self.figures is None or callable(self.figures), f"figures is {_kind(self.figures)}", "give a function")
+
+    @classmethod
+    def of(
+        cls,
+        task: Any,
+        *,
+        title: str = "",
+        model: Any = None,
+        training: Any = None,
+        evaluation: Any = None,
+        seeds: int = 4,
+        claims: Sequence[Claim] = (),
+        figures: Callable[[Results], Mapping[str, Figure]] | None = None,
+    ) -> Experiment:
+        """An experiment of a single run: one model on one task."""
+        from headway.tasks.run import Settings
+        from headway.tasks.task import name_of
+
+        parts = {"model": model, "training": training, "evaluation": evaluation}
+        settings = Settings(task, **{name: part for name, part in parts.items() if part is not None})
+        runs = {"quick": {name_of(task): settings}}
+        return cls(title or name_of(task), runs, {"quick": seeds}, tuple(claims), figures)
+
     def read(self, results: Results, grid: str = "") -> list[Finding]:
         """Every claim held against what was measured; one that misses a run is "not run"."""
-        return [claim.held_against(results, grid) for claim in self.claims]
+        runs = self.grids.get(grid, {})
+        return [
+            claim.not_run() if claim.lacks_one_of(runs, results) else claim.held_against(results, grid)
+            for claim in self.claims
+        ]
 
     def draw(self, results: Results) -> dict[str, Figure]:
         return {} if self.figures is None else dict(self.figures(results))
+
+
+def headline(words: str | None) -> str:
+    """The first line of a docstring."""
+    return (words or "").strip().partition("\n")[0]
+
+
+def _require_grids(grids: Any) -> None:
+    example = 'write grids={"quick": {"name of a run": settings}}'
+    _require(isinstance(grids, Mapping), f"grids is {_kind(grids)}, and no mapping", example)
+    _require(grids, "grids is empty", example)
+    for grid, runs in grids.items():
+        _require(isinstance(runs, Mapping), f"the grid {grid!r} is {_kind(runs)}, and no mapping", example)
+        _require(runs, f"the grid {grid!r} has no run", example)
+        odd = next((name for name in (grid, *runs) if not isinstance(name, str)), None)
+        _require(odd is None, f"{odd!r} in the grid {grid!r} is no name", example)
+
+
+def _require_claims(claims: Any) -> None:
+    from headway.claims.claim import Claim
+
+    _require(isinstance(claims, (tuple, list)), f"claims is {_kind(claims)}", "write claims=(Claim(...),)")
+    for claim in claims:
+        _require(isinstance(claim, Claim), f"claims holds {_kind(claim)}", "make each by Claim(...)")
+        remedy = "give it judge=..., a function of the claim and the results"
+        _require(callable(claim.judge), f"the claim {claim.name!r} has no judge", remedy)
+    names = [claim.name for claim in claims]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    _require(twice is None, f"two claims are called {twice!r}", "give each a name of its own")
+
+
+def _require(fine: object, got: str, remedy: str) -> None:
+    if not fine:
+        raise ExperimentError(f"{got}. In an experiment {remedy}.")
+
+
+def _kind(value: object) -> str:
+    word = type(value).__name__
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"

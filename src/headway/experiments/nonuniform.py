@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headway.claims.claim import Claim, of_runs
+from headway.claims.looking import checkered
+from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import progress
+from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, MINIMALS, for_each_grid, pictures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headway.experiments import Results
-    from headway.records import Finding
 
 WEIGHTS = ((0.7, 0.3),) * 3
 
-GRIDS = for_each_grid(
-    MINIMALS, lambda base: {"nonuniform": pictures(base).changed(task={"weighting": "given", "weights": WEIGHTS})}
+A16 = Claim(
+    "A16",
+    title="unequal weights make checkered attention",
+    statement="""With unequal weights inside the blocks learning is still incremental, and attention is checkered: more
+    on the position with the larger weight.""",
+    definition="""The rungs are met in order (A1) and, at the last evaluation, in every block the lag with the larger
+    weight gets more attention, summed over the heads, than the one with the smaller.""",
+    quantity="smallest ratio, over the blocks, of attention to the lag of larger and of smaller weight",
+    judge=of_runs(checkered, "nonuniform"),
+    reasons={"printed": TOO_SLOW},
 )
-SEEDS = FEW_SEEDS
 
 
-def read(results: Results) -> list[Finding]:
-    """A16."""
-    from headway.claims.looking import A16, checkered
-
-    return [checkered(A16, results.get("nonuniform"))]
-
-
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 13, loss and KL; Figure 14, attention."""
-    from headway.report.figures import figure_progress, with_pictures
-
-    return with_pictures({"figure-13": figure_progress(results["nonuniform"])}, {"figure-14": results["nonuniform"]})
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids=for_each_grid(
+        MINIMALS, lambda base: {"nonuniform": pictures(base).changed(task={"weighting": "given", "weights": WEIGHTS})}
+    ),
+    seeds=FEW_SEEDS,
+    claims=(A16,),
+    figures=progress("nonuniform", "figure-13", "figure-14"),
+)

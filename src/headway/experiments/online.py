@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headway.claims.claim import Claim, of_runs
+from headway.claims.kind import SAME, same_in_kind
+from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import progress
+from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, MINIMALS, for_each_grid, pictures
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headway.experiments import Results
-    from headway.records import Finding
-
-GRIDS = for_each_grid(MINIMALS, lambda base: {"fresh": pictures(base).changed(training={"data": "fresh"})})
-SEEDS = FEW_SEEDS
-
-
-def read(results: Results) -> list[Finding]:
-    """A11."""
-    from headway.claims.kind import A11, same_in_kind
-
-    return [same_in_kind(A11, results.get("fresh"))]
+A11 = Claim(
+    "A11",
+    title="the same with fresh data",
+    statement="With fresh data at every step the behaviour is the same in kind.",
+    definition=f"With new sequences at every step {SAME}.",
+    quantity="how many of the two hold",
+    judge=of_runs(same_in_kind, "fresh"),
+    reasons={"printed": TOO_SLOW},
+)
 
 
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 7, loss and KL; Figure 6, attention."""
-    from headway.report.figures import figure_progress, with_pictures
-
-    return with_pictures({"figure-7": figure_progress(results["fresh"])}, {"figure-6": results["fresh"]})
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids=for_each_grid(MINIMALS, lambda base: {"fresh": pictures(base).changed(training={"data": "fresh"})}),
+    seeds=FEW_SEEDS,
+    claims=(A11,),
+    figures=progress("fresh", "figure-7", "figure-6"),
+)

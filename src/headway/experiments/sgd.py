@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headway.claims.claim import Claim, of_runs
+from headway.claims.kind import SAME, same_in_kind
+from headway.experiments.experiment import Experiment, headline
+from headway.experiments.figures import progress
 from headway.presets import FEW_SEEDS, FULLS, pictures
-from headway.settings import Settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headway.experiments import Results
-    from headway.records import Finding
+from headway.tasks.run import Settings
 
 STEPS = {"quick": 3000, "printed": 6000, "as-run": 6000}  # ours; the second published boundary is 4000
+
+RATE_GONE = """
+The schedule takes the rate to nothing before the heads of the other seeds have parted far enough to count."""
+
+A18 = Claim(
+    "A18",
+    title="the same under SGD",
+    statement="Under SGD the behaviour is the same in kind.",
+    definition=f"With SGD and momentum {SAME}.",
+    quantity="how many of the two hold",
+    judge=of_runs(same_in_kind, "SGD"),
+    reasons={"printed": RATE_GONE},
+)
 
 
 def _runs(grid: str) -> dict[str, Settings]:
@@ -25,19 +34,10 @@ def _runs(grid: str) -> dict[str, Settings]:
     return {"SGD": base if grid == "printed" else base.changed(task={"ratio": 2.0})}
 
 
-GRIDS = {grid: _runs(grid) for grid in FULLS}
-SEEDS = FEW_SEEDS
-
-
-def read(results: Results) -> list[Finding]:
-    """A18."""
-    from headway.claims.kind import A18, same_in_kind
-
-    return [same_in_kind(A18, results.get("SGD"))]
-
-
-def draw(results: Results) -> dict[str, Figure]:
-    """Figure 18, loss and KL; Figure 19, attention."""
-    from headway.report.figures import figure_progress, with_pictures
-
-    return with_pictures({"figure-18": figure_progress(results["SGD"])}, {"figure-19": results["SGD"]})
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids={grid: _runs(grid) for grid in FULLS},
+    seeds=FEW_SEEDS,
+    claims=(A18,),
+    figures=progress("SGD", "figure-18", "figure-19"),
+)

@@ -1,43 +1,86 @@
-"""Paper B's toy: attention waits on a plateau, then finds the one token that matters at once; W moves first."""
+"""Paper B's toy: a plateau, and its end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from headway.claims.claim import Claim, Results
+from headway.claims.plateau_laws import EARLY, MOVED, sharp_and_in_order
+from headway.experiments.experiment import Experiment
+from headway.experiments.selection import about, having, made
+from headway.experiments.toy_sizes import every_size, named
 from headway.settings import ToySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headway.experiments import Results
-    from headway.records import Finding
+EXPECTATION = ToySettings(model="matrices")
+
+
+def _runs(
+    expectation: tuple[Sequence[int], Sequence[int]], sampled: tuple[Sequence[int], Sequence[int]], samples: int
+) -> dict[str, ToySettings]:
+    """d and T of the expectation and of training sets of so many samples."""
+    of_samples = replace(EXPECTATION, samples=samples)
+    return {
+        **named("expectation", every_size(EXPECTATION, dimension=expectation[0], length=expectation[1])),
+        **named(f"{samples} samples", every_size(of_samples, dimension=sampled[0], length=sampled[1])),
+    }
+
 
 GRIDS = {
-    "quick": {
-        "expectation": ToySettings(dimensions=(16,), lengths=(64,), model="matrices"),
-        "samples": ToySettings(dimensions=(16,), lengths=(64,), model="matrices", samples=256),
-    },
+    "quick": _runs(((16,), (64,)), ((16,), (64,)), 256),
     # Ours: the slides show curves of one size, and do not say which; nor how large a training set would be.
-    "paper": {
-        "expectation": ToySettings(dimensions=(16, 64), lengths=(64, 256), model="matrices"),
-        "samples": ToySettings(dimensions=(16, 32), lengths=(64, 128), model="matrices", samples=512),
-    },
+    "paper": _runs(((16, 64), (64, 256)), ((16, 32), (64, 128)), 512),
 }
-SEEDS = {"quick": 4, "paper": 8}
 
 
-def read(results: Results) -> list[Finding]:
-    """B5, with the exact expectation and with a training set."""
-    from headway.claims.emergence import B5, B5_SAMPLES, sharp_and_in_order
+_EXACT = having(samples=None)
 
-    return [
-        sharp_and_in_order(B5, results.get("expectation")),
-        sharp_and_in_order(B5_SAMPLES, results.get("samples")),
-    ]
+
+def _sampled(settings: ToySettings) -> bool:
+    return not _EXACT(settings)
+
+
+B5 = Claim(
+    "B5",
+    "The transition is sharp, and W moves before attention does.",
+    f"At every size the loss takes less time from {EARLY:.0%} of its start to the threshold than it took to "
+    f"get to {EARLY:.0%}; and <W, W*>/d has come {MOVED:.0%} of its way from 0 to 1 before attention has come "
+    f"{MOVED:.0%} of its way from B/T to 1.",
+    "time of the fall, relative to the time before it; the longest of all sizes",
+    judge=about(GRIDS, sharp_and_in_order, _EXACT, smooth=True),
+    title="the transition is sharp, and W moves before attention",
+)
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Loss, attention and W over time: the largest case of the expectation, and of a training set."""
+    """Loss, attention and W over time at the largest size: of the expectation, and of a training set."""
     from headway.report.figures import figure_transition
 
-    return {name: figure_transition(run) for name, run in results.items()}
+    kinds = {"expectation": made(results, _EXACT), "samples": made(results, _sampled)}
+    return {
+        name: figure_transition(max(runs, key=lambda run: run[0].dimension * run[0].length))
+        for name, runs in kinds.items()
+    }
+
+
+EXPERIMENT = Experiment(
+    title="Paper B's toy: attention waits on a plateau, then finds the one token that matters at once; W moves first.",
+    grids=GRIDS,
+    seeds={"quick": 4, "paper": 8},
+    claims=(
+        B5,
+        Claim(
+            "B5 samples",
+            "The same with a training set instead of the expectation.",
+            B5.definition,
+            B5.quantity,
+            judge=about(GRIDS, sharp_and_in_order, _sampled, smooth=True),
+            title="the same with samples",
+        ),
+    ),
+    figures=draw,
+)

@@ -13,16 +13,13 @@ import numpy as np
 
 from headway.analysis.calibration import COVERAGE, Calibration, calibrate
 from headway.analysis.power_laws import in_words
-from headway.claims import recall_law, transformer_law
+from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.measured import Measured
 from headway.forecast.question import SIZES, SYMBOLS, Question
-from headway.settings import RecallSettings
+from headway.tasks.recall import Recall
 
-PUBLISHED = {
-    "transformer": (transformer_law.LAW, "0.76 d^1.29 T^0.80 B^-0.80"),
-    "recall": (recall_law.LAW, "0.55 N_tokens^0.79 N_pairs^2.25"),
-}
+PUBLISHED = {"transformer": LOCATION, "recall": RECALL}
 EXPERIMENTS = {"transformer": "transformer-law", "recall": "recall"}
 """Model -> the experiment that measures its plateaus."""
 
@@ -93,13 +90,12 @@ def published_steps(question: Question) -> tuple[float | None, str]:
 
     It knows no cross-sample repetition, and for recall no repetition and no other end than 5 % of the answers.
     """
-    law, words = PUBLISHED[question.model]
-    sizes = question.sizes
+    law = PUBLISHED[question.model]
     if question.repeated > 0 or (question.model == "recall" and question.copies > 1):
         return None, ""
-    if question.accuracy is not None and question.accuracy != RecallSettings().training.threshold:
+    if question.accuracy is not None and question.accuracy != Recall.usual().training.threshold:
         return None, ""
-    return law.constant * math.prod(sizes[name] ** power for name, power in law.exponents.items()), words
+    return float(law.predict([question])[0]), law.words
 
 
 def outside(question: Question, measured: Measured) -> list[str]:

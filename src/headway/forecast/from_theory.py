@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.analysis.calibration import COVERAGE, calibrate
-from headway.claims import toy_laws
+from headway.claims.plateau_laws import ACROSS, CONTEXT
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.from_laws import outside
 from headway.forecast.measured import THRESHOLD, Measured
 from headway.forecast.question import Question
-from headway.settings import ToySettings
 
 if TYPE_CHECKING:
     from headway.theory.emergence.toy import Toy
@@ -109,22 +108,12 @@ def _toy(sizes: tuple[float, ...], shared: bool) -> Toy:
 def published_steps(question: Question) -> tuple[float | None, str]:
     """What the slides' laws say at rate 1: one for copies, whose gap is trained, one for repetition across samples."""
     if question.repeated == 0:
-        law = toy_laws.CONTEXT
-        d, tokens = toy_laws.context_factors(_case(question))[0]
-        steps = law["constant"] * d ** law["dimension"] * tokens ** law["tokens per copy"]
         # With T logits the plateau falls like the square root of B, not like B.
         about = ", of the gap" if question.copies > 1 and question.trained == "logits" else ""
-        return steps, f"1.51 d^0.49 (T/B)^0.99{about}"
+        return float(CONTEXT.predict([question])[0]), f"{CONTEXT.words}{about}"
     if question.copies > 1:
         return None, ""
-    size = toy_laws.across_factor(_case(question))[0, 0]
-    steps = toy_laws.ACROSS["constant"] * size ** toy_laws.ACROSS["size"]
-    return steps, "2.15 (sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02"
-
-
-def _case(question: Question) -> ToySettings:
-    d, length, copies, repeated = question.sizes.values()
-    return ToySettings(dimensions=(int(d),), lengths=(int(length),), copies=(int(copies),), repeated=(repeated,))
+    return float(ACROSS.predict([question])[0]), ACROSS.words
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.claims.claim import AnyRun
-from headway.claims.recall_law import KNOWN
+from headway.claims.recall import KNOWN
 from headway.forecast.answer import NotMeasured
 from headway.forecast.ask import answer, cells
 from headway.forecast.measured import Measured

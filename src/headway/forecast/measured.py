@@ -71,7 +71,7 @@ class Measured:
 
 
 def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
-    """What gradient descent on the toy took; a case that several runs have counts once.
+    """What gradient descent on the toy took; a size that several runs have counts once.
 
     Without a training set nothing is random, and one seed says it all.
     """
@@ -82,9 +82,8 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
             continue
         if settings.samples != question.samples or settings.threshold != THRESHOLD:
             continue
-        plateaus = trajectory.facts["plateau"] / settings.learning_rate
-        for case, each in zip(settings.cases, plateaus.T, strict=True):
-            found.setdefault((*case, settings.learning_rate), each if question.samples else each[:1])
+        plateau = trajectory.facts["plateau"] / settings.learning_rate
+        found.setdefault((*_sizes(settings), settings.learning_rate), plateau if question.samples else plateau[:1])
     return _table("toy", found, ends=f"the loss is at most {THRESHOLD:g}")
 
 
@@ -117,7 +116,7 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
     level = (question.accuracy or min(thresholds)) if model == "recall" else max(thresholds)
     found: dict[tuple[float, ...], np.ndarray] = {}
     # Of two records of one size the one that looked more often counts, unless the other has more seeds.
-    for settings, trajectory in sorted(runs, key=lambda run: run[0].training.every):
+    for settings, trajectory in sorted(runs, key=lambda run: run[0].evaluation.every):
         at = learnt_at(trajectory, level)
         key = (*_sizes(settings.task), settings.training.learning_rate)
         if len(at) > len(found.get(key, ())):
@@ -141,7 +140,7 @@ def _alike(settings: Any) -> tuple[Any, ...]:
 
 def _sizes(task: Any) -> tuple[float, ...]:
     if hasattr(task, "pairs"):
-        return task.tokens, task.pairs, task.copies, task.favoured
+        return task.vocab, task.pairs, task.copies, task.favoured
     return task.dimension, task.length, task.copies, task.repeated
 
 

@@ -1,4 +1,4 @@
-"""Which form computes a model's gradient and reads it: chosen by device, settings and shape, never by the user."""
+"""Which form computes a model's gradient and reads it: chosen by device, switches and shape, never by the user."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,11 +7,11 @@ import jax
 from jaxtyping import Array, Int
 
 from headway.kernels import cpu, cuda
+from headway.kernels.asked import Asked
 from headway.kernels.minimal import is_minimal
 from headway.kernels.tables import form as tables
 from headway.kernels.tables.form import BatchReading
 from headway.models.transformer import Transformer
-from headway.settings import Settings
 from headway.training.gradient import BatchGradient
 
 Read = Callable[[Transformer, Int[Array, "batch time"]], BatchReading]
@@ -39,13 +39,13 @@ class Form(NamedTuple):
     shortfall: str | None
 
 
-def form_of(settings: Settings, chunk: int, reading_chunk: int) -> Form:
-    """The fastest form for these settings on this device; `chunk` sequences at a time where it is not fused."""
-    return (_on_cpu if jax.devices()[0].platform == "cpu" else _on_gpu)(settings, chunk, reading_chunk)
+def form_of(asked: Asked, chunk: int, reading_chunk: int) -> Form:
+    """The fastest form for this model on this device; `chunk` sequences at a time where it is not fused."""
+    return (_on_cpu if jax.devices()[0].platform == "cpu" else _on_gpu)(asked, chunk, reading_chunk)
 
 
-def _tables(settings: Settings, chunk: int, reading_chunk: int, shortfall: str | None) -> Form:
-    task = settings.task
+def _tables(asked: Asked, chunk: int, reading_chunk: int, shortfall: str | None) -> Form:
+    task = asked.rows
 
     def gradient(model, sequences, weights, key):
         return tables.gradient(model, task, sequences, weights, key, chunk)
@@ -56,14 +56,14 @@ def _tables(settings: Settings, chunk: int, reading_chunk: int, shortfall: str |
     return Form("tables over (token, position)", gradient, read, shortfall)
 
 
-def _on_cpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
+def _on_cpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:
     if not cpu.usable():
-        return _tables(settings, chunk, reading_chunk, NOT_COMPILED)
-    if not is_minimal(settings):
-        return _tables(settings, chunk, reading_chunk, None)
+        return _tables(asked, chunk, reading_chunk, NOT_COMPILED)
+    if not is_minimal(asked):
+        return _tables(asked, chunk, reading_chunk, None)
     from headway.kernels.cpu import one_hot  # late: numba takes half a second to import
 
-    task = settings.task
+    task = asked.rows
 
     def gradient(model, sequences, weights, key):
         return one_hot.gradient(model, task, sequences, weights)
@@ -75,18 +75,18 @@ def _on_cpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
     return Form("one kernel, compiled by numba", gradient, read, None)
 
 
-def _on_gpu(settings: Settings, chunk: int, reading_chunk: int) -> Form:
+def _on_gpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:
     from headway.kernels.cuda import full, ngram, one_hot
 
-    task = settings.task
-    if one_hot.covers(settings):
+    task = asked.rows
+    if one_hot.covers(asked):
         name = "one CUDA kernel"
         gradient = lambda model, sequences, weights, key: one_hot.gradient(model, task, sequences, weights)  # noqa: E731
-    elif full.covers(settings) or ngram.covers(settings):
+    elif full.covers(asked) or ngram.covers(asked):
         name = "CUDA kernels between the library's products"
-        form = full if settings.context is None else ngram
+        form = ngram if asked.windows else full
         gradient = lambda model, sequences, weights, key: form.gradient(model, task, sequences, weights, key)  # noqa: E731
     else:
-        return _tables(settings, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
-    plain = _tables(settings, chunk, reading_chunk, None)
+        return _tables(asked, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
+    plain = _tables(asked, chunk, reading_chunk, None)
     return Form(name, gradient, plain.read, None)

@@ -4,13 +4,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from headway.models.rows import Rows
 from headway.models.transformer import Transformer
 from headway.prediction import predict
-from headway.settings import TaskSettings
 from headway.training.gradient import ExampleLoss, batch_gradient
 
 
-def cross_entropy(task: TaskSettings) -> ExampleLoss:
+def cross_entropy(task: Rows) -> ExampleLoss:
     """-mean over the predicted tokens of log p(token)."""
 
     def loss(model: Transformer, sequence: Int[Array, " time"], key: PRNGKeyArray | None) -> Float[Array, ""]:
@@ -22,7 +22,7 @@ def cross_entropy(task: TaskSettings) -> ExampleLoss:
 
 def gradient(
     model: Transformer,
-    task: TaskSettings,
+    task: Rows,
     sequences: Int[Array, "batch time"],
     weights: Float[Array, " batch"],
     key: PRNGKeyArray | None,

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from headway.settings import TaskSettings
+from headway.models.rows import Rows
 
 
 def contexts_of(
-    length: int, task: TaskSettings, sequences: Int[Array, "batch time"]
+    length: int, task: Rows, sequences: Int[Array, "batch time"]
 ) -> tuple[Int[Array, "context tokens"], int]:
     """Rows of `length` tokens, each with the token behind it, and how many of a row's last tokens predict."""
     if length == task.length:
@@ -22,6 +22,6 @@ def contexts_of(
     return windows.reshape(-1, length + 1), 1
 
 
-def shares_of(weights: Float[Array, " batch"], task: TaskSettings, contexts: int) -> Float[Array, " {contexts}"]:
+def shares_of(weights: Float[Array, " batch"], task: Rows, contexts: int) -> Float[Array, " {contexts}"]:
     """What each prediction of a context counts for in the mean over a batch."""
     return jnp.repeat(weights / (jnp.sum(weights) * task.horizon), contexts // len(weights))

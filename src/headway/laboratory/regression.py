@@ -10,13 +10,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
-from headway.laboratory.randomness import TRAINING_SET, key_of
 from headway.records import Cell, Trajectory
 from headway.settings import RegressionSettings, TrainingSettings
 from headway.theory import Problem, State, full_problem, geometric, near_uniform, stack
 from headway.theory.flow import softmax
 from headway.theory.simulate import halfway, logit_loss
 from headway.training.optimisers import Rates, optimiser
+from headway.training.randomness import TRAINING_SET, key_of
 
 
 class Fit(NamedTuple):

@@ -1,14 +1,14 @@
 """Multi-head causal attention whose parts can be left out, written for one sequence."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from headway.models.positions import distances, rotated, slopes
+from headway.models.positions import Positions
 
 
 class HeadReadings(NamedTuple):
@@ -19,12 +19,11 @@ class HeadReadings(NamedTuple):
 
 
 class Attention(eqx.Module):
-    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j + bias_k[q - j] ) x_j, over the positions j <= q.
+    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j + bias_k[q, j] ) x_j, over the positions j <= q.
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
-    bias_k[distance] is learned, -slope_k distance with `alibi`, or nothing.
-    With `rotary`, queries and keys are turned by their positions before their product.
+    bias_k, if the positions shift scores, may be learned; and they may turn queries and keys before their product.
     """
 
     query: Float[Array, "head width score"]
@@ -32,9 +31,9 @@ class Attention(eqx.Module):
     value: Float[Array, "head width inner"]
     output: Float[Array, "head inner width"] | None
     scaled: bool = eqx.field(static=True)
-    bias: Float[Array, "head distance"] | None = None
-    rotary: bool = eqx.field(static=True, default=False)
-    alibi: bool = eqx.field(static=True, default=False)
+    bias: Any = None
+    """What the positions' shift of the scores learns."""
+    positions: Positions = eqx.field(static=True, default=Positions())
 
     def __call__(
         self, x: Float[Array, "key width"], queries: int, coordinates: int
@@ -72,23 +71,20 @@ class Attention(eqx.Module):
 
     def turned(self, x: Float[Array, "*shape"], length: int, axis: int) -> Float[Array, "*shape"]:
         """Queries or keys as they meet each other; along `axis` lie the last of `length` positions."""
-        return rotated(x, length, axis) if self.rotary else x
+        return x if self.positions.turn is None else self.positions.turn(x, length, axis)
 
     def shift(self, queries: int, keys: int) -> Float[Array, "head {queries} {keys}"] | None:
-        """What distance alone adds to the scores of the last `queries` positions."""
-        if self.bias is not None:
-            return self.bias[:, distances(queries, keys)]
-        if self.alibi:
-            falling = -slopes(self.query.shape[0])[:, None, None] * distances(queries, keys)
-            return jnp.asarray(falling, self.query.dtype)
-        return None
+        """What positions alone add to the scores of the last `queries` positions."""
+        if self.positions.shift is None:
+            return None
+        return self.positions.shift(self.bias, len(self.query), queries, keys).astype(self.query.dtype)
 
     def _merging_pays(self, queries: int, keys: int) -> bool:
         """With few queries, projecting each of them by merged matrices is cheaper than projecting every key.
 
-        Rotations lie between the matrices, which therefore cannot be merged.
+        Turns lie between the matrices, which therefore cannot be merged.
         """
-        return not self.rotary and queries * self.query.shape[0] <= keys
+        return self.positions.turn is None and queries * self.query.shape[0] <= keys
 
 
 def causal_mask(queries: int, keys: int) -> Bool[Array, "{queries} {keys}"]:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from headway.models.attention import Attention
-from headway.models.transformer import Block, Transformer
+from headway.models.transformer import Layer, Transformer
 from headway.presets import MINIMAL
 from headway.settings import SettingsError
 
@@ -44,4 +44,4 @@ def construction(
     dtype = jnp.asarray(features).dtype
     attention = Attention(jnp.asarray(query, dtype), None, jnp.asarray(value, dtype), None, False)
     settings = replace(MINIMAL, heads=heads)
-    return Transformer(None, None, (Block(attention, None, ()),), None, None, settings, tokens, length)
+    return Transformer(None, None, (Layer(attention, None, ()),), None, None, settings, tokens, length)

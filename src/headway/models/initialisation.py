@@ -1,6 +1,9 @@
-"""Fresh transformers: an orthogonal embedding and Xavier elsewhere, or variance 1 / fan-in as libraries have it.
+"""Fresh transformers. A start is a function of a matrix's role; ours are found by their names in `STARTS`.
 
-Or the small uniform start of paper A's Figure 4.
+    def start(role, key, shape, fan_in, fan_out, scale): ...    # -> a matrix of that shape
+
+Roles: embedding, positions, query, key, value, output, mlp-in, mlp-out, readout. Biases start at zero, norms at one.
+Heads that belong to one width x width map share its fan, as one matrix would.
 """
 
 import math
@@ -11,50 +14,107 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from headway.models.attention import Attention
-from headway.models.transformer import MLP, Block, Norm, Transformer
+from headway.models.positions import encoding
+from headway.models.transformer import MLP, Layer, Norm, Transformer
 from headway.settings import ModelSettings
 
 Scale = Float[Array, ""] | float
-Draw = Callable[[PRNGKeyArray, tuple[int, ...], int, int], Float[Array, "..."]]
-"""(key, shape, fan in, fan out) -> a fresh matrix."""
-BY_FAN_IN = ("fan-in", "unit-embedding")
-"""Starts of variance 1 / fan-in; the embedding of the second looks symbols up in a table, a map from one number."""
+Start = Callable[[str, PRNGKeyArray, tuple[int, ...], int, int, Scale], Float[Array, "..."]]
+Draw = Callable[[str, tuple[int, ...], int, int], Float[Array, "..."]]
+"""(role, shape, fan in, fan out) -> a fresh matrix."""
+
+
+def _uniform(key: PRNGKeyArray, shape: tuple[int, ...], limit: Scale) -> Float[Array, "..."]:
+    """On [-limit, limit]."""
+    return limit * jax.random.uniform(key, shape, minval=-1, maxval=1)
+
+
+def xavier(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Uniform on [-a, a], a = scale sqrt(6 / (fan_in + fan_out)), but for an orthogonal embedding."""
+    if role == "embedding":
+        return scale * jax.nn.initializers.orthogonal()(key, shape)
+    return scale * _uniform(key, shape, math.sqrt(6 / (fan_in + fan_out)))
+
+
+def small_scores(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Paper A, 2.4: queries (or merged scores) in [-u, u] and values zero; Xavier's start elsewhere.
+
+    u is the scores' alone: a model with u = 1e-9 everywhere would not learn later but never, as no gradient could pass.
+    """
+    if role == "value":
+        return jnp.zeros(shape)
+    if role == "query":
+        limit = math.sqrt(6 / (fan_in + fan_out))
+        return scale * _uniform(key, shape, limit) / limit
+    return xavier(role, key, shape, fan_in, fan_out, 1.0)
+
+
+def by_fan_in(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Uniform, of variance 1 / fan_in everywhere, the embedding included, as libraries start linear maps."""
+    return scale * _uniform(key, shape, math.sqrt(3 / fan_in))
+
+
+def unit_embedding(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """The same but for an embedding of variance 1: it looks symbols up in a table, a map from one number."""
+    return by_fan_in(role, key, shape, 1 if role == "embedding" else fan_in, fan_out, scale)
+
+
+STARTS: dict[str, Start] = {
+    "xavier": xavier,
+    "uniform": small_scores,
+    "fan-in": by_fan_in,
+    "unit-embedding": unit_embedding,
+}
 
 
 def transformer(
     settings: ModelSettings,
-    tokens: int,
+    inputs: int,
     length: int,
     key: PRNGKeyArray,
     scale: Scale | None = None,
     outputs: int | None = None,
 ) -> Transformer:
-    """A fresh model for `tokens` symbols and contexts of `length`; `scale` may be traced to differ between runs.
+    """A fresh model for a vocabulary of `inputs` and contexts of `length`; `scale` may be traced.
 
-    What it reads may also be vectors of `tokens` numbers; it says `outputs` numbers, as many if not given.
+    What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given.
     """
-    settings.check(tokens, length)
+    settings.check(inputs, length)
+    asked = settings.initialisation
+    start: Start = STARTS[asked] if isinstance(asked, str) else asked.use()
     scale = settings.scale if scale is None else scale
-    draw, factor = _draw(settings, scale), _factor(settings, scale)
-    width = settings.stream(tokens, length)
     keys = _keys(key)
-    one_hot_positions = length if settings.positions == "one-hot" else 0
-    embedding = positions = readout = None
+
+    def draw(role: str, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
+        return start(role, next(keys), shape, fan_in, fan_out, scale)
+
+    positions = encoding(settings)
+    width = settings.stream(inputs, length)
+    embedding = table = readout = None
     if settings.embedding == "learned":
-        shape = (tokens, width - one_hot_positions)
-        if settings.initialisation in BY_FAN_IN:
-            fan_in = 1 if settings.initialisation == "unit-embedding" else tokens
-            embedding = draw(next(keys), shape, fan_in, shape[1])
-        else:
-            embedding = factor * jax.nn.initializers.orthogonal()(next(keys), shape)
-    if settings.positions == "learned":
-        positions = draw(next(keys), (length, width), length, width)
-    blocks = tuple(_block(settings, width, length, keys, scale) for _ in range(settings.blocks))
+        own = width - (0 if positions.extra is None else positions.extra(length))
+        embedding = draw("embedding", (inputs, own), inputs, own)
+    if positions.stream_start is not None:
+        table = positions.stream_start(
+            lambda key, shape, fan_in, fan_out: start("positions", key, shape, fan_in, fan_out, scale),
+            next(keys),
+            length,
+            width,
+        )
+    layers = tuple(_layer(settings, width, length, draw) for _ in range(settings.layers))
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
-        outputs = tokens if outputs is None else outputs
-        readout = draw(next(keys), (width, outputs), width, outputs)
-    return Transformer(embedding, positions, blocks, final_norm, readout, settings, tokens, length)
+        outputs = inputs if outputs is None else outputs
+        readout = draw("readout", (width, outputs), width, outputs)
+    return Transformer(embedding, table, layers, final_norm, readout, settings, inputs, length)
 
 
 def _keys(key: PRNGKeyArray) -> Iterator[PRNGKeyArray]:
@@ -64,65 +124,31 @@ def _keys(key: PRNGKeyArray) -> Iterator[PRNGKeyArray]:
         yield fresh
 
 
-def _factor(settings: ModelSettings, scale: Scale) -> Scale:
-    """What Xavier's limits are multiplied by: `scale`, unless that is u, which is the scores' alone.
-
-    A model with u = 1e-9 everywhere would not learn later but never: no gradient could pass.
-    """
-    return 1.0 if settings.initialisation == "uniform" else scale
-
-
-def _draw(settings: ModelSettings, scale: Scale) -> Draw:
-    """Uniform on [-a, a], a = factor * sqrt(6 / (fan_in + fan_out)); or sqrt(3 / fan_in), of variance 1 / fan_in."""
-    factor = _factor(settings, scale)
-
-    def draw(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
-        limit = math.sqrt(3 / fan_in if settings.initialisation in BY_FAN_IN else 6 / (fan_in + fan_out))
-        return factor * limit * jax.random.uniform(key, shape, minval=-1, maxval=1)
-
-    return draw
-
-
 def _norm(width: int) -> Norm:
     return Norm(jnp.ones(width), jnp.zeros(width))
 
 
-def _block(settings: ModelSettings, width: int, length: int, keys: Iterator[PRNGKeyArray], scale: Scale) -> Block:
-    mlp = None
-    draw = _draw(settings, scale)
-    attention = _attention(settings, width, length, keys, scale)
+def _layer(settings: ModelSettings, width: int, length: int, draw: Draw) -> Layer:
+    attention, mlp = _attention(settings, width, length, draw), None
     if settings.mlp:
         mlp = MLP(
-            draw(next(keys), (width, settings.mlp), width, settings.mlp),
+            draw("mlp-in", (width, settings.mlp), width, settings.mlp),
             jnp.zeros(settings.mlp),
-            draw(next(keys), (settings.mlp, width), settings.mlp, width),
+            draw("mlp-out", (settings.mlp, width), settings.mlp, width),
             jnp.zeros(width),
         )
     branches = 1 if mlp is None else 2
-    return Block(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
+    return Layer(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
-def _attention(
-    settings: ModelSettings, width: int, length: int, keys: Iterator[PRNGKeyArray], scale: Scale
-) -> Attention:
-    """Matrices of all heads; those that belong to one width x width map share its fan, as one matrix would."""
+def _attention(settings: ModelSettings, width: int, length: int, draw: Draw) -> Attention:
+    """Matrices of all heads."""
     heads = settings.heads
-    draw = _draw(settings, scale)
     part = width // heads
-    score = part if settings.keys else width
-    inner = part if settings.output else width
-    query = draw(next(keys), (heads, width, score), width, width)
-    value = draw(next(keys), (heads, width, inner), width, width)
-    key = output = None
-    if settings.keys:
-        key = draw(next(keys), (heads, width, part), width, width)
-    if settings.output:
-        output = draw(next(keys), (heads, part, width), width, width)
-    if settings.initialisation == "uniform":
-        # Paper A, 2.4: the scores start in [-u, u] and the values at zero.
-        query = scale * query / math.sqrt(6 / (2 * width))
-        value = jnp.zeros_like(value)
-    # Zero, so that every start attends by content alone.
-    bias = jnp.zeros((heads, length)) if settings.positions == "relative" else None
-    rotary, alibi = settings.positions == "rotary", settings.positions == "alibi"
-    return Attention(query, key, value, output, settings.scaled_scores, bias, rotary, alibi)
+    query = draw("query", (heads, width, part if settings.keys else width), width, width)
+    value = draw("value", (heads, width, part if settings.output else width), width, width)
+    key = draw("key", (heads, width, part), width, width) if settings.keys else None
+    output = draw("output", (heads, part, width), width, width) if settings.output else None
+    positions = encoding(settings)
+    bias = None if positions.shift_start is None else positions.shift_start(heads, length)
+    return Attention(query, key, value, output, settings.scaled_scores, bias, positions)

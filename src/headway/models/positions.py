@@ -1,11 +1,56 @@
-"""Positional codes that are not learned: added to the stream, or acting where scores are made."""
+"""Positional encodings: functions that act in the stream, on queries and keys, or on the scores.
+
+A new one is a `Positions` with the functions that it needs:
+
+    spiral = Positions(stream=lambda _parameters, x: x + code(*x.shape))
+
+Ours are made the same way, and found by their names in `ENCODINGS`.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-IN_THE_STREAM = ("learned", "one-hot", "sinusoidal", "none")
-"""The words of `ModelSettings.positions` that ask nothing of the scores: what they say, the embedding says."""
+from headway.settings import ModelSettings
+
+Draw = Callable[[PRNGKeyArray, tuple[int, ...], int, int], Float[Array, "..."]]
+
+
+class Positions(NamedTuple):
+    """An encoding; what is left out does nothing.
+
+    `stream` changes what enters the first layer, (length, width); `extra` is by how much it widens it.
+    `turn` changes queries and keys: vectors along the last axis, the last of `length` positions along another.
+    `shift` is added to the scores, (head, query, key).
+    """
+
+    stream: Callable[[Any, Float[Array, "length _"]], Float[Array, "length _"]] | None = None
+    """(parameters, x) -> x."""
+    stream_start: Callable[[Draw, PRNGKeyArray, int, int], Any] | None = None
+    """(draw, key, length, width) -> what the stream's encoding learns."""
+    turn: Callable[[Array, int, int], Array] | None = None
+    """(x, length, axis) -> x."""
+    shift: Callable[[Any, int, int, int], Array] | None = None
+    """(parameters, heads, queries, keys) -> (head, query, key)."""
+    shift_start: Callable[[int, int], Any] | None = None
+    """(heads, length) -> what a layer's shift learns."""
+    extra: Callable[[int], int] | None = None
+    """Length -> coordinates that the stream's encoding takes for itself."""
+
+
+def encoding(settings: ModelSettings) -> Positions:
+    """The encoding that the settings name or bring."""
+    asked = settings.positions
+    return ENCODINGS[asked] if isinstance(asked, str) else asked.use()
+
+
+def is_additive(settings: ModelSettings) -> bool:
+    """Whether the stream's part only adds a row to each position's vector: tokens' and positions' rows can be apart."""
+    asked = settings.positions
+    return asked != "one-hot" if isinstance(asked, str) else asked.use().stream is None
 
 
 def sinusoidal(length: int, width: int) -> Float[Array, "length width"]:
@@ -43,3 +88,27 @@ def distances(queries: int, keys: int) -> Int[np.ndarray, "{queries} {keys}"]:
 def _angles(length: int, width: int) -> Float[np.ndarray, "{length} _"]:
     """p / 10000^(2i/width) for every position p and every pair i of coordinates."""
     return np.arange(length)[:, None] / 10000 ** (2 * np.arange((width + 1) // 2) / width)
+
+
+def _alibi(_parameters: Any, heads: int, queries: int, keys: int) -> Float[Array, "{heads} {queries} {keys}"]:
+    return jnp.asarray(-slopes(heads)[:, None, None] * distances(queries, keys))
+
+
+ENCODINGS = {
+    "none": Positions(),
+    "learned": Positions(
+        stream=lambda table, x: x + table,
+        stream_start=lambda draw, key, length, width: draw(key, (length, width), length, width),
+    ),
+    "sinusoidal": Positions(stream=lambda _, x: x + sinusoidal(*x.shape).astype(x.dtype)),
+    "one-hot": Positions(
+        stream=lambda _, x: jnp.concatenate([x, jnp.eye(len(x), dtype=x.dtype)], axis=1), extra=lambda length: length
+    ),
+    "rotary": Positions(turn=rotated),
+    "relative": Positions(
+        shift=lambda bias, _heads, queries, keys: bias[:, distances(queries, keys)],
+        # Zero, so that every start attends by content alone.
+        shift_start=lambda heads, length: jnp.zeros((heads, length)),
+    ),
+    "alibi": Positions(shift=_alibi),
+}

@@ -3,7 +3,7 @@
 Written for one sequence; `jax.vmap` makes batches and seeds of it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from headway.models.attention import Attention, HeadReadings
 from headway.models.dropout import dropout
-from headway.models.positions import sinusoidal
+from headway.models.positions import encoding
 from headway.settings import ModelSettings
 
 Inputs = Int[Array, " time"] | Float[Array, "time token"]
@@ -50,7 +50,7 @@ class MLP(eqx.Module):
         return jax.nn.relu(x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
 
 
-class Block(eqx.Module):
+class Layer(eqx.Module):
     """Attention and, if there is one, an MLP, each in its branch with norm, dropout and residual as switched."""
 
     attention: Attention
@@ -62,12 +62,13 @@ class Transformer(eqx.Module):
     """tokens -> logits of the next token at the last positions; or vectors -> whatever the readout makes of them."""
 
     embedding: Float[Array, "token code"] | None
-    positions: Float[Array, "length width"] | None
-    blocks: tuple[Block, ...]
+    positions: Any
+    """What the positional encoding of the stream learns."""
+    layers: tuple[Layer, ...]
     final_norm: Norm | None
     readout: Float[Array, "width output"] | None
     settings: ModelSettings = eqx.field(static=True)
-    tokens: int = eqx.field(static=True)
+    vocab: int = eqx.field(static=True)
     length: int = eqx.field(static=True)
 
     def __call__(
@@ -78,62 +79,57 @@ class Transformer(eqx.Module):
 
     def read(self, tokens: Inputs, predicted: int, key: PRNGKeyArray | None = None) -> Reading:
         """The forward pass with every head's pattern and what it wrote."""
-        if tokens.shape not in ((self.length,), (self.length, self.tokens)):
+        if tokens.shape not in ((self.length,), (self.length, self.vocab)):
             raise ValueError(
                 f"got tokens of shape {tokens.shape}, but this model reads {self.length} tokens at once. "
                 "It is written for one sequence: use jax.vmap for more."
             )
         keys = iter(
-            [None] * (2 * len(self.blocks) + 1) if key is None else jax.random.split(key, 2 * len(self.blocks) + 1)
+            [None] * (2 * len(self.layers) + 1) if key is None else jax.random.split(key, 2 * len(self.layers) + 1)
         )
         x = dropout(self.embed(tokens), self.settings.dropout, next(keys))
         readings = []
-        for number, block in enumerate(self.blocks, start=1):
-            is_last = number == len(self.blocks)
+        for number, layer in enumerate(self.layers, start=1):
+            is_last = number == len(self.layers)
             # Nothing behind the last attention looks at other positions or, without a readout, other coordinates.
             queries = predicted if is_last else self.length
-            coordinates = self.tokens if is_last and self._ends_with_heads(block) else x.shape[-1]
-            x, heads = self._apply(block, x, queries, coordinates, next(keys), next(keys))
+            coordinates = self.vocab if is_last and self._ends_with_heads(layer) else x.shape[-1]
+            x, heads = self._apply(layer, x, queries, coordinates, next(keys), next(keys))
             readings.append(heads)
         x = x if self.final_norm is None else self.final_norm(x)
-        logits = x[:, : self.tokens] if self.readout is None else x @ self.readout
+        logits = x[:, : self.vocab] if self.readout is None else x @ self.readout
         return Reading(logits, tuple(readings))
 
     def embed(self, tokens: Inputs) -> Float[Array, "time width"]:
-        """The vectors that enter the first block; a token is a row of the embedding, a vector is multiplied by it."""
+        """The vectors that enter the first layer; a token is a row of the embedding, a vector is multiplied by it."""
         if tokens.ndim == 2:
             x = tokens if self.embedding is None else tokens @ self.embedding
         elif self.embedding is None:
-            x = jax.nn.one_hot(tokens, self.tokens, dtype=self.blocks[0].attention.value.dtype)
+            x = jax.nn.one_hot(tokens, self.vocab, dtype=self.layers[0].attention.value.dtype)
         else:
             x = self.embedding[tokens]
-        match self.settings.positions:
-            case "one-hot":
-                return jnp.concatenate([x, jnp.eye(self.length, dtype=x.dtype)], axis=1)
-            case "sinusoidal":
-                return x + sinusoidal(self.length, x.shape[-1]).astype(x.dtype)
-            case "learned":
-                assert self.positions is not None
-                return x + self.positions
-            case "none" | "rotary" | "relative" | "alibi":
-                # The last three act on the scores, in every block.
-                return x
+        return self.placed(x)
 
-    def _ends_with_heads(self, block: Block) -> bool:
+    def placed(self, x: Float[Array, "time _"]) -> Float[Array, "time width"]:
+        """Vectors with their positions."""
+        stream = encoding(self.settings).stream
+        return x if stream is None else stream(self.positions, x)
+
+    def _ends_with_heads(self, layer: Layer) -> bool:
         """Whether the logits are just what the heads wrote, so that only those coordinates are needed."""
         plain = self.settings.norm == "none" and not self.settings.residual
-        return plain and block.mlp is None and self.readout is None
+        return plain and layer.mlp is None and self.readout is None
 
     def _apply(
         self,
-        block: Block,
+        layer: Layer,
         x: Float[Array, "time width"],
         queries: int,
         coordinates: int,
         attention_key: PRNGKeyArray | None,
         mlp_key: PRNGKeyArray | None,
     ) -> tuple[Float[Array, "queries coordinates"], HeadReadings]:
-        norms = iter(block.norms)
+        norms = iter(layer.norms)
 
         def branch(x, compute, key):
             """norm, compute, dropout, residual, in the order that the settings ask for."""
@@ -145,11 +141,11 @@ class Transformer(eqx.Module):
         readings: list[HeadReadings] = []
 
         def attend(x):
-            received, heads = block.attention(x, queries, coordinates)
+            received, heads = layer.attention(x, queries, coordinates)
             readings.append(heads)
             return received
 
         x = branch(x, attend, attention_key)
-        if block.mlp is not None:
-            x = branch(x, block.mlp, mlp_key)
+        if layer.mlp is not None:
+            x = branch(x, layer.mlp, mlp_key)
         return x, readings[0]

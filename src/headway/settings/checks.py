@@ -124,3 +124,8 @@ def require_number(
     }
     wanted = " and".join(text for text, limit in limits.items() if math.isfinite(limit))
     refuse(f"{name} is {told(value)}, but it must be a finite number{wanted}.")
+
+
+def require_probability(name: str, value: Any) -> None:
+    require_number(name, value, least=0)
+    require(value <= 1, f"{name} is {value!r}, but a probability is at most 1.")

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from headway.settings.checks import require, require_number, require_whole, settle
+from headway.settings.checks import refuse, require, require_number, require_whole, settle
+from headway.settings.given import Given, given
+
+POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi")
+"""Positional encodings that have a name; `headway.models.positions` has a function for each."""
+INITIALISATIONS = ("xavier", "uniform", "fan-in", "unit-embedding")
+"""Starts that have a name; `headway.models.initialisation` has a function for each."""
 
 
 @dataclass(frozen=True)
@@ -13,12 +19,12 @@ class ModelSettings:
     """One transformer with switches; the defaults are paper A's full model."""
 
     heads: int = 3
-    blocks: int = 1
+    layers: int = 1
     embedding: Literal["learned", "one-hot"] = "learned"
     """How a token becomes a vector."""
-    positions: Literal["learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi"] = "learned"
-    """Learned and sinusoidal positions are added to the token's vector, one-hot ones are appended to it.
-    Rotary ones turn queries and keys. Relative ones learn a score per head and distance; alibi's have a fixed slope.
+    positions: str | Given = "learned"
+    """learned, sinusoidal: added to the token's vector. one-hot: appended to it. none. rotary: turn queries and keys.
+    relative: learn a score per head and distance. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
     """
     width: int = 255
     """Width of the residual stream; one-hot embeddings set it by themselves."""
@@ -36,18 +42,22 @@ class ModelSettings:
     """A learned readout; else the first coordinates are the logits."""
     dropout: float = 0.1
     """Share dropped from the embedding and from each branch while training."""
-    initialisation: Literal["xavier", "uniform", "fan-in", "unit-embedding"] = "xavier"
+    initialisation: str | Given = "xavier"
     """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale],
     values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
     unit-embedding: the same but for an embedding of variance 1, as libraries start tables of symbols.
+    In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""
 
     def __post_init__(self) -> None:
+        for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
+            object.__setattr__(self, name, given(getattr(self, name)))
+            _require_part(name, getattr(self, name), words)
         settle(self, "model.")
         require_whole("model.heads", self.heads, 1)
-        require_whole("model.blocks", self.blocks, 1)
+        require_whole("model.layers", self.layers, 1)
         require_whole("model.width", self.width, 1)
         require_whole("model.mlp", self.mlp, 0)
         require_number("model.scale", self.scale, least=0)
@@ -55,8 +65,15 @@ class ModelSettings:
 
     def stream(self, tokens: int, length: int) -> int:
         """Width E of the residual stream for a dictionary and a context of these sizes."""
-        one_hot_positions = length if self.positions == "one-hot" else 0
-        return tokens + one_hot_positions if self.embedding == "one-hot" else self.width
+        appended = self._appended(length)
+        return tokens + appended if self.embedding == "one-hot" else self.width
+
+    def _appended(self, length: int) -> int:
+        """Coordinates that the positions take for themselves."""
+        if isinstance(self.positions, str):
+            return length if self.positions == "one-hot" else 0
+        extra = getattr(self.positions.value, "extra", None)
+        return 0 if extra is None else extra(length)
 
     def check(self, tokens: int, length: int) -> None:
         """Refuse switches that do not fit each other for this dictionary and context."""
@@ -75,11 +92,12 @@ class ModelSettings:
             )
         if self.positions == "rotary":
             self._check_rotary(stream)
-        if self.embedding == "learned" and self.positions == "one-hot":
+        appended = self._appended(length)
+        if self.embedding == "learned" and appended:
             require(
-                self.width > length,
-                f"one-hot positions take {length} of the width, which is {self.width}. "
-                f"Use model.width > {length}, or learned positions.",
+                self.width > appended,
+                f"one-hot positions take {appended} of the width, which is {self.width}. "
+                f"Use model.width > {appended}, or learned positions.",
             )
         if not self.readout:
             require(
@@ -106,3 +124,9 @@ class ModelSettings:
                 else "One-hot embeddings set that width: use relative or alibi positions, or a learned embedding."
             ),
         )
+
+
+def _require_part(name: str, value: object, words: tuple[str, ...]) -> None:
+    if not isinstance(value, Given) and value not in words:
+        known = ", ".join(f'"{word}"' for word in words)
+        refuse(f"model.{name} is {value!r}, but it must be one of {known}, or a function.")

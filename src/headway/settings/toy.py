@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise, product
 from typing import ClassVar, Literal
 
 from headway.settings.checks import require, require_number, require_whole, settle
 
-Case = tuple[int, int, int, float]
-"""d, T, B and p."""
-
 
 @dataclass(frozen=True)
 class ToySettings:
-    """Single-location regression, y* = W* x_T, learned from W = 0 and a = 0 in every combination of its sizes."""
+    """Single-location regression, y* = W* x_T, learned from W = 0 and a = 0."""
 
     KIND: ClassVar[str] = "toy"
 
-    dimensions: tuple[int, ...] = (64,)
+    dimension: int = 64
     """d: size of a token."""
-    lengths: tuple[int, ...] = (256,)
+    length: int = 256
     """T: how many tokens there are."""
-    copies: tuple[int, ...] = (1,)
+    copies: int = 1
     """B: how many of them are the one that matters."""
-    repeated: tuple[float, ...] = (0.0,)
+    repeated: float = 0.0
     """p: how often the token that matters is one and the same vector, in all samples."""
     model: Literal["matrices", "logits", "gap", "linearised", "late"] = "logits"
     """What moves: W and the T logits in full; the same in the few coordinates that they need; those, with the gap
@@ -39,7 +35,7 @@ class ToySettings:
     longest: float = 10.0
     """A plateau that lasts longer than this many times its closed form is censored."""
     points: int = 101
-    """How many points of each curve are kept; none if only plateaus are wanted."""
+    """How many points of each curve are kept; none if only the plateau is wanted."""
     shown: float = 2.5
     """The last of them, in closed forms of the plateau."""
     tail: float = 1.5
@@ -47,21 +43,12 @@ class ToySettings:
 
     def __post_init__(self) -> None:
         settle(self)
-        for name, least in (("dimensions", 2), ("lengths", 2), ("copies", 1)):
-            for number in getattr(self, name):
-                require_whole(f"a number of {name}", number, least)
-        for number in self.repeated:
-            require_number("a number of repeated", number, least=0, below=1)
-        for name in ("dimensions", "lengths", "copies", "repeated"):
-            rising = getattr(self, name)
-            require(
-                len(rising) > 0 and all(a < b for a, b in pairwise(rising)),
-                f"{name} is {rising!r}, but it must be one number or more, each larger than the one before.",
-            )
+        for name, least in (("dimension", 2), ("length", 2), ("copies", 1)):
+            require_whole(name, getattr(self, name), least)
+        require_number("repeated", self.repeated, least=0, below=1)
         require(
-            max(self.copies) < min(self.lengths),
-            f"{max(self.copies)} copies leave no other token among {min(self.lengths)}. Use fewer copies, or larger "
-            "lengths.",
+            self.copies < self.length,
+            f"{self.copies} copies leave no other token among {self.length}. Use fewer copies, or a larger length.",
         )
         require_number("learning_rate", self.learning_rate, above=0)
         require_number("threshold", self.threshold, above=0, below=0.5)
@@ -88,11 +75,14 @@ class ToySettings:
             f'"{self.model}". Use model "matrices", or no set.',
         )
         require(
-            self.model != "late" or self.repeated == (0.0,),
+            self.model != "late" or self.repeated == 0,
             f"the late phase is known without cross-sample repetition, but repeated is {self.repeated!r}. Use 0.",
         )
 
     @property
-    def cases(self) -> tuple[Case, ...]:
-        """Every (d, T, B, p), p running fastest: the last axis of what is measured."""
-        return tuple(product(self.dimensions, self.lengths, self.copies, self.repeated))
+    def size(self) -> str:
+        """d = 64, T = 256; copies and repetition where there are any."""
+        more = (f", B = {self.copies}" if self.copies > 1 else "") + (
+            f", p = {self.repeated:g}" if self.repeated else ""
+        )
+        return f"d = {self.dimension}, T = {self.length}{more}"

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from headway.settings.checks import require, require_number, require_whole, settle
+from headway.settings.checks import refuse, require, require_number, require_whole, settle
+from headway.settings.given import Given, given
+
+Arguments = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
     """How a model is fitted; the defaults are what paper A prints."""
 
-    optimiser: Literal["adamw", "sgd"] = "adamw"
+    optimiser: str | Given = "adamw"
+    """adamw, sgd, or any optimiser of optax by its name, such as muon or lion. In Python also a transformation of
+    optax, which brings its own rates, or a function from a learning rate to one."""
+    arguments: Arguments = field(default=(), metadata={"added": "0.2"})
+    """Of an optimiser of optax: its own arguments by name, as in beta=0.9."""
     learning_rate: float = 0.003
     momentum: float = 0.9
-    """Of SGD."""
+    """Of SGD, and of optimisers that have an argument of this name."""
     weight_decay: float = 0.01
     clip: float = 1.0
     """Largest global norm of the gradient; 0 leaves it as it is."""
@@ -27,6 +34,13 @@ class TrainingSettings:
     factor: float = 0.5
     """What the plateau schedule multiplies the learning rate by."""
     steps: int = 2000
+    """How many there are; with a threshold, at most: a run that has not reached it by then is censored."""
+    threshold: float | None = field(default=None, metadata={"added": "0.2"})
+    """Train until learnt: a plateau ends when the task's measure of progress (a loss, an accuracy) gets here."""
+    until: float | None = field(default=None, metadata={"added": "0.2"})
+    """With a threshold: the level at which a run has shown what it was trained for; the threshold if not given."""
+    tail: float = field(default=0.5, metadata={"added": "0.2"})
+    """With a threshold: a run goes on for this share of the steps up to there; below 0 it goes on to the last step."""
     batch: int = 3000
     data: Literal["finite", "fresh"] = "finite"
     """A finite training set in epochs without replacement, or new sequences every step."""
@@ -35,11 +49,14 @@ class TrainingSettings:
     test_samples: int = 3000
     dropout: Literal["always", "first-of-epoch"] = "always"
     """When dropout acts: on every step, or only on the first step of an epoch."""
-    precision: Literal["float32", "tf32", "float64"] = "float32"
-    """Of the model's products (tf32 where the device has it); float64 is for everything, and draws other numbers."""
+    precision: Literal["float32", "tf32", "bfloat16", "float64"] = "float32"
+    """Of the model's products (tf32 and bfloat16 where the device has them); float64 is for everything, and draws other
+    numbers."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "optimiser", given(self.optimiser))
         settle(self, "training.")
+        self._check_optimiser()
         require_number("training.learning_rate", self.learning_rate, least=0)
         require_number("training.weight_decay", self.weight_decay, least=0)
         require_number("training.clip", self.clip, least=0)
@@ -52,6 +69,25 @@ class TrainingSettings:
         for name in ("steps", "batch", "samples", "test_samples"):
             require_whole(f"training.{name}", getattr(self, name), 1)
         require_whole("training.patience", self.patience, 0)
+        for name in ("threshold", "until"):
+            if getattr(self, name) is not None:
+                require_number(f"training.{name}", getattr(self, name), above=0)
+        require_number("training.tail", self.tail)
+        require(
+            self.threshold is not None or self.until is None,
+            f"training.until is {self.until}, but without training.threshold a run goes on to its last step. "
+            "Give the threshold at which its plateau ends, too.",
+        )
+
+    def _check_optimiser(self) -> None:
+        if isinstance(self.optimiser, str):
+            from headway.settings.optimiser_names import require_known
+
+            require_known(self.optimiser, dict(self.arguments))
+        elif not isinstance(self.optimiser, Given):
+            refuse(f"training.optimiser is {self.optimiser!r}, but it must be a name, a transformation or a function.")
+        elif self.arguments:
+            refuse("training.arguments are given with an optimiser that is no name. Give them to the optimiser itself.")
 
     @property
     def steps_per_epoch(self) -> int:
@@ -74,8 +110,14 @@ class EvaluationSettings:
     """Further steps, for instance those a paper shows."""
     snapshots: int = 24
     """At how many of them the whole attention matrices are kept, besides `also`."""
-    subsets: bool = field(default=False, metadata={"added": "0.2"})
-    """Compare also with the predictors that know any combination of the blocks, 2^h in all."""
+    comparisons: bool = field(default=False, metadata={"added": "0.2"})
+    """Compare also with the task's further predictors: of the chain, those that know any combination of the blocks."""
+    every: int | None = field(default=None, metadata={"added": "0.2"})
+    """Instead of log-spaced steps: multiples of this, ..."""
+    growth: float = field(default=0.0, metadata={"added": "0.2"})
+    """... as many at once, later, as the steps have grown by this share."""
+    losses: Literal["step", "mean"] = field(default="step", metadata={"added": "0.2"})
+    """Keep the training loss of every step, or its mean between two evaluations."""
 
     def __post_init__(self) -> None:
         settle(self, "evaluation.")
@@ -83,3 +125,41 @@ class EvaluationSettings:
         require_whole("evaluation.snapshots", self.snapshots, 0)
         for step in self.also:
             require_whole("a step of evaluation.also", step, 0)
+        if self.every is not None:
+            require_whole("evaluation.every", self.every, 1)
+        require_number("evaluation.growth", self.growth, least=0)
+
+    def steps(self, last: int) -> list[int]:
+        """0, the log-spaced steps or the multiples, the listed ones up to the last, and the last."""
+        spaced = _log_spaced(self.points, last) if self.every is None else self._multiples(self.every, last)
+        return sorted({0, last, *spaced, *(step for step in self.also if step <= last)})
+
+    def _multiples(self, every: int, last: int) -> list[int]:
+        ticks, step = [], 0
+        while step < last:
+            step += max(1, int(self.growth * step / every)) * every
+            ticks.append(min(step, last))
+        return ticks
+
+    def pictures(self, last: int) -> list[int]:
+        """The evaluations at which whole attention matrices are kept: evenly many of them, and the listed ones."""
+        evaluations = self.steps(last)
+        count = min(self.snapshots, len(evaluations))
+        span = len(evaluations) - 1
+        picked = {evaluations[round(span * i / max(1, count - 1))] for i in range(count)}
+        return sorted(picked | {step for step in self.also if step <= last})
+
+
+def _log_spaced(points: int, last: int) -> list[int]:
+    """About `points` whole numbers from 1 to `last`, evenly spaced on a logarithmic axis."""
+    if points == 0:
+        return []
+    import numpy as np  # late: help must not wait for it
+
+    return [int(step) for step in np.unique(np.geomspace(1, last, points).round())]
+
+
+def changed_defaults(settings: Any, names: tuple[str, ...]) -> list[str]:
+    """Those of the names whose values are not the default's."""
+    usual = type(settings)()
+    return [name for name in names if getattr(settings, name) != getattr(usual, name)]

@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_type_hints
 
 from headway.settings.checks import SettingsError, refuse, require, told
+from headway.settings.renamed import renamed_to
 
 MOST_COMBINATIONS = 100_000
 """Combinations of one sweep: a slip must not fill the memory."""
@@ -54,7 +55,9 @@ def changed(settings: Any, values: Mapping[str, Any]) -> Any:
 def kind_of(settings: Any, name: str) -> Any:
     """What a setting is declared to be; a SettingsError, with all names, if there is no such setting."""
     known = names(settings)
-    require(name in known, f"there is no setting {name!r} to vary. There are {', '.join(known)}.")
+    now = renamed_to(name)
+    hint = f" It is called {now} now." if now else ""
+    require(name in known, f"there is no setting {name!r} to vary.{hint} There are {', '.join(known)}.")
     group, _, own = name.rpartition(".")
     return get_type_hints(type(getattr(settings, group) if group else settings))[own]
 

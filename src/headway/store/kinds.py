@@ -1,57 +1,26 @@
-"""Which settings belong to which kind of cell: the one place that knows.
-
-A new kind of computation adds a line to `KINDS`. Only the settings are named here, never the code that
-computes, so that a record can be read where the accelerator's packages are missing.
-"""
+"""Cells and their descriptions on disk."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from headway.records import Cell, plain, revive
-from headway.settings import (
-    ConstructionSettings,
-    FlowSettings,
-    PortraitSettings,
-    RecallSettings,
-    RegressionSettings,
-    Settings,
-    SingleLocationSettings,
-    StageTimesSettings,
-    ToySettings,
-)
+from headway import registry
+from headway.records import Cell, Open, plain
 from headway.store.files import canonical
-from headway.store.revival import MANY, revived_quickly
-
-KINDS: dict[str, type] = {
-    "markov": Settings,
-    "construction": ConstructionSettings,
-    "flow": FlowSettings,
-    "regression": RegressionSettings,
-    "portrait": PortraitSettings,
-    "stage-times": StageTimesSettings,
-    "single-location": SingleLocationSettings,
-    "recall": RecallSettings,
-    "toy": ToySettings,
-}
+from headway.store.older import upgraded
+from headway.store.revival import MANY
 
 IDENTITY = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{16}")
 
 
 def checked_identity(cell: Cell) -> str:
-    """The name of a cell's folder, if such a cell can be found again."""
-    if cell.kind not in KINDS:
-        raise ValueError(f"cells of the kind {cell.kind!r} cannot be stored; there are {', '.join(KINDS)}.")
-    if not isinstance(cell.settings, KINDS[cell.kind]):
-        raise ValueError(
-            f"a cell of the kind {cell.kind!r} holds {type(cell.settings).__name__}, "
-            f"but it needs {KINDS[cell.kind].__name__}."
-        )
+    """The name of a cell's folder."""
     identity = cell.identity
     if not IDENTITY.fullmatch(identity):
         raise ValueError(f"{identity!r} cannot name a folder of the store.")
@@ -59,19 +28,20 @@ def checked_identity(cell: Cell) -> str:
 
 
 def revive_cell(description: Mapping[str, Any]) -> Cell:
-    """The inverse of `Cell.describe`: what comes back describes itself in the very same words, or is refused."""
-    kind, seeds = description["kind"], description["seeds"]
-    if kind not in KINDS:
+    """The cell that a description means: the inverse of `Cell.describe`, also for the words of older versions."""
+    kind, seeds, source = description["kind"], description["seeds"], description.get("source", "")
+    if not (isinstance(kind, str) and isinstance(source, str)):
         raise ValueError(f"it is a record of the kind {kind!r}: made by another version of Headway.")
     if not (isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise ValueError(f"its seeds are {seeds!r}: made by another version of Headway.")
-    settings = revived_quickly(KINDS[kind], description["settings"])
-    if settings is not None:
-        return Cell(settings, tuple(seeds), kind)
-    cell = Cell(revive(KINDS[kind], description["settings"]), tuple(seeds), kind)
-    if canonical(cell.describe()) != canonical(description):
-        raise ValueError("its settings are not written as this Headway writes them: made by another version of it.")
-    return cell
+    settings = _settings(kind, canonical(description["settings"]), source)
+    return Cell(settings, tuple(seeds), kind, source)
+
+
+@lru_cache(MANY)
+def _settings(kind: str, told: str, source: str) -> Any:
+    """Ten thousand cells share a few settings: each is made and checked once."""
+    return registry.settings_of(kind, upgraded(kind, json.loads(told)), source)
 
 
 def named_by(description: Mapping[str, Any], text: str = "") -> str:
@@ -84,7 +54,10 @@ def named_by(description: Mapping[str, Any], text: str = "") -> str:
 
 def summary(cell: Cell) -> str:
     """What a reader needs to tell cells apart: the seeds, and the settings that are not the default."""
-    changed = _changes(cell.settings, _default(cell.kind))
+    standard = registry.usual(cell.kind)
+    if isinstance(cell.settings, Open) or standard is None:
+        return f"{len(cell.seeds)} seeds; {_told(plain(cell.settings))}"
+    changed = _changes(cell.settings, standard)
     return f"{len(cell.seeds)} seeds; " + (", ".join(changed) or "default settings")
 
 
@@ -101,9 +74,10 @@ def _changes(settings: Any, standard: Any, prefix: str = "") -> tuple[str, ...]:
     return tuple(changed)
 
 
-@cache
-def _default(kind: str) -> Any:
-    return KINDS[kind]()
+def _told(settings: Any) -> str:
+    """The task's own settings, of a kind of which the usual ones are not known."""
+    task = settings.get("task", settings)
+    return ", ".join(f"task.{name}={value}" for name, value in task.items())
 
 
 @cache

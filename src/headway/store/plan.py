@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headway.records import Cell
 from headway.store import files
-from headway.store.kinds import KINDS, summary
+from headway.store.kinds import summary
 from headway.store.lock import is_locked
 
 FORMAT = "headway plan"
@@ -40,7 +40,7 @@ def announced(root: Path, cells: Sequence[Cell]) -> Generator[None]:
     """
     wanted = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
     # Whether what lies there can be read, and whether there is such a kind, is found out by who opens it.
-    missing = [cell for cell in wanted if cell.kind in KINDS and not os.path.lexists(root / cell.identity)]
+    missing = [cell for cell in wanted if not os.path.lexists(root / cell.identity)]
     path = root / f"sweep-{secrets.token_hex(8)}.plan"
     _sweep(root)
     descriptor = _write(path, missing) if missing else None

@@ -8,15 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headway.laboratory import shape_of
-from headway.laboratory.emergence import shape_of as shape_of_adaptive
+from headway import registry
 from headway.records import Cell
 from headway.store.kinds import revive_cell
 
-ADAPTIVE = ("single-location", "recall")
-"""Kinds of cells that are trained for as long as their plateau lasts."""
-TRAINED = ("markov", *ADAPTIVE)
-"""Kinds of cells of which many share a program; every other cell is computed in one go, on its own."""
 FORMAT = "headway order 1"
 """Of the JSON that carries bundles to other processes."""
 
@@ -31,8 +26,9 @@ class Bundle:
     cell's bits must not depend on which others are done, or done elsewhere."""
 
     @property
-    def kind(self) -> str:
-        return self.cells[0].kind
+    def trained(self) -> bool:
+        """Whether its cells are trained together; others are computed in one go."""
+        return registry.is_trained(self.cells[0].kind)
 
     @property
     def members(self) -> int:
@@ -54,14 +50,12 @@ def pack(cells: Iterable[Cell]) -> list[Bundle]:
     for cell in dict.fromkeys(cells):
         alike[program_of(cell)].append(cell)
     bundles = [Bundle(tuple(group), _capacity(group)) for group in alike.values()]
-    return sorted(bundles, key=lambda bundle: (bundle.kind in TRAINED) + (bundle.kind == "markov"))
+    return sorted(bundles, key=lambda bundle: bundle.trained)
 
 
 def program_of(cell: Cell) -> Any:
-    """Equal for cells that share a program: (kind, shape), or a name of its own for what is computed in one go."""
-    if cell.kind not in TRAINED:
-        return cell.identity
-    return cell.kind, (shape_of_adaptive if cell.kind in ADAPTIVE else shape_of)(cell.settings)
+    """Equal for cells that share a program: its shape, or a name of its own for what is computed alone."""
+    return registry.shape(cell)
 
 
 def cut(bundle: Bundle, pieces: int) -> list[Bundle]:
@@ -88,4 +82,4 @@ def decode(text: str | bytes) -> list[Bundle]:
 
 
 def _capacity(cells: Sequence[Cell]) -> int:
-    return max(cell.settings.training.samples for cell in cells) if cells[0].kind == "markov" else 0
+    return max(cell.settings.training.samples for cell in cells) if registry.is_trained(cells[0].kind) else 0

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
+from headway import registry
 from headway.records import Cell
 from headway.store import Store, files
 from headway.store import failure as failures_on_disk
@@ -135,7 +136,7 @@ def _order(bundles: Sequence[Bundle], store: Store, *, keep: bool) -> Generator[
         folder.mkdir(parents=True, exist_ok=True)
         files.write(path, encode(bundles).encode())
     try:
-        yield Order(store.root, path, len(bundles))
+        yield Order(store.root, path, len(bundles), registry.files())
     finally:
         if not keep:
             _remove(folder, path.stem)

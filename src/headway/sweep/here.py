@@ -3,28 +3,24 @@
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from headway.laboratory import Group, device
-from headway.laboratory.flow import flow
-from headway.laboratory.hand_made import hand_made
-from headway.laboratory.portrait import portrait
-from headway.laboratory.regression import regression
-from headway.laboratory.stage_times import stage_times
-from headway.laboratory.toy import toy_run
+from headway import registry
 from headway.records import Cell
-from headway.store import Busy, Store, StoreError, Work, failure, provenance
+from headway.store import Store, StoreError, Work, failure, provenance
 from headway.store.plan import announced
-from headway.sweep.adaptive import run_adaptive
 from headway.sweep.begun import SECONDS, take
-from headway.sweep.bundle import ADAPTIVE, Bundle, cut, waves
+from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.compiled import share
 from headway.sweep.plan import pieces_of
 from headway.sweep.rungs import Rungs
+from headway.sweep.users_code import look_at_users_code
 from headway.sweep.watch import Silence, Watch
-from headway.training.train import Segment, Stretch
+from headway.tasks.task import about_task
+from headway.training.chunks import device
+from headway.training.group import Group, Tick
 
 SAVE_EVERY = 10.0
 """Seconds between checkpoints, as long as they are quickly made: what a kill -9 can cost."""
@@ -32,15 +28,6 @@ SAVING = 1.0
 """Seconds that a checkpoint may take: one of thousands of cells, which takes longer, is made as much more seldom."""
 MOST_SELDOM = 30.0
 """But not more: five minutes apart, whatever a disk is doing."""
-AT_ONCE = {
-    "construction": hand_made,
-    "flow": flow,
-    "regression": regression,
-    "portrait": portrait,
-    "stage-times": stage_times,
-    "toy": toy_run,
-}
-"""Kind of a cell -> what computes it in one go; the other cells are trained."""
 SHORTEST, LONGEST = 0.1, 2.0
 """Seconds between two looks at what another process works on."""
 _said: set[str] = set()
@@ -50,6 +37,7 @@ _said: set[str] = set()
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with."""
     cells, watch = list(cells), watch or Silence()
+    look_at_users_code(cells, store, watch)
     with announced(store.root, cells):
         errors: list[Exception] = []
         for wave in waves(cells):
@@ -96,14 +84,12 @@ def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
     """
     if not bundle.cells:
         return ()
-    if bundle.kind in AT_ONCE:
-        return _compute_at_once(bundle.cells[0], store, watch)
+    if not bundle.trained:
+        return _compute_at_once(bundle.cells, store, watch)
     pieces = pieces_of(bundle)
     if len(pieces) > 1:
         return tuple(cell for piece in pieces for cell in run_bundle(piece, store, watch))
     try:
-        if bundle.kind in ADAPTIVE:
-            return run_adaptive(bundle.cells, store, watch)
         return _run_group(bundle.cells, bundle.capacity, store, watch)
     except Exception as error:
         if len(bundle.cells) == 1 or "RESOURCE_EXHAUSTED" not in str(error):
@@ -137,17 +123,19 @@ def _wanted(bundle: Bundle, store: Store, once: bool, errors: list[Exception]) -
     return tuple(wanted)
 
 
-def _compute_at_once(cell: Cell, store: Store, watch: Watch) -> tuple[Cell, ...]:
-    try:
-        with store.open(cell, wait=False) as work:
-            if work.record is None:
-                watch.note(f"computing {cell.kind}, {len(cell.seeds)} seeds")
-                began = time.monotonic()
-                trajectory = AT_ONCE[cell.kind](cell)
-                work.place(trajectory, provenance(device(), time.monotonic() - began))
-    except Busy:
-        return (cell,)
-    return ()
+def _compute_at_once(cells: Sequence[Cell], store: Store, watch: Watch) -> tuple[Cell, ...]:
+    with ExitStack() as held:
+        taken = take(cells, store, watch, held)
+        works = [begun.work for each in taken.at.values() for begun in each]
+        if works:
+            free = [work.cell for work in works]
+            watch.note(f"computing {cells[0].kind}, {sum(len(cell.seeds) for cell in free)} seeds")
+            began = time.monotonic()
+            found = registry.compute(free)
+            origin = provenance(device(), time.monotonic() - began)
+            for work, trajectory in zip(works, found, strict=True):
+                work.place(trajectory, origin)
+    return taken.busy
 
 
 def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> tuple[Cell, ...]:
@@ -174,47 +162,61 @@ def _train(
     began = saved = time.monotonic()
     pause = SAVE_EVERY
     group = Group(cells, references, capacity)
-    if group.form.shortfall is not None and group.form.shortfall not in _said:
-        _said.add(group.form.shortfall)
-        watch.note(group.form.shortfall)
-    pending: list[Stretch] = []
-    measured: Segment | None = None  # The last evaluation: the one state that is kept between saves.
+    shortfall = None if group.form is None else group.form.shortfall
+    if shortfall is not None and shortfall not in _said:
+        _said.add(shortfall)
+        watch.note(shortfall)
+    pending: dict[int, list[Tick]] = {index: [] for index in range(len(works))}
+    measured = 0  # The step of the last evaluation: of its state one can go on.
     rungs = Rungs()
 
-    def save() -> None:
-        """Keep everything up to the last evaluation; step 0 alone is a function of the seeds and not worth it."""
-        nonlocal saved, measured, pause
-        if measured is None or measured.step == 0:
-            return
-        last, measured, start = measured, None, time.monotonic()
-        kept = [stretch for stretch in pending if stretch.step <= last.step]
-        pending[:] = pending[len(kept) :]
-        for index, (work, state) in enumerate(zip(works, group.checkpoints(last), strict=True)):
-            state[SECONDS] = np.asarray([before + time.monotonic() - began])
-            work.save(group.part(kept, index), state, last.step)
-        share()
-        saved = time.monotonic()
-        pause = SAVE_EVERY * min(max(1.0, (saved - start) / SAVING), MOST_SELDOM)
+    def save(indices: Sequence[int], least: int = 1) -> None:
+        """Keep everything up to the last evaluation; step 0, a function of the seeds, only if that is all."""
+        nonlocal saved, pause
+        start, states = time.monotonic(), None
+        for index in indices:
+            kept = [tick for tick in pending[index] if tick.step <= measured]
+            if not kept or measured < least:
+                continue
+            states = group.checkpoints() if states is None else states
+            state = {**states[index], SECONDS: np.asarray([before + time.monotonic() - began])}
+            works[index].save(group.part(kept, index), state, measured)
+            pending[index] = pending[index][len(kept) :]
+        if states is not None:
+            share()
+            saved = time.monotonic()
+            pause = SAVE_EVERY * min(max(1.0, (saved - start) / SAVING), MOST_SELDOM)
+
+    def finish(indices: Sequence[int]) -> None:
+        save(indices, least=0)
+        facts, weights = group.facts(), group.weights()
+        for index in indices:
+            del pending[index]
+            words = {"about": asdict(about_task(cells[index].settings.task))}
+            origin = provenance(device(), before + time.monotonic() - began) | words
+            works[index].finish(facts[index], origin, weights[index])
 
     try:
-        for segment in group.segments(position, None if fresh else checkpoints):
-            pending.append(segment.stretch)
-            if segment.probe is not None:
-                measured = segment
-            _tell(segment, rungs, watch)
-            if segment.probe is not None and (time.monotonic() - saved > pause or segment.step == steps):
-                save()
+        for tick in group.ticks(position, None if fresh else checkpoints):
+            for ticks in pending.values():
+                ticks.append(tick)
+            if tick.measured is not None:
+                measured = tick.step
+            _tell(tick, rungs, watch)
+            if group.until_learnt and (done := [index for index in pending if group.done(index)]):
+                finish(done)
+            elif tick.measured is not None and time.monotonic() - saved > pause and tick.step < steps:
+                save(list(pending))
     except KeyboardInterrupt:
-        save()
+        save(list(pending))
         raise
-    seconds = before + time.monotonic() - began
-    origin = provenance(device(), seconds)
-    for work, facts, weights in zip(works, group.facts(segment), group.weights(segment), strict=True):
-        work.finish(facts, origin, weights)
+    finish(list(pending))
     watch.end(cells)
 
 
-def _tell(segment: Stretch, rungs: Rungs, watch: Watch) -> None:
-    at = None if segment.probe is None else rungs.update(segment.probe["kl_rungs"])
-    if segment.losses.shape[1]:
-        watch.advance(segment.step, segment.losses[:, -1], at)
+def _tell(tick: Tick, rungs: Rungs, watch: Watch) -> None:
+    at = None
+    if tick.measured is not None and "kl_rungs" in tick.measured:
+        at = rungs.update(tick.measured["kl_rungs"])
+    if tick.losses.shape[1]:
+        watch.advance(tick.step, tick.losses[:, -1], at)

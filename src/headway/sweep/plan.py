@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headway.laboratory.footprint import footprint, room
 from headway.records import Cell
 from headway.store import Store, StoreError
-from headway.sweep.bundle import TRAINED, Bundle, cut, program_of, waves
+from headway.sweep.bundle import Bundle, cut, program_of, waves
+from headway.training.memory import footprint, room
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ def pieces_of(bundle: Bundle, workers: int = 1) -> list[Bundle]:
 
 def memory_of(bundle: Bundle) -> int | None:
     """Bytes that its program needs; None for what is computed in one go."""
-    if bundle.kind not in TRAINED:
+    if not bundle.trained:
         return None
-    _, shape = program_of(bundle.cells[0])
-    return footprint(shape, bundle.capacity).of(bundle.members)
+    settings = bundle.cells[0].settings
+    return footprint(settings, bundle.capacity).of(bundle.members)
 
 
 def pace_of(programs: set[Any], store: Store) -> dict[Any, float]:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from headway.experiments.load import load_experiment
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, decode, pack
 from headway.sweep.compiled import kept_compiled
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m headway.sweep.worker", description="Compute bundles of cells.")
     parser.add_argument("--store", type=Path, required=True, help="folder of the records")
     parser.add_argument("--order", type=Path, required=True, help="JSON file that says which cells")
+    parser.add_argument("--code", action="append", default=[], help="a user's file that defines tasks of the order")
     parser.add_argument("--only", type=int, help="take only the bundle of this number, from 0 on")
     parser.add_argument("--from", type=int, default=0, dest="start", help="begin with the bundle of this number")
     parser.add_argument("--with-parent", action="store_true", help="stop, and save, when the parent process dies")
@@ -46,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         follow_parent(os.getppid())
     watch = Told()
     try:
+        for path in options.code:
+            load_experiment(path)
         bundles = decode(options.order.read_bytes())
         chosen = bundles[options.start :] + bundles[: options.start]
         return work(chosen if options.only is None else [bundles[options.only]], Store(options.store), watch)

@@ -1,8 +1,8 @@
 """Feature matrices: Haar-distributed orthogonal matrices, if wanted orthogonal to each other."""
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from __future__ import annotations
+
+from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
 
 
 def haar(key: PRNGKeyArray, size: int) -> Float[Array, "size size"]:

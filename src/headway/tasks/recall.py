@@ -1,26 +1,21 @@
 """In-context associative recall of paper B: find the pair that the query names, and say its other half."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from headway.settings import RecallTaskSettings
+from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
+from headway.records import About
+from headway.settings.checks import require, require_number, require_probability, require_whole, settle
+from headway.tasks.task import Example, with_numbers
 
-Number = Float[Array, ""] | float
-
-
-class RecallExample(NamedTuple):
-    """What a model reads, what it should answer at its last position, and which pairs are the query's."""
-
-    inputs: Int[Array, " read"]
-    target: Int[Array, ""]
-    relevant: Bool[Array, " pair"]
+if TYPE_CHECKING:
+    from headway.tasks.run import Settings
 
 
-class AssociativeRecall(eqx.Module):
+@dataclass(frozen=True)
+class Recall:
     """k_1 v_1 .. k_n v_n q -> f(q), where v_i = f(k_i) and f maps symbols to symbols, at random for each sequence.
 
     With three pairs from a pool of symbols 0 .. 9, keys and values alike:
@@ -33,26 +28,141 @@ class AssociativeRecall(eqx.Module):
     one of the first `favourites` symbols with probability p, and otherwise any symbol.
     """
 
-    tokens: int = eqx.field(static=True)
-    pairs: int = eqx.field(static=True)
-    favourites: int = eqx.field(static=True)
+    NAME: ClassVar[str] = "recall"
+    NUMBERS: ClassVar[tuple[str, ...]] = ("copies", "favoured")
+    PROGRESS: ClassVar[str] = "accuracy"
 
-    def sample(self, key: PRNGKeyArray, copies: Number, favoured: Number) -> RecallExample:
-        """One sequence with B = `copies` and p = `favoured`, both of which may be traced."""
+    vocab: int = 64
+    """N_tokens: symbols in the pool that keys and values share."""
+    pairs: int = 16
+    """N_pairs: how many pairs a sequence shows before the query."""
+    copies: float = 1.0
+    """B: how many slots hold the query's pair on average; with 1 it is always one (context repetition)."""
+    favoured: float = 0.0
+    """p: how probably the query is one of the favourite symbols (cross-sample repetition)."""
+    favourites: int = 2
+    """How many symbols are favourites."""
+
+    rungs: ClassVar[tuple[str, ...]] = ("uniform", "any value of the context", "the query's value")
+
+    def __post_init__(self) -> None:
+        settle(self, "task.")
+        require_whole("task.vocab", self.vocab, 2)
+        require_whole("task.pairs", self.pairs, 1)
+        require_whole("task.favourites", self.favourites, 1)
+        require_number("task.copies", self.copies, least=1)
+        require(
+            self.copies <= self.pairs,
+            f"{self.copies:g} copies do not fit into {self.pairs} pairs. Use task.copies <= {self.pairs}.",
+        )
+        require(
+            self.favourites <= self.vocab,
+            f"{self.favourites} favourites are more than the {self.vocab} symbols. Use at most {self.vocab}.",
+        )
+        require_probability("task.favoured", self.favoured)
+
+    @classmethod
+    def usual(cls) -> Settings[Recall]:
+        """Paper B's four layers. Symbols are looked up in a table, which libraries start with variance 1.
+
+        Ours: it goes on until most answers are right; with few pairs, naming any value gets 5 % right.
+        """
+        from headway.tasks.run import plateau_settings
+
+        settings: Any = plateau_settings(cls(), threshold=0.05)
+        return settings.changed(
+            model={"layers": 4, "initialisation": "unit-embedding"}, training={"until": 0.9, "test_samples": 2048}
+        )
+
+    @property
+    def reads(self) -> int:
+        """Keys, values and the query."""
+        return 2 * self.pairs + 1
+
+    @property
+    def predicted(self) -> int:
+        return 1
+
+    @property
+    def chance(self) -> float:
+        """Accuracy without a look at the sequence: 1/N_tokens."""
+        return 1 / self.vocab
+
+    @property
+    def naming(self) -> float:
+        """Accuracy of naming the value in any one slot, without repetition.
+
+        It is right if the slot is the query's, or if the slot's value happens to be the query's.
+        """
+        right = 1 / self.pairs
+        return right + (1 - right) / self.vocab
+
+    def check(self, settings: Any) -> None:
+        threshold = settings.training.threshold
+        require(
+            threshold is None or self.chance < threshold <= 1,
+            f"training.threshold is {threshold}, but {self.chance:.2g} of the answers are right without a "
+            f"look at the sequence. Use a number above {self.chance:.2g} and at most 1, or more symbols.",
+        )
+
+    def about(self) -> About:
+        return About(
+            title=f"Associative recall of {self.pairs} pairs of {self.vocab} symbols",
+            rungs=self.rungs,
+            loss="cross-entropy",
+            progress="accuracy",
+            measures=(
+                ("attention_relevant", "attention of the query on the value that it should name"),
+                ("attention_previous", "attention of values on the keys before them"),
+                ("accuracy_repeated", "accuracy on sequences with the repetition of the training"),
+                ("loss_repeated", "loss on sequences with the repetition of the training"),
+            ),
+        )
+
+    def sample(self, key: PRNGKeyArray) -> Example:
+        """One sequence; B and p may be traced. `extra` says which pairs are the query's."""
         mapping_key, query_key, choice_key, slot_key, copy_key, others_key = jax.random.split(key, 6)
-        mapping = jax.random.randint(mapping_key, (self.tokens,), 0, self.tokens)
-        usual = jax.random.uniform(choice_key) < favoured
-        query = jax.random.randint(query_key, (), 0, jnp.where(usual, self.favourites, self.tokens))
-        more = jax.random.uniform(copy_key, (self.pairs,)) < (copies - 1) / max(self.pairs - 1, 1)
+        mapping = jax.random.randint(mapping_key, (self.vocab,), 0, self.vocab)
+        usual = jax.random.uniform(choice_key) < self.favoured
+        query = jax.random.randint(query_key, (), 0, jnp.where(usual, self.favourites, self.vocab))
+        more = jax.random.uniform(copy_key, (self.pairs,)) < (self.copies - 1) / max(self.pairs - 1, 1)
         slot = jnp.arange(self.pairs) == jax.random.randint(slot_key, (), 0, self.pairs)
         relevant = slot | more
-        # Any symbol but the query: one of the next tokens - 1, counted round the pool.
-        others = (query + jax.random.randint(others_key, (self.pairs,), 1, self.tokens)) % self.tokens
+        # Any symbol but the query: one of the next vocab - 1, counted round the pool.
+        others = (query + jax.random.randint(others_key, (self.pairs,), 1, self.vocab)) % self.vocab
         keys = jnp.where(relevant, query, others)
         inputs = jnp.append(jnp.stack([keys, mapping[keys]], axis=1).ravel(), query)
-        return RecallExample(inputs, mapping[query], relevant)
+        return Example(inputs, mapping[query][None], extra=relevant)
+
+    def ladder(self, example: Example) -> Float[Array, "rung 1 symbol"]:
+        """Any symbol; a value of the context, as often as it stands there; the value behind the query's key."""
+        symbols = jnp.arange(self.vocab)
+        named = jnp.mean(example.inputs[1::2, None] == symbols, axis=0)
+        known = symbols == example.targets[0]
+        uniform = jnp.full((self.vocab,), 1 / self.vocab)
+        return jnp.log(jnp.stack([uniform, named, known.astype(uniform.dtype)]))[:, None]
+
+    def tests(self) -> dict[str, Recall]:
+        """Without any repetition, and with that of the training."""
+        return {"": with_numbers(self, {"copies": 1.0, "favoured": 0.0}), "repeated": self}
+
+    def measures(self, example: Example, reading: Any, test: str) -> dict[str, Array]:
+        """`attention_relevant` is the query's attention on the value it should say, `attention_previous` that of values
+        on the keys right before them, in all layers but the last, of which only the query's row is computed.
+        """
+        guess = reading.logits[0]
+        target = example.targets[0]
+        if test == "repeated":
+            right = (jnp.argmax(guess) == target).astype(guess.dtype)
+            return {"loss_repeated": -jax.nn.log_softmax(guess)[target], "accuracy_repeated": right}
+        relevant = example.extra.astype(guess.dtype)
+        patterns = [heads.pattern for heads in reading.heads]
+        found = {"attention_relevant": jnp.stack([pattern[:, -1, 1::2] @ relevant for pattern in patterns])}
+        before = [_previous(pattern) for pattern in patterns[:-1]]
+        return {**found, "attention_previous": jnp.stack(before)} if before else found
 
 
-def associative_recall(settings: RecallTaskSettings) -> AssociativeRecall:
-    """The task; nothing of it is drawn before a sequence is."""
-    return AssociativeRecall(settings.tokens, settings.pairs, settings.favourites)
+def _previous(pattern: Float[Array, "head query key"]) -> Float[Array, " head"]:
+    """Mean over the values' positions 1, 3, .. of the attention on the position before."""
+    value = jnp.arange(1, pattern.shape[1], 2)
+    return jnp.mean(pattern[:, value, value - 1], axis=1)

@@ -1,28 +1,29 @@
 """Single-location regression of paper B: find the one vector that matters, and map it."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Num, PRNGKeyArray
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from headway.settings import LocationTaskSettings
+from headway.lazily import Array, Bool, Float, PRNGKeyArray, jax, jnp
+from headway.records import About
+from headway.settings.checks import require, require_probability, require_whole, settle
 from headway.tasks.features import haar
+from headway.tasks.task import Example, with_numbers
 
-Count = Num[Array, ""] | int
-Probability = Float[Array, ""] | float
-
-
-class LocationExample(NamedTuple):
-    """What a model reads, what it should answer at its last position, and where the answer is to be found."""
-
-    inputs: Float[Array, "read input"]
-    target: Float[Array, " dimension"]
-    relevant: Bool[Array, " read"]
+if TYPE_CHECKING:
+    from headway.tasks.run import Settings
 
 
-class SingleLocation(eqx.Module):
+class Map(NamedTuple):
+    """What a seed has to learn: W*, and the vector that cross-sample repetition repeats."""
+
+    matrix: Float[Array, "dimension dimension"]
+    favourite: Float[Array, " dimension"]
+
+
+@dataclass(frozen=True)
+class SingleLocation:
     """y* = W* x_s with x_t ~ N(0, I/d), t = 1..T, and W* orthogonal, so that E|y*|^2 = 1 and silence costs 1/2.
 
     With T = 4, one copy, and the mark as the last row; the model answers at the empty position behind the dots:
@@ -35,34 +36,63 @@ class SingleLocation(eqx.Module):
     position is ours: if the answer were read off one of the T, the residual path could carry it there by itself.
     """
 
-    matrix: Float[Array, "dimension dimension"]
-    favourite: Float[Array, " dimension"]
-    length: int = eqx.field(static=True)
-    random: bool = eqx.field(static=True)
-    mark: bool = eqx.field(static=True)
+    NAME: ClassVar[str] = "single-location"
+    NUMBERS: ClassVar[tuple[str, ...]] = ("copies", "repeated")
 
-    def sample(self, key: PRNGKeyArray, copies: Count, repeated: Probability) -> LocationExample:
-        """One sequence with B = `copies` and p = `repeated`, both of which may be traced."""
-        place_key, noise_key, choice_key = jax.random.split(key, 3)
-        dimension = len(self.matrix)
-        relevant = self._places(place_key, copies)
-        noise = jax.random.normal(noise_key, (self.length + 1, dimension)) / jnp.sqrt(dimension)
-        usual = jax.random.uniform(choice_key) < repeated
-        wanted = jnp.where(usual, self.favourite, noise[-1])
-        vectors = jnp.where(relevant[:, None], wanted, noise[:-1])
-        marks = relevant.astype(vectors.dtype) * self.mark
-        inputs = jnp.concatenate([vectors, marks[:, None]], axis=1)
-        empty = jnp.zeros((1, dimension + 1), inputs.dtype)
-        # Exact whatever precision the model is trained in.
-        target = jnp.matmul(self.matrix, wanted, precision="highest")
-        return LocationExample(jnp.concatenate([inputs, empty]), target, jnp.append(relevant, False))
+    length: int = 64
+    """T: how many positions there are to look at, before an empty one at which the model answers."""
+    dimension: int = 16
+    """d: of every vector and of the answer."""
+    position: Literal["random", "fixed"] = "random"
+    """Where the relevant vector is: anywhere in each sequence, or always at the last of the T positions."""
+    mark: bool = True
+    """Whether a further input says which position is relevant."""
+    copies: int = 1
+    """B: at how many positions the relevant vector stands (context repetition)."""
+    repeated: float = 0.0
+    """p: how probably the relevant vector is one that stays the same all along (cross-sample repetition)."""
 
-    def _places(self, key: PRNGKeyArray, copies: Count) -> Bool[Array, " {self.length}"]:
-        """Which of the T positions hold the relevant vector: any set of B, or the last B."""
-        if not self.random:
-            return jnp.arange(self.length) >= self.length - copies
-        order = jax.random.permutation(key, self.length)
-        return order < copies
+    rungs: ClassVar[tuple[str, ...]] = ("silence", "the mean of all positions", "the relevant position")
+
+    def __post_init__(self) -> None:
+        settle(self, "task.")
+        require_whole("task.length", self.length, 1)
+        require_whole("task.dimension", self.dimension, 1)
+        require_whole("task.copies", self.copies, 1)
+        require(
+            self.copies <= self.length,
+            f"{self.copies} copies do not fit on {self.length} positions. Use task.copies <= {self.length}.",
+        )
+        require_probability("task.repeated", self.repeated)
+
+    @classmethod
+    def usual(cls) -> Settings[SingleLocation]:
+        """Paper B's two layers of four heads of 64 without norm, and Adam on fresh samples until the plateau has ended.
+
+        Ours: the start, which is the usual one of libraries and of which the slides are silent; the budget of steps,
+        the tail, when it is measured and on how much.
+        """
+        from headway.tasks.run import plateau_settings
+
+        return plateau_settings(cls(), threshold=0.1)
+
+    @property
+    def reads(self) -> int:
+        """Positions that the model reads: the T of the task and the one at which it answers."""
+        return self.length + 1
+
+    @property
+    def predicted(self) -> int:
+        return 1
+
+    @property
+    def inputs(self) -> int:
+        """Numbers that a position holds: the vector and the mark."""
+        return self.dimension + 1
+
+    @property
+    def outputs(self) -> int:
+        return self.dimension
 
     @property
     def optimum(self) -> float:
@@ -71,17 +101,74 @@ class SingleLocation(eqx.Module):
         0 where the relevant position can be known. Else every position is as likely as any other, the best guess is
         W* times the mean of all vectors, and its loss is (1 - 1/T) / 2.
         """
-        return 0.0 if self.mark or not self.random else 0.5 * (1 - 1 / self.length)
+        return 0.0 if self.mark or self.position == "fixed" else 0.5 * (1 - 1 / self.length)
+
+    def about(self) -> About:
+        return About(
+            title=f"Single-location regression, {self.length} positions in {self.dimension} dimensions",
+            rungs=self.rungs,
+            loss="half the squared error",
+            unit="",
+            measures=(
+                ("attention_relevant", "attention on the relevant position"),
+                ("gain", "how much of W* is learnt: <y, y*> where every position is relevant"),
+                ("loss_alone", "loss with a single copy of the relevant vector"),
+            ),
+        )
+
+    def world(self, key: PRNGKeyArray) -> Map:
+        """A freshly drawn W* (Haar) and favourite (uniform on the sphere)."""
+        matrix_key, favourite_key = jax.random.split(key)
+        direction = jax.random.normal(favourite_key, (self.dimension,))
+        return Map(haar(matrix_key, self.dimension), direction / jnp.linalg.norm(direction))
+
+    def sample(self, world: Map, key: PRNGKeyArray) -> Example:
+        """One sequence; B and p may be traced. `extra` says which of the positions read are relevant."""
+        place_key, noise_key, choice_key = jax.random.split(key, 3)
+        relevant = self._places(place_key)
+        noise = jax.random.normal(noise_key, (self.reads, self.dimension)) / jnp.sqrt(self.dimension)
+        usual = jax.random.uniform(choice_key) < self.repeated
+        wanted = jnp.where(usual, world.favourite, noise[-1])
+        vectors = jnp.where(relevant[:, None], wanted, noise[:-1])
+        marks = relevant.astype(vectors.dtype) * self.mark
+        inputs = jnp.concatenate([vectors, marks[:, None]], axis=1)
+        empty = jnp.zeros((1, self.inputs), inputs.dtype)
+        return Example(
+            jnp.concatenate([inputs, empty]), _mapped(world, wanted)[None], extra=jnp.append(relevant, False)
+        )
+
+    def _places(self, key: PRNGKeyArray) -> Bool[Array, " {self.length}"]:
+        """Which of the T positions hold the relevant vector: any set of B, or the last B."""
+        if self.position == "fixed":
+            return jnp.arange(self.length) >= self.length - self.copies
+        return jax.random.permutation(key, self.length) < self.copies
+
+    def ladder(self, world: Map, example: Example) -> Float[Array, "rung 1 dimension"]:
+        """0; what a reader answers who does not know which position is relevant; and what one who knows answers."""
+        vectors = example.inputs[:-1, : self.dimension]
+        mean = _mapped(world, jnp.mean(vectors, axis=0))
+        return jnp.stack([jnp.zeros_like(mean), mean, example.targets[0]])[:, None]
+
+    def tests(self) -> dict[str, SingleLocation]:
+        """Never with cross-sample repetition: with the copies of the training; with one; with nothing but copies."""
+        return {
+            name: with_numbers(self, {"copies": copies, "repeated": 0.0})
+            for name, copies in (("", self.copies), ("alone", 1), ("everywhere", self.length))
+        }
+
+    def measures(self, world: Map, example: Example, reading: Any, test: str) -> dict[str, Array]:
+        """`gain` is E<y, y*> where every position is relevant, so that wherever a head looks it sees the same.
+
+        It is what the toy model calls w / sqrt(d), read apart from attention.
+        """
+        if test == "alone":
+            return {"loss_alone": 0.5 * jnp.sum((reading.logits[0] - example.targets[0]) ** 2)}
+        if test == "everywhere":
+            return {"gain": jnp.dot(reading.logits[0], example.targets[0])}
+        relevant = example.extra.astype(reading.logits.dtype)
+        return {"attention_relevant": jnp.stack([heads.pattern[:, -1] @ relevant for heads in reading.heads])}
 
 
-def single_location(settings: LocationTaskSettings, key: PRNGKeyArray) -> SingleLocation:
-    """A task with a freshly drawn W* (Haar) and favourite (uniform on the sphere)."""
-    matrix_key, favourite_key = jax.random.split(key)
-    direction = jax.random.normal(favourite_key, (settings.dimension,))
-    return SingleLocation(
-        haar(matrix_key, settings.dimension),
-        direction / jnp.linalg.norm(direction),
-        settings.length,
-        settings.position == "random",
-        settings.mark,
-    )
+def _mapped(world: Map, vector: Float[Array, " dimension"]) -> Float[Array, " dimension"]:
+    """W* x, exact whatever precision the model is trained in."""
+    return jnp.matmul(world.matrix, vector, precision="highest")

@@ -29,3 +29,9 @@ def _on_cpu() -> bool:
 
 def _room() -> float:
     return GPU_SHARE * (jax.devices()[0].memory_stats() or {}).get("bytes_limit", 16 * 2**30)
+
+
+def device() -> str:
+    """The device that will be used, in words."""
+    first = jax.devices()[0]
+    return f"{first.platform}: {first.device_kind}"

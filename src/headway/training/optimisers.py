@@ -1,5 +1,6 @@
 """Optimisers and schedules from optax, with PyTorch's conventions and rates that may differ between members."""
 
+import inspect
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -7,6 +8,7 @@ import optax
 from jaxtyping import Array, Float
 
 from headway.settings import TrainingSettings
+from headway.settings.optimiser_names import OWN, factory_of
 from headway.training.data import Count
 
 Number = Float[Array, ""] | float
@@ -21,17 +23,48 @@ class Rates(NamedTuple):
     clip: Number
 
 
+def rates_may_differ(settings: TrainingSettings) -> bool:
+    """Whether members of one program may have different rates: optimisers of others may look at theirs."""
+    return settings.optimiser in OWN
+
+
 def optimiser(
     settings: TrainingSettings, rates: Rates, steps_per_epoch: Count
 ) -> optax.GradientTransformationExtraArgs:
     """Clip, optimise, schedule; its `update` wants the loss as `value` for the plateau schedule."""
     clip = optax.stateless(lambda grads, _: clipped(grads, rates.clip))
-    if settings.optimiser == "adamw":
-        method = optax.chain(optax.scale_by_adam(0.9, 0.999, 1e-8), optax.add_decayed_weights(rates.weight_decay))
-    else:  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
-        method = optax.chain(optax.add_decayed_weights(rates.weight_decay), optax.trace(rates.momentum))
-    return optax.with_extra_args_support(
-        optax.chain(clip, method, _schedule(settings, steps_per_epoch), optax.scale(-rates.learning_rate))
+    method = _method(settings, rates)
+    return optax.with_extra_args_support(optax.chain(clip, method, _schedule(settings, steps_per_epoch)))
+
+
+def _method(settings: TrainingSettings, rates: Rates) -> optax.GradientTransformation:
+    """Gradients to steps."""
+    asked = settings.optimiser
+    if asked == "adamw":
+        adam = optax.scale_by_adam(0.9, 0.999, 1e-8)
+        return optax.chain(adam, optax.add_decayed_weights(rates.weight_decay), optax.scale(-rates.learning_rate))
+    if asked == "sgd":  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
+        decay, momentum = optax.add_decayed_weights(rates.weight_decay), optax.trace(rates.momentum)
+        return optax.chain(decay, momentum, optax.scale(-rates.learning_rate))
+    if not isinstance(asked, str):
+        own = asked.use()
+        return own if isinstance(own, optax.GradientTransformation) else own(settings.learning_rate)
+    return named(settings)
+
+
+def named(settings: TrainingSettings) -> optax.GradientTransformation:
+    """An optimiser of optax. What it has arguments for is its own; weight decay that it has none for is added."""
+    assert isinstance(settings.optimiser, str)
+    factory = factory_of(settings.optimiser)
+    taken = inspect.signature(factory).parameters
+    arguments = {name: getattr(settings, name) for name in ("weight_decay", "momentum") if name in taken}
+    own = factory(settings.learning_rate, **(arguments | dict(settings.arguments)))
+    if "weight_decay" in taken or settings.weight_decay == 0:
+        return own
+    decay = settings.learning_rate * settings.weight_decay
+    return optax.chain(
+        own,
+        optax.stateless(lambda updates, weights: optax.tree.add_scale(updates, -decay, weights)),
     )
 
 
@@ -64,7 +97,7 @@ def _schedule(settings: TrainingSettings, steps_per_epoch: Count) -> optax.Gradi
 
 def current_rate(settings: TrainingSettings, rates: Rates, state: Any) -> Float[Array, ""]:
     """The learning rate that the next step will use; `state` is that of `optimiser`."""
-    _, _, schedule, _ = state
+    _, _, schedule = state
     factor = jnp.ones(())
     if settings.schedule in ("plateau", "plateau-step"):
         factor = schedule.scale

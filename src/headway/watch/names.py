@@ -40,7 +40,7 @@ def _grids() -> dict[Any, str]:
     """Settings of every run of every grid; where experiments share a run, the first one names it."""
     names: dict[Any, str] = {}
     for name in NAMES:
-        for grid, runs in find(name).GRIDS.items():
+        for grid, runs in find(name).grids.items():
             for run, settings in runs.items():
                 names.setdefault(settings, f"{run}, {grid}" if run == name else f"{name}: {run}, {grid}")
     return names

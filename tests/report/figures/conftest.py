@@ -9,7 +9,8 @@ import pytest
 from tests.report.made_run import FOUR, made_settings, made_trajectory
 
 from headway.records import Trajectory
-from headway.settings import Blocks, Settings, TaskSettings
+from headway.tasks.chain import Blocks, Chain
+from headway.tasks.run import Settings
 
 ARRIVALS = np.array([5, 20, 200])
 """Steps at which rungs 1, 2 and 3 are reached."""
@@ -32,7 +33,7 @@ class Staircase:
 
     @property
     def settings(self) -> Settings:
-        return Settings(task=TaskSettings(blocks=self.blocks, horizon=self.horizon))
+        return Settings(task=Chain(blocks=self.blocks, horizon=self.horizon))
 
     def run(self, **changes: np.ndarray) -> Trajectory:
         """The run, with some arrays or facts replaced; one that it does not have is measured at every evaluation."""

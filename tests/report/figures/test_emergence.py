@@ -22,7 +22,7 @@ def runs(grids):
 
 
 def test_plateaus_stand_against_every_size_beside_the_published_law():
-    usual = {name: run for name, run in runs(LAW).items() if not name.startswith("Xavier")}
+    usual = [run for run in runs(LAW).values() if run[0].model.initialisation != "xavier"]
     length, dimension, copies, share = figure_plateau_sizes(usual, lambda run: 100.0).axes
     assert [axes.get_xlabel() for axes in (length, dimension, copies, share)] == ["T", "d", "copies B", "share p"]
     medians = [line for line in length.get_lines() if line.get_linestyle() == "-"]
@@ -44,7 +44,7 @@ def test_a_transition_shows_loss_gain_and_attention():
 
 def test_recall_shows_every_run_and_both_attentions():
     several = runs(RECALL)
-    usual = {name: run for name, run in several.items() if not name.startswith("fan-in")}
+    usual = [run for run in several.values() if run[0].model.initialisation != "fan-in"]
     figure = figure_recall(usual)
     assert [axes.get_title() for axes in figure.axes] == ["2 pairs", "4 pairs"]
     named = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -59,7 +59,7 @@ def test_recall_shows_every_run_and_both_attentions():
 
 
 def test_times_of_recall_stand_against_both_sizes_for_both_ends():
-    usual = {name: run for name, run in runs(RECALL).items() if not name.startswith("fan-in")}
+    usual = [run for run in runs(RECALL).values() if run[0].model.initialisation != "fan-in"]
     panels = figure_recall_sizes(usual, lambda run: 100.0, 0.5).axes
     assert [axes.get_title() for axes in panels] == [f"to an accuracy of {end}%" for end in (5, 5, 50, 50)]
     medians = [[line for line in axes.get_lines() if line.get_linestyle() == "-"] for axes in panels]
@@ -71,7 +71,7 @@ def test_times_of_recall_stand_against_both_sizes_for_both_ends():
 
 
 def test_repetition_shows_copies_on_the_left_and_shares_on_the_right():
-    left, right = figure_repetition(runs(REPETITION)).axes
+    left, right = figure_repetition(list(runs(REPETITION).values())).axes
     words = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in (left, right)]
     assert words[0] == ["B = 1", "B = 2", "B = 4", "with repetition"]
     assert words[1] == ["p = 0", "p = 0.5", "p = 0.9", "with repetition"]
@@ -86,10 +86,10 @@ def test_figures_without_numbers_can_be_drawn(last):
             for values in trajectory.arrays.values():
                 values[:, last:] = np.nan
                 values[:, : 0 if last else None] = np.nan
-        figure_of(several).draw_without_rendering()
+        figure_of(list(several.values())).draw_without_rendering()
     settings, trajectory = runs(LAW)["T = 8, d = 4"]
     for values in trajectory.arrays.values():
         values[:] = np.nan
     trajectory.facts["plateau"][:] = np.nan
     figure_emergence((settings, trajectory)).draw_without_rendering()
-    figure_plateau_sizes({"one": (settings, trajectory)}, lambda run: 100.0).draw_without_rendering()
+    figure_plateau_sizes([(settings, trajectory)], lambda run: 100.0).draw_without_rendering()

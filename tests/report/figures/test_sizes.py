@@ -8,7 +8,7 @@ from tests.report.figures.drawn import labelled, upright
 
 from headway.report.figures import figure_sizes, reference_names, rung_names
 from headway.report.figures.sizes import rungs_met
-from headway.settings import Settings
+from headway.tasks.run import Settings
 
 
 def sized(staircase, **training) -> Settings:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.report.made_stage_times import made_stage_times
 
-from headway.experiments.stage_times import GRIDS
+from headway.experiments.stage_times import EXPERIMENT
 from headway.report.figures.stage_times import FACTORS, durations, figure_stage_times
 
 
 def made(grid="quick", seeds=(0, 1, 2)):
-    return {name: (settings, made_stage_times(settings, seeds)) for name, settings in GRIDS[grid].items()}
+    return {name: (settings, made_stage_times(settings, seeds)) for name, settings in EXPERIMENT.grids[grid].items()}
 
 
 def test_every_factor_has_a_panel_with_its_values_and_fitted_laws():
@@ -23,7 +23,7 @@ def test_every_factor_has_a_panel_with_its_values_and_fitted_laws():
 
 
 def test_durations_are_differences_and_unknown_from_a_stage_that_never_ends():
-    trajectory = made_stage_times(GRIDS["quick"]["base"])
+    trajectory = made_stage_times(EXPERIMENT.grids["quick"]["base"])
     ends = trajectory.facts["boundaries"]
     ends[1, 1:] = np.inf
     found = durations(trajectory)

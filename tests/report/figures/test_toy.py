@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.report.made_toy import FORMULA, made_toy
 
+from headway.experiments.toy_sizes import every_size
 from headway.report.figures import (
     figure_late,
     figure_law,
@@ -16,25 +17,28 @@ from headway.report.figures import (
 )
 from headway.settings import ToySettings
 
-SETTINGS = ToySettings(dimensions=(4, 16), lengths=(32, 64), copies=(1, 2), points=21)
-RUN = SETTINGS, made_toy(SETTINGS)
+SIZES = every_size(ToySettings(points=21), dimension=(4, 16), length=(32, 64), copies=(1, 2))
+
+
+def made(every=SIZES, **how):
+    return [(settings, made_toy(settings, **how)) for settings in every]
 
 
 def lines(axes):
     return [line for line in axes.get_lines() if len(np.atleast_1d(line.get_xdata())) > 2]
 
 
-def test_the_transition_is_drawn_in_steps_of_the_largest_case():
-    figure = figure_transition(RUN)
+def test_the_transition_is_drawn_in_steps():
+    figure = figure_transition(made()[-1])
     left, _ = figure.axes
     assert left.get_title() == "d = 16, T = 64, B = 2"
     steps = lines(left)[-1].get_xdata()
     assert steps[-1] == pytest.approx(2.5 * FORMULA * 4 * 64 / 2)
 
 
-@pytest.mark.parametrize("along, count", [("lengths", 4), ("copies", 4)])
+@pytest.mark.parametrize("along, count", [("length", 4), ("copies", 4)])
 def test_plateaus_are_shown_as_shares_of_root_d_times_t_beside_the_closed_form(along, count):
-    (axes,) = figure_plateaus({"one": RUN}, along=along).axes
+    (axes,) = figure_plateaus({"one": made()}, along=along).axes
     solid = [line for line in axes.get_lines() if line.get_linestyle() == "-"]
     dashed = [line for line in axes.get_lines() if line.get_linestyle() == "--"]
     assert (len(solid), len(dashed)) == (count, 2)
@@ -43,7 +47,7 @@ def test_plateaus_are_shown_as_shares_of_root_d_times_t_beside_the_closed_form(a
 
 
 def test_a_law_stands_over_what_it_predicts():
-    plateaus = RUN[1].facts["plateau"]
+    plateaus = np.stack([trajectory.facts["plateau"] for _, trajectory in made()], axis=1)
     (axes,) = figure_law({"one": (plateaus, plateaus * 1.1, plateaus[0] * 2)}).axes
     published, fitted = axes.get_lines()[:2]
     assert fitted.get_ydata() == pytest.approx(np.full(8, 1.1))
@@ -54,9 +58,9 @@ def test_a_law_stands_over_what_it_predicts():
 
 
 def test_a_prediction_stands_over_its_measurement():
-    one = replace(SETTINGS, copies=(1,))
-    told, seen = (one, made_toy(one, constant=1.4)), (one, made_toy(one, constant=1.3))
-    panels = figure_over(told, seen, ("told", "seen")).axes
+    one = [settings for settings in SIZES if settings.copies == 1]
+    panels = figure_over(made(one, constant=1.4), made(one, constant=1.3), ("told", "seen")).axes
+    assert panels[0].get_title() == "d = 16, T = 64"
     assert [len(lines(axes)) for axes in panels[:2]] == [2, 4]
     ratios = np.concatenate([line.get_ydata() for line in panels[2].get_lines()[:2]])
     assert ratios == pytest.approx(np.full(4, 1.4 / 1.3))
@@ -64,18 +68,19 @@ def test_a_prediction_stands_over_its_measurement():
 
 @pytest.mark.parametrize("lost", [True, False])
 def test_every_figure_can_be_drawn_without_a_number(lost):
-    settings = replace(SETTINGS, copies=(1,), repeated=(0.0, 0.2))
-    trajectory = made_toy(settings)
-    arrays = {name: np.full_like(values, np.nan) for name, values in trajectory.arrays.items()} if lost else {}
-    facts = {"plateau": np.full_like(trajectory.facts["plateau"], np.inf)} if lost else {}
-    run = settings, replace(trajectory, arrays={**trajectory.arrays, **arrays}, facts={**trajectory.facts, **facts})
-    plateaus = run[1].facts["plateau"]
+    runs = made(every_size(SIZES[0], dimension=(4, 16), repeated=(0.0, 0.2)))
+    if lost:
+        for place, (settings, trajectory) in enumerate(runs):
+            arrays = {name: np.full_like(values, np.nan) for name, values in trajectory.arrays.items()}
+            facts = {**trajectory.facts, "plateau": np.full_like(trajectory.facts["plateau"], np.inf)}
+            runs[place] = settings, replace(trajectory, arrays=arrays, facts=facts)
+    plateaus = np.stack([trajectory.facts["plateau"] for _, trajectory in runs], axis=1)
     for figure in (
-        figure_transition(run),
-        figure_repeated(run),
-        figure_over(run, run, ("a", "b")),
-        figure_late(run, run, ("a", "b")),
-        figure_plateaus({"a": run, "b": run}, along="repeated"),
+        figure_transition(runs[-1]),
+        figure_repeated(runs[2:]),
+        figure_over(runs, runs, ("a", "b")),
+        figure_late(runs[0], runs[0], ("a", "b")),
+        figure_plateaus({"a": runs, "b": runs}, along="repeated"),
         figure_law({"a": (plateaus, plateaus, plateaus[0])}),
     ):
         figure.draw_without_rendering()

@@ -21,12 +21,12 @@ SCORE_BYTES = 2**28
 
 def serves(model: Transformer, examples: int, queries: int) -> bool:
     """Whether this machine, this precision and the size of the score table suit the kernel."""
-    attention = model.blocks[0].attention
-    size = 4 * attention.query.shape[0] * queries * model.length * model.tokens**2
+    attention = model.layers[0].attention
+    size = 4 * attention.query.shape[0] * queries * model.length * model.vocab**2
     return (
         jax.devices()[0].platform == "cpu"
         and attention.value.dtype == jnp.float32
-        and model.tokens**2 <= 4 * examples
+        and model.vocab**2 <= 4 * examples
         and size <= SCORE_BYTES
         and usable()
     )

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from headway.kernels.cpu import usable
+from headway.models.positions import is_additive
 from headway.models.transformer import Transformer
 
 SLICES = 16
@@ -37,11 +38,11 @@ def serves(model: Transformer) -> bool:
     settings = model.settings
     return (
         jax.devices()[0].platform == "cpu"
-        and model.blocks[0].attention.value.dtype == jnp.float32
+        and model.layers[0].attention.value.dtype == jnp.float32
         and 0 < settings.dropout <= MOST
         and settings.norm != "pre"
         and settings.embedding == "learned"
-        and settings.positions != "one-hot"
+        and is_additive(settings)
         and settings.width >= LEAST_WIDTH
         and usable()
     )

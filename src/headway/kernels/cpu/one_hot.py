@@ -20,8 +20,8 @@ from headway.kernels.cpu.one_hot_forward import read_work
 from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
 from headway.kernels.windows import contexts_of, shares_of
 from headway.models.attention import Attention
+from headway.models.rows import Rows
 from headway.models.transformer import Transformer
-from headway.settings import TaskSettings
 
 SLICE = 2500
 """Queries of a slice: enough for its own sums to cost little, few enough for threads to end together."""
@@ -31,10 +31,10 @@ _compiling = threading.Lock()
 
 
 def gradient(
-    model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"], weights: Float[Array, " batch"]
+    model: Transformer, task: Rows, sequences: Int[Array, "batch time"], weights: Float[Array, " batch"]
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient, loss_b = mean over the predicted tokens of -log p(token)."""
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     contexts, shape = _contexts(model, task, sequences)
     shares = shares_of(weights, task, len(contexts))
     tables = _score_table(attention, shape), _value_table(attention, shape)
@@ -48,15 +48,15 @@ def gradient(
     scores = _in_order(scores) * _scale(attention)
     query = jnp.concatenate([scores[..., :d], scores[..., begin : begin + shape.length]], axis=-1)
     value = _widened(_in_order(values)[..., :d], shape.width)
-    parts = lambda tree: (tree.blocks[0].attention.query, tree.blocks[0].attention.value)  # noqa: E731
+    parts = lambda tree: (tree.layers[0].attention.query, tree.layers[0].attention.value)  # noqa: E731
     return _in_order(losses), eqx.tree_at(parts, model, (query, value))
 
 
 def read(
-    model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"]
+    model: Transformer, task: Rows, sequences: Int[Array, "batch time"]
 ) -> tuple[Float[Array, "batch predicted token"], Float[Array, "head query key"]]:
     """Logits of every predicted token, and the patterns' mean over the batch (of an n-gram model, over windows too)."""
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     contexts, shape = _contexts(model, task, sequences)
     slices = _slices(len(contexts), shape)
     logits = jax.ShapeDtypeStruct((len(contexts), shape.queries, shape.tokens), jnp.float32)
@@ -70,11 +70,11 @@ def read(
 
 
 def _contexts(
-    model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"]
+    model: Transformer, task: Rows, sequences: Int[Array, "batch time"]
 ) -> tuple[Int32[Array, "contexts tokens"], Shape]:
     contexts, queries = contexts_of(model.length, task, sequences)
-    heads = model.blocks[0].attention.query.shape[0]
-    return contexts.astype(jnp.int32), Shape(heads, model.tokens, model.length, queries)
+    heads = model.layers[0].attention.query.shape[0]
+    return contexts.astype(jnp.int32), Shape(heads, model.vocab, model.length, queries)
 
 
 def _score_table(attention: Attention, shape: Shape) -> Float[Array, "head row column"]:

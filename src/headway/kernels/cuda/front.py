@@ -32,9 +32,9 @@ def part_of(attention: Attention) -> int:
 
 def shared_front(model: Transformer) -> Front:
     """Every (position, token) once; row = position * tokens + token."""
-    constant = jnp.broadcast_to(jnp.arange(model.tokens)[:, None], (model.tokens, model.length))
+    constant = jnp.broadcast_to(jnp.arange(model.vocab)[:, None], (model.vocab, model.length))
     x = jnp.swapaxes(jax.vmap(model.embed)(constant), 0, 1)
-    return _projected(model, x.reshape(model.length * model.tokens, -1))
+    return _projected(model, x.reshape(model.length * model.vocab, -1))
 
 
 def own_front(model: Transformer, tokens: Int[Array, "batch time"], keys: Key[Array, " batch"]) -> Front:
@@ -50,7 +50,7 @@ def filled(x: Float[Array, "..."], *sizes: int) -> Float[Array, "..."]:
 
 def _projected(model: Transformer, x: Float[Array, "row width"]) -> Front:
     stream = filled(x, len(x), WIDTH)
-    return Front(stream, stream @ _projection(model.blocks[0].attention))
+    return Front(stream, stream @ _projection(model.layers[0].attention))
 
 
 def _projection(attention: Attention) -> Float[Array, "width columns"]:

@@ -11,50 +11,52 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
+from headway.kernels.asked import Asked
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, MOST_QUERIES, attend, attend_backward
 from headway.kernels.cuda.front import WIDTH, Front, filled, own_front, part_of, shared_front
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, summed, tail, tail_bytes, tail_weights
-from headway.models.positions import IN_THE_STREAM
+from headway.models.rows import Rows
 from headway.models.transformer import Transformer
 from headway.presets import FULL
-from headway.settings import Settings, TaskSettings
+
+IN_THE_STREAM = ("learned", "one-hot", "sinusoidal", "none")
+"""Positions that ask nothing of the scores: what they say, the embedding says."""
 
 
-def covers(settings: Settings) -> bool:
+def covers(asked: Asked) -> bool:
     """Whole sequences, with sizes that fit the kernels of the heads and what follows them."""
-    model, task = settings.model, settings.task
     return (
-        settings.context is None
-        and task.length <= MOST_LENGTH
-        and task.horizon <= MOST_QUERIES
-        and model.stream(task.tokens, settings.length) // model.heads <= MOST_PART
-        and fits(settings)
+        not asked.windows
+        and asked.reads <= MOST_LENGTH
+        and asked.queries <= MOST_QUERIES
+        and asked.model.stream(asked.vocab, asked.reads) // asked.model.heads <= MOST_PART
+        and fits(asked)
     )
 
 
-def fits(settings: Settings) -> bool:
-    """One block with the full model's switches in TF32, with sizes that fit the kernel behind the heads."""
-    model, task = settings.model, settings.task
+def fits(asked: Asked) -> bool:
+    """One layer with the full model's switches in TF32, with sizes that fit the kernel behind the heads."""
+    model = asked.model
     free = ("heads", "embedding", "positions", "width", "mlp", "scaled_scores", "dropout", "initialisation", "scale")
     switches = replace(FULL, **{name: getattr(model, name) for name in free})
     return (
         model == switches
         and model.positions in IN_THE_STREAM
-        and settings.training.precision == "tf32"
-        and WIDTH // 2 < model.stream(task.tokens, settings.length) <= WIDTH
+        and asked.precision == "tf32"
+        and WIDTH // 2 < model.stream(asked.vocab, asked.reads) <= WIDTH
         and 0 < model.mlp <= HIDDEN
-        and task.tokens <= MOST_TOKENS
+        and asked.vocab <= MOST_TOKENS
         and usable()
-        and shared_limit() >= tail_bytes(task.tokens)
+        and shared_limit() >= tail_bytes(asked.vocab)
     )
 
 
 def gradient(
     model: Transformer,
-    task: TaskSettings,
+    task: Rows,
     sequences: Int[Array, "batch time"],
     weights: Float[Array, " batch"],
     key: PRNGKeyArray | None,
@@ -79,8 +81,8 @@ def _members_gradient(
     key_data: UInt32[Array, "member word"] | None = None,
 ) -> tuple[Float[Array, " member"], Transformer]:
     members, batch = shares.shape
-    block, length, tokens = model.blocks[0], model.length, model.tokens
-    assert block.mlp is not None and block.attention.output is not None and model.readout is not None
+    layer, length, tokens = model.layers[0], model.length, model.vocab
+    assert layer.mlp is not None and layer.attention.output is not None and model.readout is not None
     noisy = key_data is not None
     if key_data is None:
         front, back = jax.vjp(jax.vmap(shared_front), model)
@@ -92,11 +94,11 @@ def _members_gradient(
         places = jnp.broadcast_to(jnp.arange(batch * length).reshape(batch, length), (members, batch, length))
         words = jax.vmap(jax.vmap(jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))))(keys[:, :, 1:])
     places = places.astype(jnp.int32)
-    heads, part = block.attention.query.shape[1], part_of(block.attention)
+    heads, part = layer.attention.query.shape[1], part_of(layer.attention)
     sizes = Sizes(members, batch, length, queries, tokens, heads, part, front.stream.shape[1], not noisy)
 
     heads_out, normaliser = attend(sizes, front, places)
-    output = filled(block.attention.output, members, heads, part, WIDTH).reshape(members, heads * part, WIDTH)
+    output = filled(layer.attention.output, members, heads, part, WIDTH).reshape(members, heads * part, WIDTH)
     attended = jnp.einsum("mbqi,mio->mbqo", heads_out, output)
     behind = tail(sizes, model, front, places, attended, sequences[:, :, -queries:], shares, words)
     d_output = summed(heads_out, behind.d_attended).reshape(members, heads, part, WIDTH)
@@ -106,21 +108,21 @@ def _members_gradient(
     if noisy:  # positions that predict nothing have no residual of their own
         d_stream = jnp.pad(d_stream, [(0, 0), (0, 0), (length - queries, 0), (0, 0)]).reshape(front.stream.shape)
     (grads,) = back(Front(d_stream, d_projected))
-    inner, width = block.attention.output.shape[2:]
+    inner, width = layer.attention.output.shape[2:]
     found = (d_output[:, :, :inner, :width], *tail_weights(model, behind))
     return jnp.sum(behind.losses, axis=(1, 2)), eqx.tree_at(_behind_the_front, grads, found)
 
 
 def _behind_the_front(model: Transformer) -> tuple:
     """The weights that come after queries, keys and values."""
-    return model.blocks[0].attention.output, *behind_the_heads(model)
+    return model.layers[0].attention.output, *behind_the_heads(model)
 
 
 def behind_the_heads(model: Transformer) -> tuple:
     """The weights that come after the output matrix, as `tail_weights` has them."""
-    block = model.blocks[0]
-    assert block.mlp is not None
-    mlp, (first, second) = block.mlp, block.norms
+    layer = model.layers[0]
+    assert layer.mlp is not None
+    mlp, (first, second) = layer.mlp, layer.norms
     of_mlp = mlp.inner, mlp.inner_bias, mlp.outer, mlp.outer_bias
     return *of_mlp, first.scale, first.shift, second.scale, second.shift, model.readout
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
+from headway.kernels.asked import Asked
 from headway.kernels.cuda.front import WIDTH, Front, filled, shared_front
 from headway.kernels.cuda.full import behind_the_heads, fits
 from headway.kernels.cuda.members import over_members
@@ -20,8 +21,8 @@ from headway.kernels.cuda.tail import summed, tail, tail_weights
 from headway.kernels.cuda.window_attention import MOST_LENGTH, WARPS, Windows, add_last, last_rows, mix, mix_backward
 from headway.kernels.tables.layers import keys_of
 from headway.kernels.windows import contexts_of, shares_of
+from headway.models.rows import Rows
 from headway.models.transformer import Transformer
-from headway.settings import Settings, TaskSettings
 
 
 class Merged(NamedTuple):
@@ -35,19 +36,14 @@ class Merged(NamedTuple):
     """V_h O_h of all heads on top of each other."""
 
 
-def covers(settings: Settings) -> bool:
+def covers(asked: Asked) -> bool:
     """Windows for a model with the full model's switches and sizes that fit the kernels."""
-    return (
-        settings.context is not None
-        and settings.context <= MOST_LENGTH
-        and settings.model.heads in WARPS
-        and fits(settings)
-    )
+    return asked.windows and asked.reads <= MOST_LENGTH and asked.model.heads in WARPS and fits(asked)
 
 
 def gradient(
     model: Transformer,
-    task: TaskSettings,
+    task: Rows,
     sequences: Int[Array, "batch time"],
     weights: Float[Array, " batch"],
     key: PRNGKeyArray | None,
@@ -68,7 +64,7 @@ def _members_gradient(
     shares: Float[Array, "member window"],
     words: UInt32[Array, "member window site 2"] | None = None,
 ) -> tuple[Float[Array, " member"], Transformer]:
-    (members, count), tokens, settings = shares.shape, model.tokens, model.settings
+    (members, count), tokens, settings = shares.shape, model.vocab, model.settings
     merged, back = jax.vjp(jax.vmap(_merged), model)
     noisy = words is not None
     if words is None:
@@ -103,7 +99,7 @@ _gradient = over_members(_members_gradient)
 
 
 def _merged(model: Transformer) -> Merged:
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     assert attention.key is not None and attention.output is not None
     heads, _, part = attention.query.shape
     scale = 1 / math.sqrt(part) if attention.scaled else 1.0

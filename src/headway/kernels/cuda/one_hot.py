@@ -9,12 +9,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32
 
+from headway.kernels.asked import Asked
 from headway.kernels.cuda.launch import call, multiprocessors, shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.minimal import is_minimal
 from headway.kernels.windows import contexts_of, shares_of
+from headway.models.rows import Rows
 from headway.models.transformer import Transformer
-from headway.settings import Settings, TaskSettings
 
 SOURCE = "one_hot.cu"
 MOST_WARPS = 16
@@ -22,27 +23,26 @@ CACHE_BYTES = 40 * 2**20
 """Of the second-level cache, which has 50 MB on an H200: there 64 members in one launch cost 17 % more each than 16."""
 
 
-def covers(settings: Settings) -> bool:
+def covers(asked: Asked) -> bool:
     """The minimal model's switches in float32, with sizes that fit a warp and its share of shared memory."""
-    if not is_minimal(settings) or not usable():
+    if not is_minimal(asked) or not usable():
         return False
-    queries = settings.task.horizon if settings.context is None else 1
-    sizes = settings.model.heads, settings.task.tokens, settings.length, queries
-    return settings.task.tokens <= 64 and settings.length <= 32 and _warps(*sizes) >= 4
+    sizes = asked.model.heads, asked.vocab, asked.reads, asked.queries
+    return asked.vocab <= 64 and asked.reads <= 32 and _warps(*sizes) >= 4
 
 
 def gradient(
-    model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"], weights: Float[Array, " batch"]
+    model: Transformer, task: Rows, sequences: Int[Array, "batch time"], weights: Float[Array, " batch"]
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient; under vmap all members share one launch."""
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     contexts, queries = contexts_of(model.length, task, sequences)
     scale = 1 / math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
-    values = attention.value[..., : model.tokens]
+    values = attention.value[..., : model.vocab]
     shares = shares_of(weights, task, len(contexts))
     loss, scores, values = _gradient(queries, is_exact(model))(scale * attention.query, values, contexts, shares)
-    values = jnp.pad(values, [(0, 0), (0, 0), (0, attention.value.shape[-1] - model.tokens)])
-    parts = lambda tree: (tree.blocks[0].attention.query, tree.blocks[0].attention.value)  # noqa: E731
+    values = jnp.pad(values, [(0, 0), (0, 0), (0, attention.value.shape[-1] - model.vocab)])
+    parts = lambda tree: (tree.layers[0].attention.query, tree.layers[0].attention.value)  # noqa: E731
     return loss, eqx.tree_at(parts, model, (scale * scores, values))
 
 

@@ -34,12 +34,12 @@ class Tail(NamedTuple):
 
 def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targets, shares, words) -> Tail:
     """From what the heads' output matrix gives to the loss, and back."""
-    block = model.blocks[0]
-    assert block.mlp is not None
+    layer = model.layers[0]
+    assert layer.mlp is not None
     positions = sizes.batch, sizes.queries
     answers = _answers(sizes.tokens)
     rate = 0.0 if sizes.shared_rows else model.settings.dropout
-    macros = {"WIDTH": block.mlp.inner.shape[1], "TOKENS": sizes.tokens, "KEPT": f"{1 / (1 - rate):.9f}f"}
+    macros = {"WIDTH": layer.mlp.inner.shape[1], "TOKENS": sizes.tokens, "KEPT": f"{1 / (1 - rate):.9f}f"}
     start = (jnp.zeros_like(front.stream),) if sizes.shared_rows else ()
     matrices = _matrices(model)
     results = (
@@ -70,21 +70,21 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
 
 
 def _matrices(model: Transformer) -> tuple[Array, Array, Array]:
-    mlp, readout = model.blocks[0].mlp, model.readout
+    mlp, readout = model.layers[0].mlp, model.readout
     assert mlp is not None and readout is not None
     members = len(readout)
     return (
         filled(mlp.inner, members, WIDTH, HIDDEN),
         filled(mlp.outer, members, HIDDEN, WIDTH),
-        filled(readout, members, WIDTH, _answers(model.tokens)),
+        filled(readout, members, WIDTH, _answers(model.vocab)),
     )
 
 
 def _vectors(model: Transformer) -> Float[Array, "member 6 width"]:
-    block = model.blocks[0]
-    assert block.mlp is not None
-    first, second = block.norms
-    vectors = (first.scale, first.shift, second.scale, second.shift, block.mlp.outer_bias, block.mlp.inner_bias)
+    layer = model.layers[0]
+    assert layer.mlp is not None
+    first, second = layer.norms
+    vectors = (first.scale, first.shift, second.scale, second.shift, layer.mlp.outer_bias, layer.mlp.inner_bias)
     return jnp.stack([filled(vector, len(vector), WIDTH) for vector in vectors], axis=1)
 
 
@@ -100,7 +100,7 @@ def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
     by_inner, by_readout = summed(tail.normed, tail.d_hidden), summed(tail.final, tail.d_logits)
     hidden_sum = jnp.sum(tail.d_hidden, axis=(1, 2))[:, None]
     logit_sum = jnp.sum(tail.d_logits, axis=(1, 2))[:, None]
-    mlp = model.blocks[0].mlp
+    mlp = model.layers[0].mlp
     assert mlp is not None
     width, hidden = mlp.inner.shape[1:]
     return (
@@ -112,7 +112,7 @@ def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
         (slopes + jnp.sum(inner * hidden_sum, axis=2))[:, :width],
         jnp.sum(readout * by_readout, axis=2)[:, :width],
         jnp.sum(readout * logit_sum, axis=2)[:, :width],
-        (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.tokens],
+        (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.vocab],
     )
 
 

@@ -70,7 +70,7 @@ def merging_pays(attention: Attention, queries: int, keys: int) -> bool:
 
     With rotations between the matrices, there is no other way than the second.
     """
-    return not attention.rotary and queries * attention.query.shape[0] <= keys
+    return attention.positions.turn is None and queries * attention.query.shape[0] <= keys
 
 
 def written_by_value(attention: Attention, coordinates: int) -> Float[Array, "head width inner"]:

@@ -13,8 +13,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from headway.kernels.cpu import attention as fused
 from headway.kernels.tables.layers import enter, enter_fused, keys_of, leave, queries_of, tables_of
 from headway.kernels.windows import contexts_of
+from headway.models.rows import Rows
 from headway.models.transformer import Transformer
-from headway.settings import TaskSettings
 
 
 class BatchReading(NamedTuple):
@@ -26,7 +26,7 @@ class BatchReading(NamedTuple):
 
 def gradient(
     model: Transformer,
-    task: TaskSettings,
+    task: Rows,
     sequences: Int[Array, "batch time"],
     weights: Float[Array, " batch"],
     key: PRNGKeyArray | None,
@@ -55,7 +55,7 @@ def gradient(
         logits = logits.reshape(len(sequences), task.horizon, -1)
         targets = sequences[:, task.start :, None]
         # Not a look-up, whose gradient would be added number by number.
-        own = jnp.sum(jnp.where(targets == jnp.arange(model.tokens), logits, 0), axis=-1)
+        own = jnp.sum(jnp.where(targets == jnp.arange(model.vocab), logits, 0), axis=-1)
         surprise = jax.nn.logsumexp(logits, axis=-1) - own
         return jnp.sum(weights / total * jnp.mean(surprise, axis=1))
 
@@ -73,7 +73,7 @@ def gradient(
     return value, jax.tree.map(jnp.add, grads, spread(of_tables)[0])
 
 
-def read(model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"], chunk: int) -> BatchReading:
+def read(model: Transformer, task: Rows, sequences: Int[Array, "batch time"], chunk: int) -> BatchReading:
     """Logits at every predicted position and the mean pattern at the same positions, `chunk` sequences at a time.
 
     As in the simple form, an n-gram model's pattern is the mean over its windows, with one row.
@@ -106,7 +106,7 @@ def read(model: Transformer, task: TaskSettings, sequences: Int[Array, "batch ti
     return BatchReading(logits.reshape(-1, *logits.shape[2:])[: len(sequences)], jnp.stack(looked))
 
 
-def _shown(model: Transformer, task: TaskSettings, sequences: Int[Array, "batch time"]):
+def _shown(model: Transformer, task: Rows, sequences: Int[Array, "batch time"]):
     """What the model reads, and how many of its last positions predict."""
     contexts, predicted = contexts_of(model.length, task, sequences)
     return contexts[:, :-1], predicted

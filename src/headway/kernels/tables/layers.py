@@ -1,4 +1,4 @@
-"""The transformer's layers for a batch: into the first block, by tables or dense, and on to the logits."""
+"""The transformer's layers for a batch: into the first layer, by tables or dense, and on to the logits."""
 
 import jax
 import jax.numpy as jnp
@@ -19,19 +19,18 @@ from headway.kernels.tables.attention import (
     written_by_value,
 )
 from headway.models.dropout import dropout
-from headway.models.positions import sinusoidal
-from headway.models.transformer import Block, Transformer
-from headway.settings import TaskSettings
+from headway.models.rows import Rows
+from headway.models.transformer import Layer, Transformer
 
 Keys = Key[Array, "example site"] | None
 """One key for every place of an example where dropout acts."""
 
 
-def keys_of(model: Transformer, task: TaskSettings, key: PRNGKeyArray, places: Int[Array, " batch"]) -> Keys:
+def keys_of(model: Transformer, task: Rows, key: PRNGKeyArray, places: Int[Array, " batch"]) -> Keys:
     """The keys that the simple form would make, example by example and site by site."""
 
     def sites(key):
-        return jax.random.split(key, 2 * len(model.blocks) + 1)
+        return jax.random.split(key, 2 * len(model.layers) + 1)
 
     keys = jax.vmap(lambda place: jax.random.fold_in(key, place))(places)
     if model.length != task.length:
@@ -40,21 +39,21 @@ def keys_of(model: Transformer, task: TaskSettings, key: PRNGKeyArray, places: I
 
 
 def queries_of(model: Transformer, predicted: int) -> int:
-    """How many of the first block's positions are needed: those that predict, or all that a second block reads."""
-    return predicted if len(model.blocks) == 1 else model.length
+    """How many of the first layer's positions are needed: those that predict, or all that a second block reads."""
+    return predicted if len(model.layers) == 1 else model.length
 
 
 def tables_of(model: Transformer, predicted: int) -> Tables:
-    """Everything that enters and leaves the first block's heads, for every token at every position."""
-    every = jnp.broadcast_to(jnp.arange(model.tokens)[:, None], (model.tokens, model.length))
+    """Everything that enters and leaves the first layer's heads, for every token at every position."""
+    every = jnp.broadcast_to(jnp.arange(model.vocab)[:, None], (model.vocab, model.length))
     x = jnp.swapaxes(jax.vmap(model.embed)(every), 0, 1)
-    read = _before(model, model.blocks[0], x)
-    return table_heads(model.blocks[0].attention, x, read, queries_of(model, predicted), _coordinates(model, 0))
+    read = _before(model, model.layers[0], x)
+    return table_heads(model.layers[0].attention, x, read, queries_of(model, predicted), _coordinates(model, 0))
 
 
 def enter_fused(model: Transformer, tokens: Int[Array, "example length"], predicted: int):
     """As `enter` does, all examples in one call."""
-    tables, attention = tables_of(model, predicted), model.blocks[0].attention
+    tables, attention = tables_of(model, predicted), model.layers[0].attention
     start = tables.x if model.settings.residual else jnp.zeros((*tables.x.shape[:2], _coordinates(model, 0)))
     values = value_table(tables, attention.output, _coordinates(model, 0))
     return fused.attend(score_table(tables, attention), values, start, tokens)
@@ -63,13 +62,13 @@ def enter_fused(model: Transformer, tokens: Int[Array, "example length"], predic
 def enter(
     model: Transformer, tables: Tables | None, tokens: Int[Array, "example length"], predicted: int, keys: Keys
 ) -> tuple[Float[Array, "example query width"], Float[Array, "example head query key"]]:
-    """What the first block's heads write, on top of what they read if there is a residual; and their pattern."""
-    attention, queries, coordinates = model.blocks[0].attention, queries_of(model, predicted), _coordinates(model, 0)
+    """What the first layer's heads write, on top of what they read if there is a residual; and their pattern."""
+    attention, queries, coordinates = model.layers[0].attention, queries_of(model, predicted), _coordinates(model, 0)
     if tables is None and keys is not None and _sparse(model, queries):
         x, received, pattern = _sparse_heads(model, tokens, queries, keys)
     elif tables is None:
         x = _dropped(model, jax.vmap(model.embed)(tokens), keys, 0)
-        received, pattern = dense_heads(attention, _before(model, model.blocks[0], x), queries, coordinates)
+        received, pattern = dense_heads(attention, _before(model, model.layers[0], x), queries, coordinates)
         x = x[:, -queries:]
     else:
         received, pattern = looked_up_heads(tables, attention, tokens, coordinates)
@@ -79,19 +78,17 @@ def enter(
 
 def _sparse(model: Transformer, queries: int) -> bool:
     """Whether the heads' columns are taken from tables, less what fell."""
-    attention = model.blocks[0].attention
+    attention = model.layers[0].attention
     merged = attention.key is None or merging_pays(attention, queries, model.length)
     return dropped.serves(model) and not merged
 
 
 def _sparse_heads(model: Transformer, tokens: Int[Array, "example length"], queries: int, keys: Keys):
     """What the heads read at the queries, what they write, and their pattern."""
-    attention, coordinates = model.blocks[0].attention, _coordinates(model, 0)
+    attention, coordinates = model.layers[0].attention, _coordinates(model, 0)
     assert model.embedding is not None and attention.key is not None and keys is not None
-    width = model.embedding.shape[1]
-    places = jnp.zeros((model.length, width), model.embedding.dtype) if model.positions is None else model.positions
-    if model.settings.positions == "sinusoidal":
-        places = sinusoidal(model.length, width).astype(model.embedding.dtype)
+    # What the encoding, which only adds, makes of nothing.
+    places = model.placed(jnp.zeros((model.length, model.embedding.shape[1]), model.embedding.dtype))
     matrices = (attention.key, written_by_value(attention, coordinates), attention.query)
     rows = dropped.project(
         model.settings.dropout,
@@ -113,34 +110,34 @@ def _sparse_heads(model: Transformer, tokens: Int[Array, "example length"], quer
 def leave(
     model: Transformer, x: Float[Array, "example query width"], predicted: int, keys: Keys
 ) -> tuple[Float[Array, "example {predicted} token"], list[Float[Array, "example head _ key"]]]:
-    """From behind the first block's heads to the logits, with the later layers' patterns."""
+    """From behind the first layer's heads to the logits, with the later layers' patterns."""
     patterns = []
-    for number, block in enumerate(model.blocks):
-        queries = predicted if number == len(model.blocks) - 1 else model.length
+    for number, layer in enumerate(model.layers):
+        queries = predicted if number == len(model.layers) - 1 else model.length
         if number > 0:
             received, pattern = dense_heads(
-                block.attention, _before(model, block, x), queries, _coordinates(model, number)
+                layer.attention, _before(model, layer, x), queries, _coordinates(model, number)
             )
             x = _joined(model, x[:, -queries:], received, keys, 2 * number + 1)
             patterns.append(pattern)
-        x = block.norms[0](x) if model.settings.norm == "post" else x
-        if block.mlp is not None:
-            read = block.norms[1](x) if model.settings.norm == "pre" else x
-            out = block.mlp(read.reshape(-1, x.shape[-1])).reshape(x.shape)
+        x = layer.norms[0](x) if model.settings.norm == "post" else x
+        if layer.mlp is not None:
+            read = layer.norms[1](x) if model.settings.norm == "pre" else x
+            out = layer.mlp(read.reshape(-1, x.shape[-1])).reshape(x.shape)
             x = _joined(model, x, out, keys, 2 * number + 2)
-            x = block.norms[1](x) if model.settings.norm == "post" else x
+            x = layer.norms[1](x) if model.settings.norm == "post" else x
     x = x if model.final_norm is None else model.final_norm(x)
     rows = x.reshape(-1, x.shape[-1])
-    logits = rows[:, : model.tokens] if model.readout is None else rows @ model.readout
+    logits = rows[:, : model.vocab] if model.readout is None else rows @ model.readout
     return logits.reshape(len(x), predicted, -1), patterns
 
 
 def _coordinates(model: Transformer, number: int) -> int:
     """How much of the width is needed of what the heads write: the logits, if nothing comes after the heads."""
-    settings, block = model.settings, model.blocks[number]
-    plain = settings.norm == "none" and not settings.residual and block.mlp is None and model.readout is None
-    is_last = number == len(model.blocks) - 1
-    return model.tokens if plain and is_last else settings.stream(model.tokens, model.length)
+    settings, layer = model.settings, model.layers[number]
+    plain = settings.norm == "none" and not settings.residual and layer.mlp is None and model.readout is None
+    is_last = number == len(model.layers) - 1
+    return model.vocab if plain and is_last else settings.stream(model.vocab, model.length)
 
 
 def _dropped(model: Transformer, x: Float[Array, "example *shape"], keys: Keys, site: int):
@@ -149,9 +146,9 @@ def _dropped(model: Transformer, x: Float[Array, "example *shape"], keys: Keys, 
     return jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(x, keys[:, site])
 
 
-def _before(model: Transformer, block: Block, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+def _before(model: Transformer, layer: Layer, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
     """What the heads read."""
-    return block.norms[0](x) if model.settings.norm == "pre" else x
+    return layer.norms[0](x) if model.settings.norm == "pre" else x
 
 
 def _joined(

@@ -63,7 +63,7 @@ def write_document(
         flows = [run for run in own if flow_table.fits(run)]
         if flows:
             parts += [flow_table.WORDS, flow_table.flow_table(flows)]
-        shown = [run for run in own if "kl_rungs" in run.trajectory and getattr(run.settings, "context", None) is None]
+        shown = [run for run in own if "kl_rungs" in run.trajectory and run.settings.task.context is None]
         if shown:
             parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
-from headway.analysis.crossings import learnt_at
 from headway.records import Trajectory
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, dress
 
 AnyRun = tuple[Any, Trajectory]
-
-
-def ending(run: AnyRun, level: float) -> AnyRun:
-    """The same run with a plateau that ends at another loss, or accuracy."""
-    settings, trajectory = run
-    return settings, replace(trajectory, facts={**trajectory.facts, "plateau": learnt_at(trajectory, level)})
 
 
 def draw_family(

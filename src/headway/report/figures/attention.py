@@ -15,7 +15,7 @@ from headway.records import Trajectory
 from headway.report.colours import FAINT, MUTED, blend, full_strength, head_colours, rung_colours, to_hex
 from headway.report.figures.lines import Steps
 from headway.report.figures.style import styled
-from headway.settings import Blocks
+from headway.tasks.chain import Blocks
 
 LegendPlace = Literal["below", "right"]
 

@@ -67,7 +67,7 @@ def choices_of(runs: Mapping[str, Run]) -> list[Choice]:
     by_size: dict[float, dict[int | None, Halves]] = {}
     for settings, trajectory in runs.values():
         if np.isfinite(settings.training.size) and "excess_halves" in trajectory:
-            by_size.setdefault(settings.training.size, {})[settings.context] = stopped(trajectory)
+            by_size.setdefault(settings.training.size, {})[settings.task.context] = stopped(trajectory)
     return [
         _choice(size, models[None], {length: found for length, found in models.items() if length is not None})
         for size, models in sorted(by_size.items())

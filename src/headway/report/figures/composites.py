@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ from headway.report.figures.attention import draw_attention, draw_legend, neares
 from headway.report.figures.curves import draw_excess, draw_kl
 from headway.report.figures.lines import Boundaries, Steps
 from headway.report.figures.style import PAGE_WIDTH, new_figure, styled
-from headway.settings import Blocks, Settings
+from headway.tasks.chain import Blocks
 
 
 def telling_seed(trajectory: Trajectory) -> int:
@@ -65,7 +66,7 @@ def figure_stages(
 @styled
 def figure_overview(
     trajectory: Trajectory,
-    settings: Settings,
+    settings: Any,
     *,
     seed: int | None = None,
     steps: Steps | None = None,

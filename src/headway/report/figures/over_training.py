@@ -129,7 +129,8 @@ def _draw_ratios(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], words: Ma
                     note, place_below, xycoords=("data", "axes fraction"), ha="center", fontsize=5, color=MUTED
                 )
     _ratio_axis(axes, np.concatenate(everything))
-    labels = [f"{text}\n(first laid on)" if text.startswith("AdamW") else text for text in words.values()]
+    laid_on = {name: settings.optimiser == "adamw" for name, (settings, _) in runs.items()}
+    labels = [f"{text}\n(first laid on)" if laid_on[name] else text for name, text in words.items()]
     axes.set_xticks(range(len(runs)), labels)
     axes.set_xlim(-0.5, len(runs) - 0.5)
     axes.set_ylabel("boundary / the flow's")

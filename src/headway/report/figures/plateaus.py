@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,31 +11,29 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, INK, MUTED
 from headway.report.figures.against_size import name_every
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 from headway.report.figures.toy import Look, ToyRun
-from headway.settings import ToySettings
 
-Along = Literal["lengths", "copies", "repeated"]
-LABELS = {"lengths": "T", "copies": "copies B", "repeated": "share p"}
+Along = Literal["length", "copies", "repeated"]
+LABELS = {"length": "T", "copies": "copies B", "repeated": "share p"}
 Law = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Plateaus (seed, case), those of the law fitted to them (seed, case), and those of the published law (case,)."""
+"""Plateaus (seed, run), those of the law fitted to them (seed, run), and those of the published law (run,)."""
 
 
 @styled
-def figure_plateaus(runs: Mapping[str, ToyRun], *, along: Along) -> Figure:
-    """Plateau / (sqrt(d) T) of every case along one of its sizes, a colour for each d; dashed: the closed form."""
-    figure = new_figure(PAGE_WIDTH if len(runs) > 1 else 0.62 * PAGE_WIDTH, 2.3)
-    panels = figure.subplots(1, len(runs), squeeze=False, sharey=True)[0]
-    colours = _colours(runs)
-    for axes, (name, (settings, trajectory)) in zip(panels, runs.items(), strict=True):
+def figure_plateaus(kinds: Mapping[str, Sequence[ToyRun]], *, along: Along) -> Figure:
+    """Plateau / (sqrt(d) T) of every run along one of its sizes, a colour for each d; dashed: the closed form."""
+    figure = new_figure(PAGE_WIDTH if len(kinds) > 1 else 0.62 * PAGE_WIDTH, 2.3)
+    panels = figure.subplots(1, len(kinds), squeeze=False, sharey=True)[0]
+    colours = _colours(kinds)
+    for axes, (name, runs) in zip(panels, kinds.items(), strict=True):
         dress(axes)
-        _draw_plateaus(axes, settings, trajectory, along, colours)
-        axes.set_title(name if len(runs) > 1 else "")
+        _draw_plateaus(axes, runs, along, colours)
+        axes.set_title(name if len(kinds) > 1 else "")
         axes.set_xlabel(LABELS[along])
     panels[0].set_ylabel(r"plateau / ($\sqrt{d}\,T$)")
     keys = [Line2D([], [], color=colour, label=f"d = {size}") for size, colour in colours.items()]
@@ -46,7 +44,7 @@ def figure_plateaus(runs: Mapping[str, ToyRun], *, along: Along) -> Figure:
 
 @styled
 def figure_law(laws: Mapping[str, Law]) -> Figure:
-    """Predicted over measured plateaus, case by case: by the law that was fitted here, and by the published one."""
+    """Predicted over measured plateaus, run by run: by the law that was fitted here, and by the published one."""
     figure = new_figure(PAGE_WIDTH if len(laws) > 1 else 0.62 * PAGE_WIDTH, 2.2)
     panels = figure.subplots(1, len(laws), squeeze=False, sharey=True)[0]
     for axes, (name, (plateaus, fitted, published)) in zip(panels, laws.items(), strict=True):
@@ -87,41 +85,46 @@ def plain_log(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _colours(runs: Mapping[str, ToyRun]) -> dict[int, str]:
+def _colours(kinds: Mapping[str, Sequence[ToyRun]]) -> dict[int, str]:
     """One colour a d, the same in every panel."""
-    sizes = sorted({size for settings, _ in runs.values() for size in settings.dimensions})
+    sizes = sorted({settings.dimension for runs in kinds.values() for settings, _ in runs})
     return dict(zip(sizes, run_colours(len(sizes)), strict=True))
 
 
-def _draw_plateaus(
-    axes: Axes, settings: ToySettings, trajectory: Trajectory, along: Along, colours: dict[int, str]
-) -> None:
+def _draw_plateaus(axes: Axes, runs: Sequence[ToyRun], along: Along, colours: Mapping[int, str]) -> None:
     """One line for each combination of the other sizes: that of the largest is thick, and the rest are thin."""
-    names = ("dimensions", "lengths", "copies", "repeated")
-    shape = [len(getattr(settings, name)) for name in names]
-    scale = np.array([dimension**0.5 * length for dimension, length, _, _ in settings.cases])
-    facts = {name: trajectory.facts[name] for name in ("plateau", "closed_form")}
-    plateaus = median_over_seeds(np.where(np.isfinite(facts["plateau"]), facts["plateau"], np.nan)) / scale
-    closed = facts["closed_form"][0] / scale
-    place = names.index(along)
-    x = np.array(getattr(settings, along), float)
-    for size, dimension in enumerate(settings.dimensions):
-        rows, formula = (
-            np.moveaxis(values.reshape(shape), place, -1)[size].reshape(-1, len(x)) for values in (plateaus, closed)
-        )
-        for number, row in enumerate(rows):
-            last = number == len(rows) - 1
+    highest = 1.0
+    names = ("length", "copies", "repeated")
+    x = sorted({getattr(settings, along) for settings, _ in runs})
+    for dimension in sorted({settings.dimension for settings, _ in runs}):
+        own = [run for run in runs if run[0].dimension == dimension]
+        others = sorted({tuple(getattr(settings, name) for name in names if name != along) for settings, _ in own})
+        for other in others:
+            line = [run for run in own if tuple(getattr(run[0], name) for name in names if name != along) == other]
+            line.sort(key=lambda run: getattr(run[0], along))
+            places = [getattr(settings, along) for settings, _ in line]
+            row, formula = (np.array([_share(run, fact) for run in line]) for fact in ("plateau", "closed_form"))
+            highest = max(highest, float(np.max(np.nan_to_num(np.append(row, formula)))))
+            last = other == others[-1]
             look: Look = (
                 {"linewidth": 1.4, "marker": "o", "markersize": 2.8} if last else {"linewidth": 0.5, "alpha": 0.5}
             )
-            axes.plot(x, row, color=colours[dimension], **look)
-        axes.plot(x, formula[-1], color=MUTED if along != "repeated" else colours[dimension], linestyle=DASHES,
-                  linewidth=0.9, zorder=1)  # fmt: skip
+            axes.plot(places, row, color=colours[dimension], **look)
+            if last:
+                colour = MUTED if along != "repeated" else colours[dimension]
+                axes.plot(places, formula, color=colour, linestyle=DASHES, linewidth=0.9, zorder=1)
     if along != "repeated":
         axes.set_xscale("log")
-        name_every(axes, x.tolist())
+        name_every(axes, x)
     axes.margins(x=0.06)
-    if along == "copies" and np.isfinite(plateaus).any():
+    if along == "copies" and any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in runs):
         plain_log(axes)
     else:
-        axes.set_ylim(0, 1.15 * max(1.0, float(np.nanmax([plateaus.max(initial=0), closed.max()]))))
+        axes.set_ylim(0, 1.15 * highest)
+
+
+def _share(run: ToyRun, fact: str) -> float:
+    """A time as a share of sqrt(d) T: the median over seeds."""
+    settings, trajectory = run
+    values = np.where(np.isfinite(trajectory.facts[fact]), trajectory.facts[fact], np.nan)
+    return float(median_over_seeds(values[:, None])[0]) / (settings.dimension**0.5 * settings.length)

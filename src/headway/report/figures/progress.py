@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,7 +15,6 @@ from headway.report.figures.composites import telling_seed, telling_steps
 from headway.report.figures.curves import draw_excess, draw_kl
 from headway.report.figures.runs import Run
 from headway.report.figures.style import PAGE_WIDTH, new_figure, styled
-from headway.settings import Settings
 
 FEWEST = 4
 """Pictures that show a way, where there are so many."""
@@ -54,9 +54,9 @@ def figure_pictures(run: Run) -> Figure:
     return figure
 
 
-def _panel_height(settings: Settings, columns: int) -> float:
+def _panel_height(settings: Any, columns: int) -> float:
     """Inches that a matrix of this shape takes, with its title and the bars below it."""
-    return (PAGE_WIDTH - 0.4) / columns * settings.task.horizon / settings.length + 0.4
+    return (PAGE_WIDTH - 0.4) / columns * settings.task.horizon / settings.task.reads + 0.4
 
 
 def pictured_steps(trajectory: Trajectory, seed: int) -> tuple[int, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,37 +11,37 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
-from headway.report.figures.against_size import draw_family, ending
+from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
 from headway.report.figures.lines import moving_values, time_axis
 from headway.report.figures.runs import longest_times, run_colours
 from headway.report.figures.stopping import draw_stopping, lasting_median
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-from headway.settings import RecallSettings
 
-RecallRun = tuple[RecallSettings, Trajectory]
+RecallRun = tuple[Any, Trajectory]
 
 
 @styled
-def figure_recall(runs: Mapping[str, RecallRun]) -> Figure:
+def figure_recall(runs: Sequence[RecallRun]) -> Figure:
     """Accuracy without repetition over training, a panel for each number of pairs, a colour for each of symbols.
 
     Dashed: how often naming any value of the sequence is right.
     """
-    tasks = [settings.task for settings, _ in runs.values()]
-    symbols = sorted({task.tokens for task in tasks})
+    tasks = [settings.task for settings, _ in runs]
+    symbols = sorted({task.vocab for task in tasks})
     colours = dict(zip(symbols, run_colours(len(symbols)), strict=True))
     numbers = sorted({task.pairs for task in tasks})
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
     for axes, pairs in zip(panels, numbers, strict=True):
         dress(axes)
-        own = [run for run in runs.values() if run[0].task.pairs == pairs]
+        own = [run for run in runs if run[0].task.pairs == pairs]
         for settings, trajectory in own:
-            values, colour = moving_values(trajectory, "accuracy"), colours[settings.task.tokens]
-            draw_stopping(axes, trajectory.times("accuracy"), values, colour, f"{settings.task.tokens} symbols")
+            values, colour = moving_values(trajectory, "accuracy"), colours[settings.task.vocab]
+            draw_stopping(axes, trajectory.times("accuracy"), values, colour, f"{settings.task.vocab} symbols")
             axes.axhline(settings.task.naming, color=colour, linewidth=0.7, linestyle=DASHES)
         for threshold in sorted({settings.training.threshold for settings, _ in own}):
             axes.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
@@ -56,22 +57,22 @@ def figure_recall(runs: Mapping[str, RecallRun]) -> Figure:
 
 
 @styled
-def figure_recall_sizes(runs: Mapping[str, RecallRun], law: Callable[[RecallRun], float], half: float) -> Figure:
+def figure_recall_sizes(runs: Sequence[RecallRun], law: Callable[[RecallRun], float], half: float) -> Figure:
     """The plateau, and the time to an accuracy of `half`, against both sizes. Dots: seeds; dashed: published law."""
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, 4, sharey=True)
-    known = [ending(run, half) for run in runs.values()]
+    known = [(settings, ending_at(trajectory, half)) for settings, trajectory in runs]
     for (of_pairs, of_tokens), every, published in (
-        (panels[:2], list(runs.values()), law),
+        (panels[:2], list(runs), law),
         (panels[2:], known, None),
     ):
-        draw_family(of_pairs, every, "pairs", "tokens", "pairs P", "N", published)
-        draw_family(of_tokens, every, "tokens", "pairs", "symbols N", "P", published)
-    (threshold,) = {settings.training.threshold for settings, _ in runs.values()}
+        draw_family(of_pairs, every, "pairs", "vocab", "pairs P", "N", published)
+        draw_family(of_tokens, every, "vocab", "pairs", "symbols N", "P", published)
+    (threshold,) = {settings.training.threshold for settings, _ in runs}
     for axes, level in zip(panels, (threshold, threshold, half, half), strict=True):
         axes.set_title(f"to an accuracy of {level:.0%}", fontsize="small")
     panels[0].set_ylabel("steps")
-    if any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in (*runs.values(), *known)):
+    if any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in (*runs, *known)):
         panels[0].set_yscale("log")
     return figure
 
@@ -87,7 +88,7 @@ def figure_two_attentions(run: RecallRun) -> Figure:
     guess = settings.task.naming
     left.axhline(guess, color=MUTED, linewidth=0.7, linestyle=DOTS)
     note_above(left, "any value of the sequence", (0.015, guess), ("axes fraction", "data"), "left")
-    left.set_title(f"{settings.task.tokens} symbols, {settings.task.pairs} pairs")
+    left.set_title(f"{settings.task.vocab} symbols, {settings.task.pairs} pairs")
     lines = []
     for name, colour, label in (
         ("attention_previous", COMPETITION_COLOUR, "value to key"),
@@ -108,13 +109,13 @@ def figure_two_attentions(run: RecallRun) -> Figure:
 
 
 @styled
-def figure_repetition(runs: Mapping[str, RecallRun]) -> Figure:
+def figure_repetition(runs: Sequence[RecallRun]) -> Figure:
     """Accuracy without repetition, and with that of the training (dashed); left copies, right favourites."""
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, 2, sharey=True)
     kinds = (
-        ("in the context", [run for run in runs.values() if run[0].task.favoured == 0]),
-        ("across samples", [run for run in runs.values() if run[0].task.copies == 1]),
+        ("in the context", [run for run in runs if run[0].task.favoured == 0]),
+        ("across samples", [run for run in runs if run[0].task.copies == 1]),
     )
     for axes, (title, own) in zip(panels, kinds, strict=True):
         dress(axes)

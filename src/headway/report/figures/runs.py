@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from headway.records import Trajectory
 from headway.report.colours import to_hex, to_rgb
 from headway.report.figures.lines import moving_values
-from headway.settings import Settings
 
-Run = tuple[Settings, Trajectory]
+Run = tuple[Any, Trajectory]
 
 # From dark to light, because most families have an order; blue to green, because rungs go from purple to orange.
 _RUN_RAMP = ("#12233F", "#1C6A78", "#4FA076", "#A8B33F")

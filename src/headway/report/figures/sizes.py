@@ -82,7 +82,7 @@ def _draw_counts(axes: Axes, places: np.ndarray, counts: Sequence[np.ndarray]) -
 def _draw_ladder(axes: Axes, run: Run) -> None:
     settings, trajectory = run
     if "kl_references" in trajectory:
-        draw_kl(axes, trajectory, reference_names(settings.references), "kl_references", log_steps=True)
+        draw_kl(axes, trajectory, reference_names(settings.task.references), "kl_references", log_steps=True)
         axes.set_ylabel("KL to n-gram models")
     else:
         draw_kl(axes, trajectory, log_steps=True)

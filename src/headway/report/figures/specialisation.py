@@ -23,7 +23,7 @@ from headway.report.figures.lines import (
     time_axis,
 )
 from headway.report.figures.style import dress, styled
-from headway.settings import Blocks
+from headway.tasks.chain import Blocks
 
 Dashes = tuple[int, tuple[int | float, ...]]
 DASHES: tuple[Dashes, ...] = (

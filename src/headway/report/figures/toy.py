@@ -1,7 +1,9 @@
-"""Paper B's toy over time: loss, attention and W of one case, or of every share p of a repeated vector."""
+"""Paper B's toy over time: loss, attention and W of one run, or of every share p of a repeated vector."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,28 +21,27 @@ from headway.settings import ToySettings
 
 Look = dict[str, Any]
 ToyRun = tuple[ToySettings, Trajectory]
-NAMES = {"focus": "attention on the token", "value": r"$\langle W, W_*\rangle / d$"}
-COLOURS = {"focus": COOPERATION_COLOUR, "value": COMPETITION_COLOUR}
+NAMES = {"attention_relevant": "attention on the token", "gain": r"$\langle W, W_*\rangle / d$"}
+COLOURS = {"attention_relevant": COOPERATION_COLOUR, "gain": COMPETITION_COLOUR}
 
 
 @styled
 def figure_transition(run: ToyRun) -> Figure:
-    """The largest case. Left: the loss, where its plateau ends, and the threshold. Right: attention and W."""
+    """Left: the loss, where its plateau ends, and the threshold. Right: attention and W."""
     settings, trajectory = run
-    case = len(settings.cases) - 1
-    times = times_of(trajectory, case)
+    times = times_of(trajectory)
     figure = new_figure(PAGE_WIDTH, 2.0)
     left, right = figure.subplots(1, 2)
-    draw_seeds(left, times, moving_values(trajectory, "loss")[:, :, case], INK, "loss")
+    draw_seeds(left, times, curves_of(trajectory, "loss"), INK, "loss")
     left.axhline(settings.threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
     note_above(left, f"threshold {settings.threshold:g}", (0.02, settings.threshold), ("axes fraction", "data"), "left")
     left.set_ylabel("loss")
-    for name in ("value", "focus"):
-        draw_seeds(right, times, moving_values(trajectory, name)[:, :, case], COLOURS[name], NAMES[name])
+    for name in ("gain", "attention_relevant"):
+        draw_seeds(right, times, curves_of(trajectory, name), COLOURS[name], NAMES[name])
     right.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)
     right.set_ylabel("share")
     right.legend(loc="upper left")
-    ends = trajectory.facts["plateau"][:, case]
+    ends = trajectory.facts["plateau"]
     for axes in (left, right):
         dress(axes)
         axes.set_ylim(bottom=0)
@@ -49,27 +50,23 @@ def figure_transition(run: ToyRun) -> Figure:
         if np.isfinite(ends).any():
             axes.axvline(float(np.median(ends[np.isfinite(ends)])), color=MUTED, linewidth=0.7, linestyle=DASHES)
             axes.set_xlim(0, 1.5 * float(np.max(ends[np.isfinite(ends)])))
-    left.set_title(case_name(settings, case))
+    left.set_title(settings.size)
     return figure
 
 
 @styled
-def figure_repeated(run: ToyRun) -> Figure:
+def figure_repeated(runs: Sequence[ToyRun]) -> Figure:
     """Every share p of one size: the loss without repetition, attention, and W where it repeats and where not."""
-    settings, trajectory = run
-    cases = largest(settings)
     figure = new_figure(PAGE_WIDTH, 2.2)
     panels = figure.subplots(1, 3)
-    for case, colour in zip(cases, run_colours(len(cases)), strict=True):
-        times, name = times_of(trajectory, case), f"p = {settings.cases[case][3]:g}"
-        size = settings.cases[case][0]
-        loss, attention, value, repeated = (
-            median_over_seeds(moving_values(trajectory, quantity)[:, :, case])
-            for quantity in ("loss", "focus", "value", "repeated_value")
+    for (settings, trajectory), colour in zip(runs, run_colours(len(runs)), strict=True):
+        times, size = times_of(trajectory), settings.dimension
+        loss, attention, gain, repeated = (
+            median_of(trajectory, name) for name in ("loss", "attention_relevant", "gain", "gain_repeated")
         )
-        panels[0].plot(times, loss, color=colour, linewidth=1.3, label=name)
+        panels[0].plot(times, loss, color=colour, linewidth=1.3, label=f"p = {settings.repeated:g}")
         panels[1].plot(times, attention, color=colour, linewidth=1.3)
-        panels[2].plot(times, (size * value - repeated) / (size - 1), color=colour, linewidth=1.3)
+        panels[2].plot(times, (size * gain - repeated) / (size - 1), color=colour, linewidth=1.3)
         panels[2].plot(times, repeated, color=colour, linewidth=1.0, linestyle=DASHES)
     for axes, label in zip(panels, ("loss without repetition", "attention on the token", "share of W"), strict=True):
         dress(axes)
@@ -77,26 +74,28 @@ def figure_repeated(run: ToyRun) -> Figure:
         axes.set_xlabel("steps")
         axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         axes.set_ylim(bottom=0)
-    panels[0].set_title(case_name(settings, cases[0], with_repetition=False))
+    panels[0].set_title(without_repetition(runs[0][0]))
     keys = [*panels[0].get_lines(), Line2D([], [], color=MUTED, label="W, other directions")]
     keys.append(Line2D([], [], color=MUTED, linestyle=DASHES, label="W, repeated vector"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return figure
 
 
-def largest(settings: ToySettings) -> list[int]:
-    """The cases of the largest d and T: one for every B and p."""
-    count = len(settings.copies) * len(settings.repeated)
-    return list(range(len(settings.cases) - count, len(settings.cases)))
+def times_of(trajectory: Trajectory) -> np.ndarray:
+    """Steps, or flow time, at which a run was seen."""
+    return trajectory.times("loss") * trajectory.facts["closed_form"][0]
 
 
-def times_of(trajectory: Trajectory, case: int) -> np.ndarray:
-    """Steps, or flow time, at which a case was seen."""
-    return trajectory.times("loss") * trajectory.facts["closed_form"][0, case]
+def curves_of(trajectory: Trajectory, name: str) -> np.ndarray:
+    """(seed, time): the toy has one layer and one head."""
+    return moving_values(trajectory, name).reshape(len(trajectory.seeds), -1)
 
 
-def case_name(settings: ToySettings, case: int, *, with_repetition: bool = True) -> str:
-    """d = 64, T = 256; copies and repetition where there are any."""
-    dimension, length, copies, repeated = settings.cases[case]
-    more = (f", B = {copies}" if copies > 1 else "") + (f", p = {repeated:g}" if repeated else "")
-    return f"d = {dimension}, T = {length}{more if with_repetition else ''}"
+def median_of(trajectory: Trajectory, name: str) -> np.ndarray:
+    """The median over seeds of a curve: (time,)."""
+    return median_over_seeds(curves_of(trajectory, name))
+
+
+def without_repetition(settings: ToySettings) -> str:
+    """d = 64, T = 256."""
+    return replace(settings, copies=1, repeated=0.0).size

@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from headway.records import Trajectory
 from headway.report.colours import INK, MUTED
-from headway.report.figures.lines import median_over_seeds, moving_values
+from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-from headway.report.figures.toy import COLOURS, NAMES, Look, ToyRun, case_name, largest, times_of
+from headway.report.figures.toy import COLOURS, NAMES, Look, ToyRun, median_of, times_of, without_repetition
 
 LOOKS: tuple[Look, Look] = ({"linewidth": 2.4, "alpha": 0.45}, {"linewidth": 1.1, "linestyle": DASHES})
 """Of what was measured, and of what was predicted."""
 
 
 @styled
-def figure_over(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str]) -> Figure:
-    """A prediction, dashed, over what it predicts: loss, attention and W at the largest size, and all plateaus."""
-    settings, _ = measurement
-    cases = largest(settings)
+def figure_over(predictions: Sequence[ToyRun], measurements: Sequence[ToyRun], names: tuple[str, str]) -> Figure:
+    """Predictions, dashed, over what they predict: loss, attention and W at the largest size, and all plateaus."""
+    shown = largest(measurements)
     figure = new_figure(PAGE_WIDTH, 2.2)
     panels = figure.subplots(1, 3)
-    for (_, trajectory), look in zip((measurement, prediction), LOOKS, strict=True):
-        for case, colour in zip(cases, run_colours(len(cases)), strict=True):
-            times = times_of(trajectory, case)
-            panels[0].plot(times, _median(trajectory, "loss", case), color=colour, **look)
-            for name, shade in (COLOURS if len(cases) == 1 else dict.fromkeys(COLOURS, colour)).items():
-                panels[1].plot(times, _median(trajectory, name, case), color=shade, **look)
+    for runs, look in zip((shown, largest(predictions)), LOOKS, strict=True):
+        for (_, trajectory), colour in zip(runs, run_colours(len(runs)), strict=True):
+            times = times_of(trajectory)
+            panels[0].plot(times, median_of(trajectory, "loss"), color=colour, **look)
+            for name, shade in (COLOURS if len(runs) == 1 else dict.fromkeys(COLOURS, colour)).items():
+                panels[1].plot(times, median_of(trajectory, name), color=shade, **look)
     for axes, label, top in zip(panels, ("loss", "attention and W"), (0.55, 1.6), strict=False):
         dress(axes)
         axes.set_ylabel(label)
         axes.set_xlabel("time")
         axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         axes.set_ylim(0, top)
-        ends = measurement[1].facts["plateau"][:, cases]
+        ends = np.stack([trajectory.facts["plateau"] for _, trajectory in shown])
         if np.isfinite(ends).any():
             axes.set_xlim(0, 1.5 * float(ends[np.isfinite(ends)].max()))
-    panels[0].set_title(case_name(settings, cases[-1], with_repetition=len(cases) == 1))
+    settings, _ = shown[-1]
+    panels[0].set_title(settings.size if len(shown) == 1 else without_repetition(settings))
     dress(panels[2])
-    _draw_ratios(panels[2], prediction, measurement)
-    _name_looks(figure, names, with_quantities=len(cases) == 1)
+    _draw_ratios(panels[2], predictions, measurements)
+    _name_looks(figure, names, with_quantities=len(shown) == 1)
     return figure
 
 
@@ -55,16 +56,15 @@ def figure_late(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str])
     The prediction is laid on the measurement where both have the attention that the measurement has when W is largest.
     """
     settings, trajectory = measurement
-    case = len(settings.cases) - 1
     figure = new_figure(PAGE_WIDTH, 2.2)
     shares, losses = figure.subplots(1, 2)
-    best = _median(trajectory, "value", case)
-    level = _median(trajectory, "focus", case)[np.nanargmax(best)] if np.isfinite(best).any() else 0.5
+    best = median_of(trajectory, "gain")
+    level = median_of(trajectory, "attention_relevant")[np.nanargmax(best)] if np.isfinite(best).any() else 0.5
     for (_, each), look in zip((measurement, prediction), LOOKS, strict=True):
-        later = times_of(each, case)
-        later = later - _time_of(later, _median(each, "focus", case), float(level))
+        later = times_of(each)
+        later = later - _time_of(later, median_of(each, "attention_relevant"), float(level))
         for axes, quantity, colour in ((losses, "loss", INK), *((shares, name, COLOURS[name]) for name in COLOURS)):
-            curve = _median(each, quantity, case)
+            curve = median_of(each, quantity)
             kept = (later > 0) & np.isfinite(curve)
             axes.plot(later[kept], curve[kept], color=colour, **look)
     for axes, label in ((shares, "attention and W"), (losses, "loss")):
@@ -81,13 +81,15 @@ def figure_late(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str])
         losses.plot(line, 1 / (4 * line), color=MUTED, linewidth=0.8, linestyle=DOTS, label="1/(4t)")
         losses.set_ylim(low, high)
         losses.legend(loc="lower left")
-    shares.set_title(case_name(settings, case))
+    shares.set_title(settings.size)
     _name_looks(figure, names, with_quantities=True)
     return figure
 
 
-def _median(trajectory: Trajectory, name: str, case: int) -> np.ndarray:
-    return median_over_seeds(moving_values(trajectory, name)[:, :, case])
+def largest(runs: Sequence[ToyRun]) -> list[ToyRun]:
+    """Those of the largest d and T: one for every B and p."""
+    most = max((settings.dimension, settings.length) for settings, _ in runs)
+    return [run for run in runs if (run[0].dimension, run[0].length) == most]
 
 
 def _time_of(times: np.ndarray, rising: np.ndarray, level: float) -> float:
@@ -104,16 +106,18 @@ def _name_looks(figure: Figure, names: tuple[str, str], *, with_quantities: bool
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 
-def _draw_ratios(axes: Axes, prediction: ToyRun, measurement: ToyRun) -> None:
-    """Predicted over measured plateaus of every case, against what was measured."""
-    settings, trajectory = measurement
-    measured, said = trajectory.facts["plateau"], prediction[1].facts["plateau"]
+def _draw_ratios(axes: Axes, predictions: Sequence[ToyRun], measurements: Sequence[ToyRun]) -> None:
+    """Predicted over measured plateaus of every run, against what was measured."""
+    said, measured = (
+        np.stack([trajectory.facts["plateau"] for _, trajectory in runs], axis=1)
+        for runs in (predictions, measurements)
+    )
     known = np.isfinite(measured) & np.isfinite(said)
     ratios = np.where(known, said, np.nan) / np.where(known, measured, 1.0)
-    sizes = sorted({case[0] for case in settings.cases})
+    sizes = sorted({settings.dimension for settings, _ in measurements})
     for size, colour in zip(sizes, run_colours(len(sizes)), strict=True):
-        chosen = [index for index, case in enumerate(settings.cases) if case[0] == size]
-        x, y = median_over_seeds(np.where(known, measured, np.nan)[:, chosen]), median_over_seeds(ratios[:, chosen])
+        own = [place for place, (settings, _) in enumerate(measurements) if settings.dimension == size]
+        x, y = median_over_seeds(np.where(known, measured, np.nan)[:, own]), median_over_seeds(ratios[:, own])
         axes.plot(x, y, "o", color=colour, markersize=3.2, markeredgewidth=0, label=f"d = {size}")
     axes.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)
     if known.any():

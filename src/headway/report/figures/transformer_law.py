@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
-from headway.report.figures.against_size import draw_family, ending
+from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
 from headway.report.figures.lines import moving_values, time_axis
 from headway.report.figures.stopping import draw_stopping, lasting_median
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-from headway.settings import SingleLocationSettings
 
-LocationRun = tuple[SingleLocationSettings, Trajectory]
+LocationRun = tuple[Any, Trajectory]
 
 
 @styled
@@ -51,24 +52,22 @@ def figure_emergence(run: LocationRun) -> Figure:
 
 
 @styled
-def figure_plateau_sizes(runs: Mapping[str, LocationRun], law: Callable[[LocationRun], float]) -> Figure:
+def figure_plateau_sizes(runs: Sequence[LocationRun], law: Callable[[LocationRun], float]) -> Figure:
     """Plateaus against T, d and B, and the time to a higher loss against p. Dots: seeds; dashed: the published law."""
     figure = new_figure(PAGE_WIDTH, 2.3)
     panels = figure.subplots(1, 4, sharey=True)
-    every = list(runs.values())
-    plain = [run for run in every if run[0].task.copies == 1 and run[0].task.repeated == 0]
-    shared = [run for run in every if run[0].task.repeated > 0]
+    plain = [run for run in runs if run[0].task.copies == 1 and run[0].task.repeated == 0]
+    shared = [run for run in runs if run[0].task.repeated > 0]
     level = max((run[0].training.threshold for run in shared), default=0.0)
     draw_family(panels[0], plain, "length", "dimension", "T", "d", law)
     draw_family(panels[1], plain, "dimension", "length", "d", "T", law)
-    draw_family(
-        panels[2], _beside(plain, [r for r in every if r[0].task.copies > 1]), "copies", None, "copies B", "", law
-    )
-    alike = [ending(run, level) for run in _beside(plain, shared)]
+    copied = [run for run in runs if run[0].task.copies > 1]
+    draw_family(panels[2], _beside(plain, copied), "copies", None, "copies B", "", law)
+    alike = [(settings, ending_at(trajectory, level)) for settings, trajectory in _beside(plain, shared)]
     draw_family(panels[3], alike, "repeated", None, "share p", "", None)
     panels[3].set_title(f"to a loss of {level:g}" if shared else "", fontsize="small")
     panels[0].set_ylabel("plateau (steps)")
-    if any(np.isfinite(run[1].facts["plateau"]).any() for run in every):
+    if any(np.isfinite(run[1].facts["plateau"]).any() for run in runs):
         panels[0].set_yscale("log")
     return figure
 

@@ -26,6 +26,8 @@ class Order:
     """The file, as `bundle.encode` writes it."""
     bundles: int
     """How many there are."""
+    code: tuple[str, ...] = ()
+    """Users' files that define their tasks."""
 
 
 @runtime_checkable

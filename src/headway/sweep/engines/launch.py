@@ -6,17 +6,21 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 import headway
 
 
-def command(root: Path, order: Path, *, only: int | None = None, start: int = 0) -> list[str]:
-    """The command line of a worker: of one bundle, or of all from one on."""
+def command(root: Path, order: Path, code: Sequence[str] = (), *, only: int | None = None, start: int = 0) -> list[str]:
+    """The command line of a worker: of one bundle, or of all from one on; `code` are users' files that it loads.
+
+    They are named here and not in the order, which lies among the records: nothing that lies there says what is run.
+    """
     which = ["--from", str(start)] if only is None else ["--only", str(only)]
-    return [sys.executable, "-m", WORKER, "--store", str(root), "--order", str(order), *which, "--with-parent"]
+    files = [word for path in code for word in ("--code", path)]
+    return [sys.executable, "-m", WORKER, "--store", str(root), "--order", str(order), *files, *which, "--with-parent"]
 
 
 WORKER = "headway.sweep.worker"

@@ -45,7 +45,7 @@ class Processes:
         devices, self._workers = gpus(), []
         for number in range(min(workers, order.bundles)):
             log = order.path.with_name(f"{order.path.stem}-{number}.log")
-            words = command(order.root, order.path, start=number * order.bundles // workers)
+            words = command(order.root, order.path, order.code, start=number * order.bundles // workers)
             with log.open("wb") as file:
                 self._workers.append((spawn(words, file, surroundings(number, workers, devices)), log))
 

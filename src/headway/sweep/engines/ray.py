@@ -57,12 +57,12 @@ def number_of_bytes(text: str) -> int:
         raise SettingsError(f"ray option memory is {text!r}, but it is a number of bytes, such as 8G.") from None
 
 
-def task(root: str, order: str, number: int) -> int:
+def task(root: str, order: str, code: tuple[str, ...], number: int) -> int:
     """What a task does: a worker in a process of its own, which ends with the task."""
-    code = attend(spawn(command(Path(root), Path(order), only=number)))
-    if code not in (0, 1):
-        raise RuntimeError(f"the worker left with {code}")
-    return code
+    left = attend(spawn(command(Path(root), Path(order), code, only=number)))
+    if left not in (0, 1):
+        raise RuntimeError(f"the worker left with {left}")
+    return left
 
 
 class Tasks:
@@ -74,7 +74,7 @@ class Tasks:
             _connect(ray, chosen.get("address", os.environ.get("RAY_ADDRESS", "auto")))
         root, path = str(order.root.resolve()), str(order.path.resolve())
         remote = ray.remote(**needs)(task)
-        self._left = [remote.remote(root, path, number) for number in range(order.bundles)]
+        self._left = [remote.remote(root, path, order.code, number) for number in range(order.bundles)]
         self._trouble = ""
 
     def going(self) -> bool:

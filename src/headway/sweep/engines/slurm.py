@@ -108,12 +108,12 @@ def executor(folder: Path, chosen: Mapping[str, Any], *, dry: bool = False) -> A
 class Task:
     """What a job does; submitit calls `checkpoint` when the job is about to be stopped."""
 
-    def __init__(self, root: Path, order: Path) -> None:
-        self.root, self.order = root, order
+    def __init__(self, root: Path, order: Path, code: tuple[str, ...] = ()) -> None:
+        self.root, self.order, self.code = root, order, code
         self._process: subprocess.Popen | None = None
 
     def __call__(self, number: int) -> int:
-        self._process = spawn(command(self.root, self.order, only=number))
+        self._process = spawn(command(self.root, self.order, self.code, only=number))
         code = attend(self._process)
         if code not in (0, 1):  # Of a cell that failed its note tells; anything else is for Slurm's log.
             raise RuntimeError(f"the worker left with {code}")
@@ -126,7 +126,7 @@ class Task:
         if self._process is not None:
             ask_to_stop(self._process)
             self._process.wait()
-        return submitit.helpers.DelayedSubmission(Task(self.root, self.order), number)
+        return submitit.helpers.DelayedSubmission(Task(self.root, self.order, self.code), number)
 
 
 class Jobs:
@@ -139,7 +139,7 @@ class Jobs:
         if isinstance(after, Jobs):
             made.update_parameters(dependency=f"afterany:{after.name}")
         try:
-            self._jobs: Sequence[Any] = made.map_array(Task(root, path), range(order.bundles))
+            self._jobs: Sequence[Any] = made.map_array(Task(root, path, order.code), range(order.bundles))
         except Exception as error:
             raise SettingsError(f"Slurm refused the jobs: {' '.join(str(error).split())[-500:]}") from error
         self._asked, self._listed = 0.0, True

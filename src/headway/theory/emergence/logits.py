@@ -104,9 +104,9 @@ def measure(population: Population, state: Matrices) -> dict[str, Scalar]:
     along = jnp.sum(state.values * population.target, axis=0)
     return {
         "loss": tested(population, state),
-        "focus": seen,
-        "value": jnp.sum(along) / population.toy.dimension,
-        "repeated_value": along[0],
+        "attention_relevant": seen,
+        "gain": jnp.sum(along) / population.toy.dimension,
+        "gain_repeated": along[0],
     }
 
 

@@ -29,9 +29,9 @@ def measure(toy: Toy, state: Triple) -> dict[str, Scalar]:
     along = state.repeated + jnp.sqrt(toy.dimension - 1) * state.other
     return {
         "loss": sample.tested(toy, state),
-        "focus": focus(toy, state.gap),
-        "value": along / toy.dimension,
-        "repeated_value": state.repeated,
+        "attention_relevant": focus(toy, state.gap),
+        "gain": along / toy.dimension,
+        "gain_repeated": state.repeated,
     }
 
 
@@ -81,7 +81,7 @@ def by_late_phase(toys: Sequence[Toy], times: Times, *, threshold: float, longes
 
 def _measure_late(toy: Toy, gap: Scalar) -> dict[str, Scalar]:
     value = late.best_value(toy, gap) / jnp.sqrt(toy.dimension)
-    return {"loss": late.loss(toy, gap), "focus": focus(toy, gap), "value": value, "repeated_value": value}
+    return {"loss": late.loss(toy, gap), "attention_relevant": focus(toy, gap), "gain": value, "gain_repeated": value}
 
 
 def units_of(toys: Sequence[Toy]) -> Float[np.ndarray, " toy"]:

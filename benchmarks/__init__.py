@@ -1,0 +1,1 @@
+"""How fast Headway is: measured in a source checkout, and no part of the installed package."""

@@ -1,0 +1,107 @@
+"""docs/speed.md, written from the records: every number with the command that measures it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.bench import PARTS
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.tables import Table, table
+
+TRUSTED = 0.1
+"""Share of the processor that others may have: beyond it, PyTorch's threads were seen to wait for each other."""
+
+TITLES = {
+    "rivals": "Against what a user would write instead",
+    "scaling": "How the cost grows",
+    "start": "Before the first step, and memory",
+    "evaluation": "What measuring costs",
+    "reduction": "What the exact reduction of the flow saves",
+}
+
+WORDS = {
+    "rivals": "A step is forward, backward, clipping to norm 1 and AdamW on one batch, per seed. *PyTorch* is eager, "
+    "*torch.compile* is the same model compiled, *plain JAX* is `vmap`, `value_and_grad`, optax and `jit` on dense "
+    "one-hot vectors; their code is in `benchmarks/bench/rivals`. Headway is the program that the command `run` "
+    "trains with. Rival and Headway are timed in turn, and a ratio is that of two neighbours; quartiles and range are "
+    "over the rounds. Before that, all of them gave the same loss, gradient and losses of three steps from the same "
+    "weights on the same sequences.",
+    "scaling": "Headway alone, one number changed at a time from the model's own settings; per seed and step. The "
+    "exponent b of cost ~ value^b is a least-squares fit on logs of the medians, with its standard error. More blocks "
+    "of the task make the context longer.",
+    "start": "Each contestant alone in a fresh process: seconds from the start of the process until all imports are "
+    "done and until the first training step is done (compiling included), and the largest resident memory, then and "
+    "after the imports. The last line is the whole command up to the first line that it writes, and up to the line "
+    "about its first step, with the evaluations before and after it.",
+    "evaluation": "Steps and evaluations of the default run in turn. The last column is the time of the whole run "
+    "divided by the time of its training steps alone.",
+    "reduction": "The gradient flow of theory.md from V = 0: three heads, three features, ten positions, to time 20. "
+    "*Matrices* solves for the d x d numbers of every V, *coordinates* for the three that they stay in the span of, "
+    "finding them and making matrices of them again included. Both are timed in turn, and a ratio is that of two "
+    "neighbours. They end at the same matrices and attention but for the largest difference of any entry.",
+}
+
+
+def document(records: Sequence[BenchRecord], pictures: Path, folder: Path, command: str) -> str:
+    """The whole page as Markdown; it lies in `folder` and shows what is in `pictures`."""
+    parts = [
+        "# How fast Headway trains",
+        f"Every number on this page is made from the records by `{command}`; do not edit it. The records hold every "
+        "single time; each table names the command that measures it again.",
+    ]
+    shown = [record for record in records if record.scale == "paper"] or list(records)
+    if shown and shown[0].scale != "paper":
+        parts.append(
+            "**These records are of quick shapes: they show that everything works, and nothing about how fast it is.**"
+        )
+    for platform in dict.fromkeys(record.platform for record in shown):
+        here = [record for record in shown if record.platform == platform]
+        parts += ["## " + {"cpu": "On a CPU", "gpu": "On a GPU"}[platform], _machines(here)]
+        for part in PARTS:
+            records_of = [record for record in here if record.part == part]
+            if records_of:
+                words = table(part, records_of)
+                parts += [f"### {TITLES[part]}", WORDS[part], _markdown(words)]
+                parts += _pictures(part, records_of, pictures, folder)
+                parts.append(f"Measured by {', '.join(f'`{c}`' for c in words.commands)}; {rounds(words)}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def rounds(table: Table) -> str:
+    """How often it was measured, and how much others disturbed it."""
+    count = "once" if table.rounds == (1,) else f"{' or '.join(map(str, table.rounds))} rounds"
+    if table.others is None:
+        return count
+    doubt = ", too much to trust the ratios" if table.others > TRUSTED else ""
+    return f"{count}, others used up to {100 * table.others:.0f} % of the processor{doubt}"
+
+
+def _machines(records: Sequence[BenchRecord]) -> str:
+    """What it was measured on; more than one line if the records differ in more than how busy the machine was."""
+    loads: dict[str, list[float]] = {}
+    for record in records:
+        machine = record.machine
+        memory = "" if machine["memory_bytes"] is None else f", {machine['memory_bytes'] / 2**30:.0f} GiB"
+        versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
+        state = " with changes" if machine["changed"] else ""
+        words = (
+            f"- {machine['device']}; {machine['processor']}, {machine['cores']} cores{memory}; {machine['system']}; "
+            f"Python {machine['python']}, {versions}; commit {(machine['commit'] or 'not known')[:12]}{state}"
+        )
+        loads.setdefault(words, []).append(machine["load"])
+    return "\n".join(f"{words}; load before measuring at most {max(busy):g}" for words, busy in loads.items())
+
+
+def _pictures(part: str, records: Sequence[BenchRecord], pictures: Path, folder: Path) -> list[str]:
+    names = [record.name for record in records] if part in ("scaling", "reduction") else []
+    if part == "rivals":
+        names = list(dict.fromkeys(f"rivals-{record.scale}-{record.platform}" for record in records))
+    where = Path(os.path.relpath(pictures, folder)).as_posix()
+    return [f"![{TITLES[part]}]({where}/{name}.png)" for name in names]
+
+
+def _markdown(table: Table) -> str:
+    rows = [table.headings, ("---",) * len(table.headings), *table.rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

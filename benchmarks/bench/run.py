@@ -1,0 +1,71 @@
+"""Measure the parts that were asked for, one after the other."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+# JAX takes most of a GPU's memory when it starts, unless told before; PyTorch needs room beside it.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import jax
+
+from benchmarks.bench import rivals
+from benchmarks.bench.cases import PAPER, QUICK
+from benchmarks.bench.headway_side import on_gpu
+from benchmarks.bench.machine import describe, disturbance
+from benchmarks.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start
+from benchmarks.bench.record import BenchRecord
+from headway.laboratory import device
+
+MEASURES = {
+    "rivals": against_rivals.measure,
+    "scaling": scaling.measure,
+    "start": start.measure,
+    "evaluation": evaluation.measure,
+    "reduction": reduction.measure,
+}
+
+
+def measure(
+    what: Sequence[str],
+    folder: Path,
+    *,
+    quick: bool,
+    opponents: Sequence[str],
+    rounds: int | None,
+    options: str,
+    say: Callable[[str], None],
+) -> list[BenchRecord]:
+    """Write a record for every part and case into `folder`, each as soon as there is something to write."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # torch.compile keeps what it made on the disk, by itself outside of the folder that was given.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".torch-") as cache, _environment(cache, quick):
+        gpu, machine = on_gpu(), describe(device())
+        reasons = {name: rivals.absence(name, gpu) for name in opponents}
+        for words in filter(None, (disturbance(machine), *reasons.values())):
+            say(words)
+        present = tuple(name for name, reason in reasons.items() if reason is None)
+        bench = Bench(folder, QUICK if quick else PAPER, gpu, present, rounds, options, machine, say)
+        for part in what:
+            MEASURES[part](bench)
+    return list(bench.made.values())
+
+
+@contextmanager
+def _environment(cache: str, quick: bool) -> Generator[None]:
+    """Settings of this process and of those that it starts, until the end; quickly, XLA compiles in a hurry."""
+    before, hurry = dict(os.environ), jax.config.read("jax_disable_most_optimizations")
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
+    if quick:
+        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+    jax.config.update("jax_disable_most_optimizations", quick or hurry)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", hurry)
+        os.environ.clear()
+        os.environ.update(before)

@@ -1,0 +1,167 @@
+"""Records as rows of words, the same for the screen and for the document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.bench.alternate import Spread, spread
+from benchmarks.bench.cases import AXES
+from benchmarks.bench.power_law import axis_exponent, medians
+from benchmarks.bench.record import BenchRecord
+from benchmarks.bench.rivals import TITLES
+
+NAMES = {"headway": "Headway", **TITLES}
+CASES = {"minimal": "minimal", "full": "full", "full-dropout": "full, dropout"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings and rows of words, and the commands that measured them."""
+
+    headings: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    commands: tuple[str, ...]
+    rounds: tuple[int, ...]
+    """How often each record was measured in turn; different numbers if one was interrupted."""
+    others: float | None
+    """The largest share of the processor that other processes had in a round, where that is known."""
+
+
+def table(part: str, records: Sequence[BenchRecord]) -> Table:
+    """The table of a part from its records, which are of one scale and platform."""
+    headings, rows_of = _PARTS[part]
+    rows = [row for record in records for row in rows_of(record)]
+    commands = dict.fromkeys(record.command for record in records)
+    shares = [share for record in records for share in record.measured.get("others", ()) if share is not None]
+    rounds = sorted({_rounds(record) for record in records})
+    return Table(headings, rows, tuple(commands), tuple(rounds), max(shares, default=None))
+
+
+def _rounds(record: BenchRecord) -> int:
+    """How many rounds a record holds; each process of its own is one."""
+    match record.part:
+        case "rivals":
+            return len(record.measured["rounds"])
+        case "scaling":
+            return min(len(taken) for times in record.measured["axes"].values() for taken in times.values())
+        case "evaluation":
+            return len(record.measured["step_seconds"])
+        case "reduction":
+            return min(map(len, record.measured["rounds"].values()))
+    return len(record.measured["first_step_seconds"]) if record.case == "main-job" else 1
+
+
+def duration(seconds: float) -> str:
+    """Three digits in the unit that suits them."""
+    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def ratios(record: BenchRecord) -> dict[str, Spread]:
+    """Rival -> its seconds divided by those of Headway right after it, over the rounds."""
+    return {
+        name: spread([pair["seconds"] / pair["headway"] for pair in pairs]) for name, pairs in _pairs(record).items()
+    }
+
+
+def _pairs(record: BenchRecord) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for pairs in record.measured["rounds"]:
+        for pair in pairs:
+            found.setdefault(pair["rival"], []).append(pair)
+    return found
+
+
+def _rivals(record: BenchRecord) -> list[tuple[str, ...]]:
+    rows = []
+    for name, over in ratios(record).items():
+        pairs = _pairs(record)[name]
+        rows.append(
+            (
+                CASES[record.case],
+                NAMES[name],
+                duration(spread([pair["seconds"] for pair in pairs]).median),
+                duration(spread([pair["headway"] for pair in pairs]).median),
+                f"{over.median:.1f}x",
+                f"{over.lower_quartile:.1f}-{over.upper_quartile:.1f}",
+                f"{over.low:.1f}-{over.high:.1f}",
+            )
+        )
+    return rows
+
+
+def _scaling(record: BenchRecord) -> list[tuple[str, ...]]:
+    rows = []
+    for axis, times in record.measured["axes"].items():
+        costs = ", ".join(f"{value}: {duration(cost)}" for value, cost in medians(times).items())
+        rows.append((CASES[record.case], AXES[axis], costs, str(axis_exponent(times))))
+    return rows
+
+
+def _start(record: BenchRecord) -> list[tuple[str, ...]]:
+    if record.case == "main-job":
+        first, step = (spread(record.measured[f"first_{what}_seconds"]).median for what in ("line", "step"))
+        return [("the main job", "`headway`", duration(first), duration(step), "", "")]
+    rows = []
+    for name, alone in record.measured["alone"].items():
+        peak = f"{alone['peak_bytes'] / 2**20:.0f} MiB"
+        if alone["device_bytes"] is not None:
+            peak += f" + {alone['device_bytes'] / 2**20:.0f} MiB on the GPU"
+        rows.append(
+            (
+                CASES[record.case],
+                NAMES[name],
+                duration(alone["imported_seconds"]),
+                duration(alone["first_seconds"] - (alone["steps"] - 1) * alone["seeds"] * alone["step_seconds"]),
+                peak,
+                f"{alone['imported_bytes'] / 2**20:.0f} MiB",
+            )
+        )
+    return rows
+
+
+def _evaluation(record: BenchRecord) -> list[tuple[str, ...]]:
+    measured = record.measured
+    pairs = list(zip(measured["evaluation_seconds"], measured["step_seconds"], strict=True))
+    in_steps = spread([evaluation / step for evaluation, step in pairs])
+    share = in_steps.median * measured["evaluations"] / measured["steps"]
+    return [
+        (
+            CASES[record.case],
+            duration(spread(measured["step_seconds"]).median),
+            duration(spread(measured["evaluation_seconds"]).median),
+            f"{in_steps.median:.2f} ({in_steps.low:.2f} to {in_steps.high:.2f})",
+            f"{measured['evaluations']} in {measured['steps']} steps",
+            f"{1 + share:.2f}x",
+        )
+    ]
+
+
+def _reduction(record: BenchRecord) -> list[tuple[str, ...]]:
+    rows = []
+    for dimension, pairs in record.measured["rounds"].items():
+        over = spread([pair["full"] / pair["reduced"] for pair in pairs])
+        rows.append(
+            (
+                dimension,
+                duration(spread([pair["full"] for pair in pairs]).median),
+                duration(spread([pair["reduced"] for pair in pairs]).median),
+                f"{over.median:.3g}x",
+                f"{over.low:.3g}-{over.high:.3g}",
+                f"{record.measured['differences'][dimension]:.0e}",
+            )
+        )
+    return rows
+
+
+_PARTS = {
+    "rivals": (("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range"), _rivals),
+    "scaling": (("model", "along", "a step at each value", "exponent"), _scaling),
+    "start": (("model", "by", "imports done", "first step done", "peak memory", "after imports"), _start),
+    "evaluation": (("model", "a step", "an evaluation", "in steps", "how many", "run / its steps"), _evaluation),
+    "reduction": (("d", "matrices", "coordinates", "ratio", "range", "largest difference"), _reduction),
+}

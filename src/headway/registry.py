@@ -1,0 +1,137 @@
+"""Kinds of runs by name: the one place that knows which there are, and where their code lies.
+
+A trained run is called by its task's name; other kinds are computed in one go. Code is loaded when it is needed, so
+that records can be read where the accelerator's packages are missing. A kind that nobody here knows is a user's: its
+records are read as they are (`records.Open`), and it can be trained once its file is loaded (`add`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from headway.records import Cell, Open, Trajectory, revive
+from headway.settings.checks import SettingsError
+
+
+class Computed(NamedTuple):
+    """Where the settings of a kind that is computed in one go lie, and the function that computes a cell of it."""
+
+    settings: str
+    compute: str
+    shape: str = ""
+    """Of a kind whose cells are computed side by side: settings -> what is equal for such. `compute` takes them all."""
+
+
+TASKS = {
+    "markov": "headway.tasks.chain:Chain",
+    "single-location": "headway.tasks.single_location:SingleLocation",
+    "recall": "headway.tasks.recall:Recall",
+}
+"""Trained by `headway.training`, whatever the task is."""
+COMPUTED = {
+    "construction": Computed(
+        "headway.tasks.construction:ConstructionSettings", "headway.laboratory.hand_made:hand_made"
+    ),
+    "flow": Computed("headway.settings:FlowSettings", "headway.laboratory.flow:flow"),
+    "regression": Computed("headway.settings:RegressionSettings", "headway.laboratory.regression:regression"),
+    "portrait": Computed("headway.settings:PortraitSettings", "headway.laboratory.portrait:portrait"),
+    "stage-times": Computed("headway.settings:StageTimesSettings", "headway.laboratory.stage_times:stage_times"),
+    "toy": Computed(
+        "headway.settings:ToySettings", "headway.laboratory.toy:toy_runs", "headway.laboratory.toy:shape_of"
+    ),
+}
+_added: dict[str, type] = {}
+"""Users' tasks by name, of the files that were loaded."""
+_files: dict[str, None] = {}
+"""Those files."""
+
+
+def names() -> tuple[str, ...]:
+    """Every kind that can be computed here."""
+    return (*TASKS, *COMPUTED, *_added)
+
+
+def add(task: type, name: str) -> None:
+    """A user's task: from now on its cells can be trained, and come back from disk as its own settings."""
+    if name in COMPUTED or (name in TASKS and _load(TASKS[name]) is not task):
+        raise SettingsError(f"the task {task.__name__} is called {name!r}, as one of Headway's. Give it another NAME.")
+    if name not in TASKS:
+        _added[name] = task
+
+
+def add_file(path: str) -> None:
+    """A user's file that was loaded: whoever else computes its cells has to load it, too."""
+    _files[path] = None
+
+
+def files() -> tuple[str, ...]:
+    """Users' files that were loaded, in their order."""
+    return tuple(_files)
+
+
+def is_trained(kind: str) -> bool:
+    """Whether cells of it are trained, many in one program."""
+    return kind not in COMPUTED
+
+
+def compute(cells: Sequence[Cell]) -> list[Trajectory]:
+    """What cells of a kind that is computed in one go come to, which share their shape."""
+    kind = COMPUTED[cells[0].kind]
+    function = _load(kind.compute)
+    return function(cells) if kind.shape else [function(cell) for cell in cells]
+
+
+def shape(cell: Cell) -> Any:
+    """Equal for cells that share a program: a shape, or a name of its own for what is computed alone."""
+    if cell.kind in COMPUTED:
+        place = COMPUTED[cell.kind].shape
+        return (cell.kind, _load(place)(cell.settings)) if place else cell.identity
+    if isinstance(cell.settings, Open):
+        return cell.identity
+    return _load("headway.training.problem:shape")(cell.settings)
+
+
+def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
+    """Settings from their description; of a user's task whose code is another, or is not here, as they are told."""
+    if kind in COMPUTED:
+        return revive(_load(COMPUTED[kind].settings), told)
+    task = _task(kind)
+    if task is None or _source(task) != source:
+        return Open(told)
+    from headway.settings import EvaluationSettings, ModelSettings, TrainingSettings
+    from headway.tasks.run import Settings
+
+    groups = {"task": task, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
+    if told.keys() != groups.keys():
+        raise ValueError(f"its settings are {sorted(told)}, not {sorted(groups)}: made by another version of Headway.")
+    parts: dict[str, Any] = {name: revive(cls, told[name]) for name, cls in groups.items()}
+    return Settings(**parts)
+
+
+def usual(kind: str) -> Any | None:
+    """The settings that a kind of run has unless told otherwise; None where nothing says."""
+    if kind in COMPUTED:
+        return _load(COMPUTED[kind].settings)()
+    task = _task(kind)
+    if task is None:
+        return None
+    from headway.tasks.run import usual_settings
+
+    return usual_settings(task)
+
+
+def _task(kind: str) -> type | None:
+    return _load(TASKS[kind]) if kind in TASKS else _added.get(kind)
+
+
+def _source(task: type) -> str:
+    from headway.tasks.task import source_of
+
+    return source_of(task)
+
+
+def _load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,87 @@
+"""A task tried out on a few examples before it is trained: a mistake in a user's file is said in words, at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.lazily import jax, jnp
+from headway.settings.checks import SettingsError
+from headway.tasks.task import as_example, functions_of, has_tokens, shape_of, tried
+
+TRIED = 4
+"""Examples that are looked at."""
+NEAR = 1e-3
+"""How far probabilities may be from adding up to 1."""
+
+
+def require_sound(task: Any) -> None:
+    """Draw, read and compare a few examples; a SettingsError says what was got, what was wanted and what to do."""
+    functions, what = functions_of(task), type(task).__name__
+    key = jax.random.key(0)
+    world = tried(f"{what}.world", lambda: functions.world(key)) if hasattr(task, "world") else ()
+    wanted = shape_of(task)
+    outputs = jnp.zeros((wanted.predicted, wanted.outputs))
+    for number in range(TRIED):
+        own = jax.random.fold_in(key, number)
+        drawn = tried(f"{what}.sample", lambda own=own: functions.sample(world, own))
+        example = as_example(task, drawn)
+        _require_example(what, task, example, wanted)
+        if functions.ladder is not None:
+            said = tried(f"{what}.ladder", lambda drawn=drawn: functions.ladder(world, drawn))
+            _require_ladder(what, task, said, wanted)
+        loss = tried(f"{what}.loss", lambda example=example: functions.loss(world, outputs, example))
+        if jnp.shape(loss) != () or not jnp.isfinite(loss):
+            raise SettingsError(
+                f"{what}.loss gives {loss!r} for an answer of zeros, but a loss is one finite number. "
+                "Take the mean over the predicted positions."
+            )
+
+
+def _require_example(what: str, task: Any, example: Any, wanted: Any) -> None:
+    inputs, targets = jnp.asarray(example.inputs), jnp.asarray(example.targets)
+    if not hasattr(example, "targets") or targets.ndim == 0 or targets.shape[0] > inputs.shape[0]:
+        raise SettingsError(
+            f"{what}.sample gives targets of the shape {targets.shape} for inputs of the shape {inputs.shape}, but "
+            "there is one target for each of the last positions, at most as many as there are inputs."
+        )
+    if inputs.shape[0] != wanted.reads:
+        raise SettingsError(
+            f"{what}.sample gives {inputs.shape[0]} positions to read, but {what}.reads says {wanted.reads}. "
+            "Make them agree, or leave `reads` out."
+        )
+    if not has_tokens(task):
+        return
+    for name, tokens in (("inputs", inputs), ("targets", targets)):
+        if not jnp.issubdtype(tokens.dtype, jnp.integer):
+            raise SettingsError(
+                f"{what}.sample gives {name} of type {tokens.dtype}, but a task with a vocab asks for whole numbers. "
+                "Draw them with jax.random.randint, or leave vocab out if they are vectors."
+            )
+        if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) < task.vocab:
+            raise SettingsError(
+                f"{what}.sample gives {name} from {int(tokens.min())} to {int(tokens.max())}, but the vocab is "
+                f"{task.vocab}: tokens are 0 .. {task.vocab - 1}."
+            )
+
+
+def _require_ladder(what: str, task: Any, said: Any, wanted: Any) -> None:
+    rows = (len(task.rungs), wanted.predicted, wanted.outputs)
+    got = jnp.shape(said)
+    if got != rows:
+        raise SettingsError(
+            f"{what}.ladder gives an array of the shape {got}, but wanted is {rows}: (rung, predicted position, "
+            f"{'token' if has_tokens(task) else 'number'}), with the rungs {', '.join(task.rungs)}."
+        )
+    if bool(jnp.any(jnp.isnan(said))):
+        raise SettingsError(f"{what}.ladder gives values that are not numbers. Look for 0/0, or log of a negative.")
+    if not has_tokens(task):
+        return
+    totals = jnp.sum(jnp.exp(said), axis=-1)
+    off = jnp.abs(totals - 1)
+    if float(off.max()) > NEAR:
+        rung = int(jnp.argmax(off.max(axis=1)))
+        raise SettingsError(
+            f"the rung {task.rungs[rung]!r} of {what}.ladder is no distribution: its probabilities add up to "
+            f"{float(totals[rung].ravel()[jnp.argmax(off[rung].ravel())]):.4g} somewhere, not to 1. A ladder gives "
+            "log-probabilities: use jax.nn.log_softmax, or jnp.log of probabilities."
+        )

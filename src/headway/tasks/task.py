@@ -1,0 +1,265 @@
+"""What a task is: settings, and a few pure functions for one example. Ours and a user's have the same way in.
+
+A task is a frozen dataclass (or an `equinox.Module`). Its fields are its settings. It must say
+
+    sample(key)                one example: a row of tokens, each to be predicted from those before; or an `Example`
+    vocab                      where it asks for tokens: how many there are
+
+and may say
+
+    NAME                       what its runs are called; the name of its class if not given
+    predicted                  of a row of tokens: how many of the last ones are to be predicted; all that can be
+    ladder(example)            reference predictors, from knowing nothing to the truth: log-probabilities, or answers,
+                               (rung, predicted, outputs); `rungs` are their names
+    loss(outputs, example)     cross-entropy of tokens and half the squared error of numbers if not given
+    measures(example, reading) further numbers, by name
+    comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
+    tests()                    variants of itself to be tested on, by name; "" is the one that counts
+    PROGRESS                   the number by which it counts as learnt: "loss", "excess_loss" or "accuracy"
+    NUMBERS                    settings that are plain numbers and may differ between the members of one program
+    check(settings)            what its models and trainings must fulfil
+    about()                    itself in words
+
+A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
+function above gets it first: sample(world, key), ladder(world, example), ...
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
+from headway.records import About
+from headway.settings.checks import SettingsError, require
+
+RISING = ("accuracy",)
+"""Measures that grow while a model learns; the others fall."""
+
+
+class Example(NamedTuple):
+    """What a model reads, what it should answer at its last positions, and what is known besides."""
+
+    inputs: Array
+    """Tokens, (length,); or vectors, (length, inputs)."""
+    targets: Array
+    """Tokens, (predicted,); or numbers, (predicted, outputs)."""
+    weights: Array | None = None
+    """How much each answer counts, (predicted,); all alike if not given."""
+    extra: Any = None
+    """Whatever `measures` and `ladder` need: where the answer was to be found, ..."""
+
+
+class Functions(NamedTuple):
+    """A task as pure functions, whatever it left out filled in; `world` is () where it draws none."""
+
+    world: Callable[[PRNGKeyArray], Any]
+    sample: Callable[[Any, PRNGKeyArray], Any]
+    loss: Callable[[Any, Array, Example], Float[Array, ""]]
+    ladder: Any
+    """(world, example) -> (rung, predicted, output), or None."""
+    measures: Any
+    """(world, example, reading[, test]) -> name -> number, or None."""
+    comparisons: Any
+    """(world, example) -> name -> (predictor, predicted, output), or None."""
+
+
+def name_of(task: Any) -> str:
+    """The kind of its runs: NAME, or the class's name in-small-letters."""
+    own = getattr(task, "NAME", None)
+    cls = task if isinstance(task, type) else type(task)
+    return own or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+
+
+@functools.cache
+def source_of(cls: type) -> str:
+    """A digest of what a user's task does; nothing for Headway's own, which a commit names."""
+    if cls.__module__.partition(".")[0] == "headway":
+        return ""
+    from headway.settings.source import digest_of
+
+    return digest_of(cls)
+
+
+def with_numbers(task: Any, values: Mapping[str, Any]) -> Any:
+    """The same task with other values of some settings, which may be traced and are therefore not checked."""
+    made = copy.copy(task)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def numbers_of(task: Any) -> dict[str, Any]:
+    """The settings that may differ between the members of a program."""
+    return {name: getattr(task, name) for name in getattr(task, "NUMBERS", ())}
+
+
+class Shape(NamedTuple):
+    """What a model has to know of a task."""
+
+    inputs: int
+    """Vocabulary size, or how many numbers a position holds."""
+    outputs: int
+    """The same of an answer."""
+    reads: int
+    """Positions that a model reads at once."""
+    predicted: int
+    """At how many of the last it answers."""
+
+
+def shape_of(task: Any) -> Shape:
+    """As the task says; what it leaves out is looked up in an example, of which nothing is computed."""
+    names = ("inputs", "outputs", "reads", "predicted")
+    tokens = {"inputs": task.vocab, "outputs": task.vocab} if has_tokens(task) else {}
+    said = tokens | {name: getattr(task, name) for name in names if name not in tokens and hasattr(task, name)}
+    return Shape(**said) if len(said) == len(names) else Shape(**(_seen(task)._asdict() | said))
+
+
+@functools.lru_cache(64)
+def _seen(task: Any) -> Shape:
+    functions = functions_of(task)
+
+    def draw(key: PRNGKeyArray) -> Any:
+        return functions.sample(functions.world(key), key)
+
+    drawn = tried(f"{type(task).__name__}.sample", lambda: jax.eval_shape(draw, jax.random.key(0)))
+    inputs, targets, *_ = as_example(task, drawn)
+    width, answer = (array.shape[-1] if array.ndim > 1 else 0 for array in (inputs, targets))
+    return Shape(width, answer, inputs.shape[0], targets.shape[0])
+
+
+def has_tokens(task: Any) -> bool:
+    """Whether it asks for tokens, so that answers are right or wrong."""
+    return hasattr(task, "vocab")
+
+
+def progress_of(task: Any) -> str:
+    return getattr(task, "PROGRESS", "loss")
+
+
+def functions_of(task: Any) -> Functions:
+    """The task's functions, each of (world, ...)."""
+    drawn = hasattr(task, "world")
+
+    def of_world(function: Callable | None) -> Any:
+        if function is None or drawn:
+            return function
+        return lambda _world, *arguments: function(*arguments)
+
+    own = {name: getattr(task, name, None) for name in ("sample", "loss", "ladder", "measures", "comparisons")}
+    usual = _cross_entropy if has_tokens(task) else _squared_error
+    filled: dict[str, Any] = {name: of_world(function) for name, function in own.items()}
+    filled["loss"] = filled["loss"] or (lambda _world, outputs, example: usual(outputs, example))
+    return Functions(world=task.world if drawn else lambda _key: (), **filled)
+
+
+def _cross_entropy(outputs: Array, example: Example) -> Float[Array, ""]:
+    """-log p(target), in nats, mean over the answers."""
+    guess = jax.nn.log_softmax(outputs)
+    return -weighted_mean(jnp.take_along_axis(guess, example.targets[:, None], axis=1)[:, 0], example.weights)
+
+
+def _squared_error(outputs: Array, example: Example) -> Float[Array, ""]:
+    """1/2 |y - y*|^2, mean over the answers."""
+    return weighted_mean(0.5 * jnp.sum((outputs - example.targets) ** 2, axis=-1), example.weights)
+
+
+def weighted_mean(values: Array, weights: Array | None) -> Array:
+    """Mean over the first axis, every row counted by its weight."""
+    if weights is None:
+        return jnp.mean(values, axis=0)
+    shares = weights / jnp.sum(weights)
+    return jnp.tensordot(shares, values, axes=1)
+
+
+def is_row(example: Any) -> bool:
+    """Whether an example is a plain row of tokens."""
+    return not isinstance(example, tuple)
+
+
+def as_example(task: Any, drawn: Any) -> Example:
+    """A row of tokens: all but the last are read, and the last `predicted` are to be predicted."""
+    if not is_row(drawn):
+        return drawn
+    count = drawn.shape[0]
+    first = count - getattr(task, "predicted", count - 1)
+    return Example(_part(drawn, 0, -1), _part(drawn, first, None))
+
+
+def _part(row: Any, first: int, last: int | None) -> Any:
+    """row[first:last], also of a row that is only a shape."""
+    if hasattr(row, "__getitem__"):
+        return row[first:last]
+    return jax.ShapeDtypeStruct((len(range(row.shape[0])[first:last]),), row.dtype)
+
+
+def tests_of(task: Any) -> dict[str, Any]:
+    """What it is tested on, the one that counts first."""
+    return dict(task.tests()) if hasattr(task, "tests") else {"": task}
+
+
+def about_task(task: Any) -> About:
+    """The task in words: its own, or what can be said of any."""
+    if hasattr(task, "about"):
+        return task.about()
+    words = name_of(task).replace("-", " ")
+    told = ", ".join(f"{each.name} {getattr(task, each.name)}" for each in fields(task))
+    tokens = has_tokens(task)
+    return About(
+        title=f"{words[:1].upper()}{words[1:]}" + (f" ({told})" if told else ""),
+        rungs=tuple(getattr(task, "rungs", ())),
+        loss="cross-entropy" if tokens else "half the squared error",
+        unit="nats" if tokens else "",
+        progress=progress_of(task),
+    )
+
+
+def require_task(task: Any) -> None:
+    """Refuse what cannot be a task, before anything is computed."""
+    what = type(task).__name__
+    if not is_dataclass(task) or isinstance(task, type):
+        raise SettingsError(
+            f"the task is {task!r}, but it must be a frozen dataclass of settings, such as MyTask(states=4)."
+        )
+    require(
+        callable(getattr(task, "sample", None)),
+        f"the task {what} has no function sample. A task says how one example is drawn, sample(key), and how many "
+        "tokens there are, vocab: see docs/extend.md.",
+    )
+    require(
+        not hasattr(task, "ladder") or len(getattr(task, "rungs", ())) > 0,
+        f"the task {what} has a ladder but no names for its rungs. Name them from knowing nothing to the truth: "
+        'rungs = ("uniform", "unigram", "bigram").',
+    )
+    for name in getattr(task, "NUMBERS", ()):
+        require(hasattr(task, name), f"the task {what} lists {name!r} in NUMBERS, but has no such setting.")
+    require(
+        re.fullmatch(r"[a-z][a-z0-9-]*", name_of(task)) is not None,
+        f"the task {what} is called {name_of(task)!r}, which cannot name a folder. Use small letters, digits and '-'.",
+    )
+
+
+def tried(what: str, function: Callable[[], Any]) -> Any:
+    """What the function gives; an error of its own with the line of the user's file where it arose."""
+    try:
+        return function()
+    except SettingsError:
+        raise
+    except Exception as error:
+        own = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if "site-packages" not in frame.filename and f"{Path(__file__).parent.parent}" not in frame.filename
+        ]
+        where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+        words = str(error).strip().splitlines()
+        raise SettingsError(
+            f"{what} fails: {type(error).__name__}: {words[0] if words else ''}{where}. It gets one example or one "
+            "key, and is written in jax.numpy."
+        ) from error

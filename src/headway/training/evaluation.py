@@ -1,0 +1,315 @@
+"""What is measured of any task: loss, distance to every reference predictor, attention, measures of its own."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from headway.kernels import Read
+from headway.models.transformer import Reading, Transformer
+from headway.tasks.task import (
+    Example,
+    as_example,
+    functions_of,
+    has_tokens,
+    numbers_of,
+    tests_of,
+    weighted_mean,
+    with_numbers,
+)
+
+CHUNK = 256
+"""Rows of tokens that are compared with the references at a time: their distributions should stay in the cache."""
+AT_A_TIME = 128
+"""Examples that are drawn, read and measured together."""
+SHARE = 4
+"""What is measured beside the test that counts gets one of so many of its examples."""
+
+
+class EvaluationData(NamedTuple):
+    """What a member learns from and is measured on."""
+
+    world: Any
+    """What the task drew for the seed."""
+    training: PyTree
+    """The finite training set, or nothing."""
+    test: PyTree
+    """Test rows, where they are kept."""
+    references: Float[Array, "tested predictor predicted output"] | None
+    """Log-probabilities of every rung, of every reference model and of the task's comparisons; they stay the same while
+    a model learns, and are kept with the rows."""
+
+
+def divergence(reference: Float[Array, "*more output"], model: Float[Array, "*#more output"]) -> Float[Array, "*more"]:
+    """KL(reference || model) of log-probabilities, in nats; what a reference excludes adds nothing."""
+    possible = reference > -jnp.inf
+    return jnp.sum(jnp.where(possible, jnp.exp(reference) * (jnp.where(possible, reference, 0) - model), 0), axis=-1)
+
+
+def distance(
+    tokens: bool, references: Float[Array, "predictor predicted output"], outputs: Float[Array, "predicted output"]
+) -> Float[Array, "predictor predicted"]:
+    """KL(reference || model); of answers in numbers the KL between normal distributions of variance 1 around them."""
+    if tokens:
+        return divergence(references, jax.nn.log_softmax(outputs))
+    return 0.5 * jnp.sum((references - outputs) ** 2, axis=-1)
+
+
+def references_of(
+    task: Any, read: Read | None, world: Any, test: PyTree, models: tuple[Transformer, ...], comparisons: bool
+) -> Float[Array, "tested predictor predicted output"] | None:
+    """What the rungs, the reference models and the task's comparisons say about every test row."""
+    functions = functions_of(task)
+    if functions.ladder is None:
+        return None
+    said = [jax.vmap(lambda row: functions.ladder(world, row))(test)]
+    said += [jax.nn.log_softmax(read(model, test).logits)[:, None] for model in models if read is not None]
+    if comparisons and functions.comparisons is not None:
+        said += list(jax.vmap(lambda row: functions.comparisons(world, row))(test).values())
+    return jnp.concatenate(said, axis=1)
+
+
+class Evaluator(NamedTuple):
+    """How a member of a program is measured: pure functions."""
+
+    task: Any
+    read: Read | None
+    """Reads all test rows at once; without it every example is drawn and read on its own."""
+    tested: int
+    comparisons: bool
+    models: int
+    """Reference models that it is compared with."""
+
+    @property
+    def rows_kept(self) -> bool:
+        """Whether test rows and what is said of them are kept: where nothing needs each example's own attention."""
+        functions = functions_of(self.task)
+        return self.read is not None and functions.measures is None and len(tests_of(self.task)) == 1
+
+    def probe(self, model: Transformer, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
+        """Means over the test examples; `task` is the member's own, with its numbers."""
+        means = self._of_rows(model, task, data) if self.rows_kept else self._of_examples(model, task, key, data)
+        kl = means.pop("kl", None)
+        if kl is not None:
+            means |= self._by_name(task, kl)
+        return means
+
+    def _by_name(self, task: Any, kl: Float[Array, " predictor"]) -> dict[str, Array]:
+        rungs = len(task.rungs)
+        found = {"kl_rungs": kl[:rungs]}
+        if self.models:
+            found["kl_references"] = kl[rungs : rungs + self.models]
+        rest = kl[rungs + self.models :]
+        for name, count in self._comparison_sizes(task):
+            found[f"kl_{name}"], rest = rest[:count], rest[count:]
+        return found
+
+    def _comparison_sizes(self, task: Any) -> list[tuple[str, int]]:
+        functions = functions_of(task)
+        if not self.comparisons or functions.comparisons is None:
+            return []
+
+        def said(key: PRNGKeyArray) -> Mapping[str, Array]:
+            world = functions.world(key)
+            return functions.comparisons(world, functions.sample(world, key))
+
+        return [(name, each.shape[0]) for name, each in jax.eval_shape(said, jax.random.key(0)).items()]
+
+    def _of_rows(self, model: Transformer, task: Any, data: EvaluationData) -> dict[str, Array]:
+        assert self.read is not None
+        reading = self.read(model, data.test)
+        halves = _halves(self.tested, reading.logits.dtype)
+
+        def one(each: tuple) -> dict[str, Array]:
+            row, outputs, references, half = each
+            return _values(task, data.world, row, outputs, references, half)
+
+        means = mean_over(one, (data.test, reading.logits, data.references, halves), CHUNK)
+        return {**means, "attention": reading.pattern, "attention_by_lag": by_lag(reading.pattern)}
+
+    def _of_examples(self, model: Transformer, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
+        """All tests go through the model in one pass, because every further pass would be compiled, too."""
+        tests = tests_of(task)
+        sizes = test_sizes(self.tested, len(tests))
+        number = jnp.repeat(jnp.arange(len(tests)), sizes, total_repeat_length=int(sizes.sum()))
+        columns = [numbers_of(each) for each in tests.values()]
+        # Float and not integer: a mean number of copies need not be whole.
+        stacked = {name: jnp.stack([jnp.asarray(each[name], jnp.float32) for each in columns]) for name in columns[0]}
+        halves = _halves(self.tested, jnp.float32)
+
+        def one(each: tuple[Array, Array]) -> dict[str, Array]:
+            place, number = each
+            own = with_numbers(task, {name: values[number] for name, values in stacked.items()})
+            functions = functions_of(own)
+            drawn = functions.sample(data.world, jax.random.fold_in(key, place))
+            reading = read_example(model, own, drawn)
+            share = jnp.asarray(sizes.sum() / sizes, jnp.float32)[number]
+            found: dict[str, Array] = {}
+            for index, name in enumerate(tests):
+                values = self._measures(functions, data.world, drawn, reading, name if len(tests) > 1 else None)
+                if index == 0:
+                    references = _said(own, data.world, drawn, self.comparisons)
+                    half = halves[jnp.minimum(place, self.tested - 1)]
+                    values |= _values(own, data.world, drawn, reading.logits, references, half)
+                    values |= {"attention": _patterns(reading)}
+                found |= {name: jnp.where(number == index, share * value, 0) for name, value in values.items()}
+            return found
+
+        means = mean_over(one, (jnp.arange(sizes.sum()), number), AT_A_TIME)
+        return {**means, "attention_by_lag": by_lag(means["attention"])}
+
+    def _measures(self, functions: Any, world: Any, drawn: Any, reading: Reading, test: str | None) -> dict[str, Array]:
+        if functions.measures is None:
+            return {}
+        return dict(functions.measures(world, drawn, reading, *(() if test is None else (test,))))
+
+    def facts(self, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
+        """What the test examples say about the truth: its entropy, the loss of every rung, and `kl_stageless`.
+
+        kl_stageless[i] = min over s of KL(rung i || softmax(s z)), z the truth's logits: how near a learner comes to a
+        rung that learns everything at once and only grows in confidence. Not a number where the truth is certain, so
+        that its logits are infinite. `kl_stageless_NAME` is the same for the task's comparisons.
+        """
+        functions = functions_of(task)
+        if functions.ladder is None:
+            return {}
+        rungs = len(task.rungs)
+        tested = next(iter(tests_of(task).values()))
+
+        def one(each: tuple[Array, Array | None, Array | None]) -> dict[str, Array]:
+            place, row, references = each
+            drawn = functions_of(tested).sample(data.world, jax.random.fold_in(key, place)) if row is None else row
+            said: Any = _said(tested, data.world, drawn, self.comparisons) if references is None else references
+            return _fact_values(tested, data.world, drawn, said, rungs)
+
+        kept = (data.test, data.references) if self.rows_kept else (None, None)
+        means = mean_over(one, (jnp.arange(self.tested), *kept), CHUNK if self.rows_kept else AT_A_TIME)
+        certainty, agreement, normaliser = (means.pop(name) for name in ("certainty", "agreement", "normaliser"))
+        grid = _confidence(normaliser.dtype)
+        nearest = jnp.min(certainty - grid[:, None] * agreement + normaliser[:, None], axis=0)
+        found = {**means, "kl_stageless": nearest[:rungs]}
+        rest = nearest[rungs + self.models :]
+        for name, count in self._comparison_sizes(task):
+            found[f"kl_stageless_{name}"], rest = rest[:count], rest[count:]
+        return found
+
+
+def test_sizes(count: int, tests: int) -> np.ndarray:
+    """How many examples each test gets; all are numbered on, one after the other."""
+    return np.array([count] + [max(1, count // SHARE)] * (tests - 1))
+
+
+def read_example(model: Transformer, task: Any, drawn: Any, key: PRNGKeyArray | None = None) -> Reading:
+    """What a model makes of one example of any task."""
+    example = as_example(task, drawn)
+    return model.read(example.inputs, example.targets.shape[0], key)
+
+
+def _said(task: Any, world: Any, drawn: Any, comparisons: bool) -> Array | None:
+    """What the rungs and the comparisons say about one example."""
+    functions = functions_of(task)
+    if functions.ladder is None:
+        return None
+    more = list(functions.comparisons(world, drawn).values()) if comparisons and functions.comparisons else []
+    return jnp.concatenate([functions.ladder(world, drawn), *more])
+
+
+def _values(
+    task: Any, world: Any, drawn: Any, outputs: Array, references: Array | None, half: Float[Array, " 2"]
+) -> dict[str, Array]:
+    """What is measured of every example of every task."""
+    functions, example = functions_of(task), as_example(task, drawn)
+    loss = functions.loss(world, outputs, example)
+    found = {"loss": loss}
+    if has_tokens(task):
+        right = (jnp.argmax(outputs, axis=-1) == example.targets).astype(loss.dtype)
+        found["accuracy"] = weighted_mean(right, example.weights)
+    if references is not None:
+        excess = loss - functions.loss(world, references[len(task.rungs) - 1], example)
+        far = distance(has_tokens(task), references, outputs)
+        found |= {
+            "excess_loss": excess,
+            "excess_halves": half * excess,
+            "kl": weighted_mean(jnp.swapaxes(far, 0, 1), example.weights),
+        }
+    return found
+
+
+def _fact_values(task: Any, world: Any, drawn: Any, references: Array, rungs: int) -> dict[str, Array]:
+    """Parts of the facts; KL(reference || softmax(s z)) = certainty - s agreement + normaliser(s)."""
+    functions, example, tokens = functions_of(task), as_example(task, drawn), has_tokens(task)
+    truth, grid = references[rungs - 1], _confidence(references.dtype)
+    losses = jnp.stack([functions.loss(world, references[i], example) for i in range(rungs)])
+
+    def mean(values: Float[Array, "predictor predicted"]) -> Float[Array, " predictor"]:
+        return weighted_mean(jnp.swapaxes(values, 0, 1), example.weights)
+
+    found = {"rung_loss": losses, "rung_excess": losses - losses[-1]}
+    if tokens:
+        share = jnp.exp(references)
+        entropy = -jnp.sum(jnp.where(share > 0, share * references, 0), axis=-1)
+        return found | {
+            "entropy": mean(entropy)[rungs - 1],
+            "certainty": -mean(entropy),
+            "agreement": mean(jnp.sum(share * truth, axis=-1)),
+            "normaliser": mean(jax.nn.logsumexp(grid[:, None, None] * truth, axis=-1)),
+        }
+    return found | {
+        "certainty": mean(0.5 * jnp.sum(references**2, axis=-1)),
+        "agreement": mean(jnp.sum(references * truth, axis=-1)),
+        "normaliser": mean(0.5 * jnp.sum((grid[:, None, None] * truth) ** 2, axis=-1)),
+    }
+
+
+def _confidence(dtype: Any) -> Float[Array, " s"]:
+    return jnp.linspace(0, 2, 81, dtype=dtype)
+
+
+def _patterns(reading: Reading) -> Float[Array, "layer head query key"]:
+    """Where the heads look from the positions at which the model answers."""
+    answers = reading.logits.shape[0]
+    return jnp.stack([heads.pattern[:, -answers:] for heads in reading.heads])
+
+
+def _halves(count: int, dtype: Any) -> Float[Array, "{count} 2"]:
+    """What each example counts for in the mean over its half: one chooses by the even ones and reports the odd ones.
+
+    A half without any example has the mean zero.
+    """
+    own = (jnp.arange(count)[:, None] % 2 == jnp.arange(2)).astype(dtype)
+    return own * (count / jnp.maximum(jnp.sum(own, axis=0), 1))
+
+
+def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layers lag"]:
+    """sum over keys at each lag, mean over queries; the queries are the last positions and lag 1 comes first."""
+    queries, keys = attention.shape[-2:]
+    key = (keys - queries + jnp.arange(queries))[:, None] - jnp.arange(keys)
+    found = jnp.take_along_axis(attention, jnp.broadcast_to(jnp.maximum(key, 0), attention.shape), axis=-1)
+    return jnp.mean(jnp.where(key >= 0, found, 0), axis=-2)
+
+
+def mean_over(function: Callable, examples: PyTree, chunk: int) -> Any:
+    """Mean of `function` over the examples, a chunk at a time."""
+    count = len(jax.tree.leaves(examples)[0])
+    chunk = min(chunk, count)
+    chunks = -(-count // chunk)
+    missing = chunks * chunk - count
+
+    def pieces(array):
+        padded = jnp.concatenate([array, array[:missing]]) if missing else array
+        return padded.reshape(chunks, chunk, *array.shape[1:])
+
+    def total(piece):
+        rows, counted = piece
+        values = jax.vmap(function)(rows)
+        return jax.tree.map(lambda v: jnp.tensordot(counted.astype(v.dtype), v, axes=1), values)
+
+    real = (jnp.arange(chunks * chunk) < count).reshape(chunks, chunk)
+    sums = jax.lax.map(total, (jax.tree.map(pieces, examples), real))
+    return jax.tree.map(lambda v: jnp.sum(v, axis=0) / count, sums)
+
+
+__all__ = ["EvaluationData", "Evaluator", "Example", "by_lag", "divergence", "mean_over"]

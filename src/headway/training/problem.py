@@ -1,0 +1,232 @@
+"""Settings of any task as pure functions for one member: what is drawn, minimised and measured.
+
+Settings that are plain numbers (`Numbers`) may differ between the members of a program; everything else is its shape.
+"""
+
+import contextlib
+import functools
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Integer, PyTree
+
+from headway.kernels import Form, form_of
+from headway.kernels.asked import Asked
+from headway.models.initialisation import transformer
+from headway.models.rows import PlainRows, Rows
+from headway.models.transformer import Transformer
+from headway.tasks.run import Settings
+from headway.tasks.task import as_example, functions_of, is_row, numbers_of, shape_of, with_numbers
+from headway.training.chunks import chunk_size
+from headway.training.data import epoch_batch
+from headway.training.evaluation import EvaluationData, Evaluator, read_example, references_of
+from headway.training.gradient import batch_gradient
+from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
+from headway.training.program import Member, Problem
+from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
+
+PRODUCTS = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32", "bfloat16": "BF16_BF16_F32"}
+
+
+class Numbers(NamedTuple):
+    """What may differ between the members of one program."""
+
+    task: dict[str, Any]
+    scale: Number
+    samples: Int[Array, ""] | int
+    rates: Rates
+
+
+def numbers(settings: Settings) -> Numbers:
+    """The settings that are plain numbers."""
+    training = settings.training
+    rates = Rates(training.learning_rate, training.weight_decay, training.momentum, training.clip)
+    return Numbers(numbers_of(settings.task), settings.model.scale, training.samples, rates)
+
+
+def shape(settings: Settings) -> Settings:
+    """The settings without their plain numbers, and without what is decided outside of a program: equal for cells that
+    share one. No settings to train with: nothing has checked them.
+    """
+    training = settings.training
+    # Where dropout follows the epochs, all members must have the same ones; and a set smaller than the batch, which
+    # is seen whole at every step, shall not cost as much as the largest.
+    follows = training.dropout == "first-of-epoch" and settings.model.dropout
+    samples = training.samples if follows else min(training.samples, training.batch)
+    outside = {"threshold": training.threshold is not None, "until": None, "tail": 0.0, "samples": samples}
+    rates = dict.fromkeys(("learning_rate", "weight_decay", "momentum", "clip")) if rates_may_differ(training) else {}
+    return with_numbers(
+        settings,
+        {
+            "task": with_numbers(settings.task, dict.fromkeys(numbers_of(settings.task))),
+            "model": with_numbers(settings.model, {"scale": None}),
+            "training": with_numbers(training, {**outside, **rates}),
+        },
+    )
+
+
+def _compiled(settings: Settings) -> Settings:
+    """The shape without what is looked at outside of the compiled program: when to measure, and when to end."""
+    own = shape(settings)
+    steps = own.training.steps if own.training.schedule == "cosine" else 0
+    never = {"points": 0, "also": (), "snapshots": 0, "every": None, "growth": 0.0, "losses": "step"}
+    return with_numbers(
+        own,
+        {
+            "training": with_numbers(own.training, {"steps": steps, "threshold": None}),
+            "evaluation": with_numbers(own.evaluation, never),
+        },
+    )
+
+
+@contextlib.contextmanager
+def precision(settings: Settings) -> Generator[None]:
+    """Arithmetic as the settings ask for, whatever the device would do by itself."""
+    wanted = settings.training.precision
+    with jax.enable_x64(wanted == "float64"), jax.default_matmul_precision(PRODUCTS[wanted]):
+        yield
+
+
+@functools.lru_cache(256)
+def rows_of(task: Any) -> Rows | None:
+    """How its rows of tokens are read, if it draws rows and scores them by their cross-entropy; the fast forms do."""
+    if isinstance(task, Rows):
+        return task
+    functions = functions_of(task)
+    if hasattr(task, "loss") or not hasattr(task, "vocab"):
+        return None
+    drawn = jax.eval_shape(lambda key: functions.sample(functions.world(key), key), jax.random.key(0))
+    own = shape_of(task)
+    return PlainRows(drawn.shape[0] - own.predicted, own.predicted) if is_row(drawn) else None
+
+
+def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
+    """The model a seed starts from."""
+    own = shape_of(settings.task)
+    return transformer(settings.model, own.inputs, own.reads, key_of(seed, WEIGHTS), scale, own.outputs)
+
+
+def rows_of_batch(settings: Settings, capacity: int) -> int:
+    training = settings.training
+    return training.batch if training.data == "fresh" else min(training.batch, capacity)
+
+
+def form(settings: Settings, capacity: int, members: int) -> Form | None:
+    """How members that run side by side are differentiated and read, if they read rows; None for any other task."""
+    rows, own = rows_of(settings.task), shape_of(settings.task)
+    if rows is None:
+        return None
+    batches = rows_of_batch(settings, capacity), settings.training.test_samples
+    asked = Asked(settings.model, settings.training.precision, own.inputs, rows, own.reads)
+    return form_of(asked, *(chunk_size(batch, example_bytes(settings), members) for batch in batches))
+
+
+def problem(settings: Settings, capacity: int, form: Form | None, chunk: int = 0) -> Problem:
+    """The settings as pure functions for one member; `capacity` rows hold the largest training set.
+
+    Where no form serves them, `chunk` examples are differentiated at a time, all of a batch if not given. Equal for
+    equal settings and forms, so that a program is compiled once.
+    """
+    return _problem(_compiled(settings), shape_of(settings.task), capacity, form, chunk)
+
+
+@functools.lru_cache(32)
+def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | None, chunk: int) -> Problem:
+    training, comparisons = settings.training, settings.evaluation.comparisons
+    batch = rows_of_batch(settings, capacity)
+    references = settings.task.references if hasattr(settings.task, "references") else ()
+    evaluator = Evaluator(
+        settings.task, None if form is None else form.read, training.test_samples, comparisons, len(references)
+    )
+
+    def task_of(member: Member) -> Any:
+        return with_numbers(settings.task, member.numbers.task)
+
+    def sample_set(member: Member, world: Any, use: int, count: int) -> PyTree:
+        """`count` examples; a smaller set from the same key is the beginning of a larger one."""
+        sample, key = functions_of(task_of(member)).sample, key_of(member.seed, use)
+        return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
+
+    def begin(member: Member):
+        task = task_of(member)
+        world = functions_of(task).world(key_of(member.seed, FEATURES))
+        finite = training.data == "finite"
+        examples = sample_set(member, world, TRAINING_SET, capacity) if finite else ()
+        test = said = None
+        if evaluator.rows_kept:
+            test = sample_set(member, world, TEST_SET, training.test_samples)
+            said = references_of(task, evaluator.read, world, test, member.given, comparisons)
+        model = transformer(
+            settings.model,
+            own_shape.inputs,
+            own_shape.reads,
+            key_of(member.seed, WEIGHTS),
+            member.numbers.scale,
+            own_shape.outputs,
+        )
+        return model, EvaluationData(world, examples, test, said)
+
+    def draw(member: Member, data: EvaluationData, step):
+        key = key_of(member.seed, ORDER)
+        if training.data == "fresh":
+            sample, fresh = functions_of(task_of(member)).sample, jax.random.fold_in(key, step)
+            examples = jax.vmap(lambda i: sample(data.world, jax.random.fold_in(fresh, i)))(jnp.arange(batch))
+            return _Drawn(data.world, examples), jnp.ones(batch, bool)
+        places, real = epoch_batch(key, step, member.numbers.samples, capacity, batch)
+        return _Drawn(data.world, jax.tree.map(lambda leaf: leaf[places], data.training)), real
+
+    def gradient(member: Member):
+        task = task_of(member)
+
+        def of_batch(model, drawn: _Drawn, weights, key):
+            if form is not None:
+                return form.gradient(model, drawn.examples, weights, key)
+
+            def loss(model, example, key):
+                reading = read_example(model, task, example, key)
+                return functions_of(task).loss(drawn.world, reading.logits, as_example(task, example))
+
+            return batch_gradient(loss, model, drawn.examples, weights, key, chunk or batch)
+
+        return of_batch
+
+    def own_epoch(member: Member):
+        """Steps of a member's own epoch, whatever its neighbours have; fresh data counts as many."""
+        return -(-member.numbers.samples // training.batch)
+
+    noisy = {"always": 1, "first-of-epoch": training.steps_per_epoch}[training.dropout] if settings.model.dropout else 0
+    return Problem(
+        begin=begin,
+        draw=draw,
+        gradient=gradient,
+        optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
+        rate=lambda member, state: current_rate(training, member.numbers.rates, state),
+        probe=lambda model, member, data: evaluator.probe(model, task_of(member), key_of(member.seed, TEST_SET), data),
+        facts=lambda member, data: evaluator.facts(task_of(member), key_of(member.seed, TEST_SET), data),
+        noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
+        noisy_every=noisy,
+    )
+
+
+class _Drawn(NamedTuple):
+    """A step's examples, and the world that they were drawn in."""
+
+    world: Any
+    examples: PyTree
+
+
+def example_bytes(settings: Settings) -> int:
+    """What one example's activations take, about: the streams, the heads' scores and what they write."""
+    task, model = shape_of(settings.task), settings.model
+    rows = rows_of(settings.task)
+    width = model.stream(task.inputs, task.reads)
+    windows = task.predicted if rows is not None and task.reads != rows.length else 1
+    queries = 1 if windows > 1 else task.predicted
+    last = queries * (6 * width + model.mlp + 3 * model.heads * (task.reads + width) + 3 * task.outputs)
+    if rows is not None:
+        return 4 * windows * (model.layers * task.reads * 5 * width + last)
+    # Every layer but the last is computed at every position, with its scores and its MLP.
+    before = task.reads * (12 * width + 3 * model.mlp + 4 * model.heads * task.reads)
+    return 4 * (max(1, model.layers - 1) * before + last)
