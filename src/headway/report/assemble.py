@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.records import Finding, Trajectory, plain
-from headway.report.about import PROGRESS, drawable
+from headway.report.about import PROGRESS, context_of, drawable
 from headway.report.build import run_view
 from headway.report.page import FigureGroup, Report, RunView
 from headway.report.page.flow_payload import is_portrait
@@ -59,7 +59,7 @@ def worth_drawing(records: Mapping[str, Record]) -> dict[str, Record]:
     runs = {name: record for name, record in records.items() if can_draw(record) and has_times(record)}
 
     def rank(name: str) -> tuple[bool, bool]:
-        compared = getattr(runs[name].cell.settings, "context", None) is not None
+        compared = context_of(runs[name].cell.settings) is not None
         return compared, not has_pictures(runs[name])
 
     return {name: runs[name] for name in sorted(runs, key=rank)}
