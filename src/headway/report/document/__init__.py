@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.analysis import median_in_words
 from headway.records import Finding
+from headway.report.about import context_of
 from headway.report.document import flow_table
 from headway.report.document.tables import NamedRun, schedule_table, stage_table
 
@@ -63,7 +64,7 @@ def write_document(
         flows = [run for run in own if flow_table.fits(run)]
         if flows:
             parts += [flow_table.WORDS, flow_table.flow_table(flows)]
-        shown = [run for run in own if "kl_rungs" in run.trajectory and run.settings.task.context is None]
+        shown = [run for run in own if "kl_rungs" in run.trajectory and context_of(run.settings) is None]
         if shown:
             parts += [DIFFERENCES] if experiment == "differences" else []
             parts.append(stage_table(shown))
