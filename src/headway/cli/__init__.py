@@ -6,13 +6,17 @@ Nothing here imports the accelerator before a run needs it, so that help is ther
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
+"""What a write may meet, which then names no file."""
 COMMANDS = {
     "run": "train what an experiment needs, then show claims, figures and a page",
     "watch": "the page of a run folder, live in a browser while runs go on",
@@ -53,12 +57,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         try:
             _dispatch(arguments)
         finally:
-            sys.stdout.flush()
+            _flush()
     except KeyboardInterrupt:
         _leave("\nInterrupted. The same command goes on from what was saved.", 130)
     except BrokenPipeError:
-        # Whoever read along has seen enough (`headway --help | head`); Python would complain about it once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read along has seen enough (`headway --help | head`).
+        _hush()
         raise SystemExit(141) from None
     except Exception as error:
         words = _for_the_user(error)
@@ -103,9 +107,27 @@ def _for_the_user(error: Exception) -> str | None:
 
     if isinstance(error, (UserError, SettingsError, StoreError)):
         return str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}. Choose another place, or make room there, and start again."
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in OF_THE_DISK):
+        where = "a file" if error.filename is None else error.filename
+        return f"{where}: {error.strerror}. Choose another place, or make room there, and start again."
     return None
+
+
+def _flush() -> None:
+    """Let the screen have everything; a file on a full disk in its place says so once, and not again at the end."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        _hush()
+        raise
+
+
+def _hush() -> None:
+    """Python would complain once more about a screen that takes nothing."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt(_signal: int, _frame: object) -> NoReturn:

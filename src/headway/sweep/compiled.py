@@ -11,7 +11,7 @@ import platform
 import secrets
 import shutil
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,19 +48,29 @@ def kept_compiled(root: Path) -> Generator[None]:
     except OSError:
         yield  # A store that cannot be written will say so itself when it matters.
         return
-    with suppress(Busy, StoreError), locked(own.with_name(own.name + ".lock"), wait=False, on_wait=None):
-        _sweep(common)
-        before = {name: getattr(jax.config, name) for name in CHOICES}
-        _use(str(own), CHOICES)
-        _shares.append((own, common))
-        try:
-            share()
-            yield
-        finally:
-            share()
-            _shares.pop()
-            _use(None, before)
-            shutil.rmtree(own, ignore_errors=True)
+    with ExitStack() as held:
+        # Only the lock may fail in silence: an error of what is done meanwhile is the caller's, and must reach it.
+        with suppress(Busy, StoreError):
+            held.enter_context(locked(own.with_name(own.name + ".lock"), wait=False, on_wait=None))
+            held.enter_context(_used(own, common))
+        yield
+
+
+@contextmanager
+def _used(own: Path, common: Path) -> Generator[None]:
+    """Let JAX work in the folder `own`, which takes from `common` and gives to it."""
+    _sweep(common)
+    before = {name: getattr(jax.config, name) for name in CHOICES}
+    _use(str(own), CHOICES)
+    _shares.append((own, common))
+    try:
+        share()
+        yield
+    finally:
+        share()
+        _shares.pop()
+        _use(None, before)
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def share() -> None:

@@ -20,6 +20,8 @@ from headway.sweep.tally import Count, Tally, failures
 
 FOLDER = ".sweep"
 """Orders, and the logs of workers."""
+ROOM = 1 << 16
+"""Bytes that a folder must take for its workers to work, and to say why they cannot."""
 LOOK = 1.0
 """Seconds between two looks at the folders."""
 
@@ -119,11 +121,20 @@ def _require_done(store: Store, cells: Sequence[Cell], trouble: str) -> None:
             f"{store.root}/*{failures_on_disk.SUFFIX}; the same command tries them again."
         )
     if lost:
+        _require_writable(store.root)
         last = f" The last words of a worker: {trouble.splitlines()[-1]}" if trouble else ""
         raise SweepError(
             f"{len(lost)} of {len(cells)} cells were lost with their workers, again and again.{last} "
             "What was saved is whole; the same command goes on with it."
         )
+
+
+def _require_writable(root: Path) -> None:
+    """A disk that takes nothing takes no worker's last words either: try it, and say what is wrong with it."""
+    probe = root / f".room-{secrets.token_hex(8)}"
+    with explained(root, "writing there"):
+        files.write(probe, bytes(ROOM))
+        probe.unlink()
 
 
 @contextmanager
