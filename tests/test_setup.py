@@ -102,14 +102,14 @@ def test_the_scripts_are_executable_and_parse(script: str, shell: str):
 def test_run_sets_up_once_and_then_hands_over_its_arguments(checkout: Path):
     first = call(checkout, {"python3": PYTHON}, "run", "two words")
     assert "setting up" in first.stderr
-    assert first.stdout.splitlines()[-1] == "<-m><headway><run><two words>"
+    assert first.stdout.splitlines()[-1] == "<-P><-m><headway><run><two words>"
     second = call(checkout, {"python3": PYTHON}, "test", "-k", "a b")
     assert second.stderr == ""
     assert second.stdout.splitlines() == ["<-m><pytest><-k><a b>"]
 
 
 def test_run_without_arguments_is_the_main_job(checkout: Path):
-    assert call(checkout, {"python3": PYTHON}).stdout.splitlines()[-1] == "<-m><headway>"
+    assert call(checkout, {"python3": PYTHON}).stdout.splitlines()[-1] == "<-P><-m><headway>"
 
 
 def test_run_makes_headway_importable_wherever_the_checkout_is_moved(checkout: Path):

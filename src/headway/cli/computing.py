@@ -30,7 +30,7 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
         from headway.sweep.compiled import kept_compiled
         from headway.sweep.here import run_cells
 
-        with kept_compiled(stores[0].root), Screen() as screen:
+        with Screen() as screen, kept_compiled(screen.note):
             run_cells(missing, stores[0], screen)
     elif missing and engine is not None:
         _hand_out(missing, stores[0], engine, options.detach)

@@ -16,7 +16,9 @@ import headway
 def command(root: Path, order: Path, *, only: int | None = None, start: int = 0) -> list[str]:
     """The command line of a worker: of one bundle, or of all from one on."""
     which = ["--from", str(start)] if only is None else ["--only", str(only)]
-    return [sys.executable, "-m", WORKER, "--store", str(root), "--order", str(order), *which, "--with-parent"]
+    # -P: a file called numpy.py in the working folder, which may have come with somebody's runs, is not imported.
+    begin = [sys.executable, "-P", "-m", WORKER]
+    return [*begin, "--store", str(root), "--order", str(order), *which, "--with-parent"]
 
 
 WORKER = "headway.sweep.worker"
