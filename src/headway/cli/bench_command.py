@@ -140,6 +140,7 @@ def _write(records: Sequence[BenchRecord], folder: Path, options: Options) -> No
     """The pictures beside the records, and the document where it was asked for."""
     from headway.bench.document import document
     from headway.bench.draw import pictures, save
+    from headway.store.output import write_output
 
     for name, figure in pictures(records).items():
         print(save(figure, folder / f"{name}.png"))
@@ -147,5 +148,5 @@ def _write(records: Sequence[BenchRecord], folder: Path, options: Options) -> No
         command = f"headway bench --from {folder} --document {options.document}"
         options.document.parent.mkdir(parents=True, exist_ok=True)
         text = document(records, folder, options.document.parent, command)
-        options.document.write_text(text, encoding="utf-8")
+        write_output(options.document, text.encode())
         print(options.document)

@@ -49,7 +49,6 @@ def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
     """Every figure of the experiment as PNG, PDF and SVG."""
     from headway.report.figures import save
 
-    folder.mkdir(parents=True, exist_ok=True)
     figures = experiment_from(outcome.experiment).draw(outcome.results)
     return [path for name, figure in figures.items() for path in save(figure, folder / f"{outcome.name}-{name}")]
 

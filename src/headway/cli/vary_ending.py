@@ -18,7 +18,7 @@ from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
-from headway.store import files
+from headway.store.output import write_output
 
 if TYPE_CHECKING:
     from headway.report.page import FigureGroup, RunView
@@ -77,7 +77,7 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
     (print_variation if count <= MOST_TOLD else print_counts)(console, told)
     sweep.into.mkdir(parents=True, exist_ok=True)
     numbers = sweep.into / f"{sweep.key}.csv"
-    files.write(numbers, _table(sweep.settings, found).encode())
+    write_output(numbers, _table(sweep.settings, found).encode())
     console.print(f"\nnumbers  {numbers}", soft_wrap=True, markup=False)
     if page:
         figures = _draw(console, sweep, found)

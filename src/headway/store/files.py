@@ -12,6 +12,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -30,17 +31,26 @@ class Stamp(TypedDict):
 def write(path: Path, data: bytes) -> Stamp:
     """Put `data` under the name `path`, whole or not at all."""
     temporary = path.with_name(path.name + TEMPORARY)
+    descriptor = create(temporary)
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError:
         # A full disk is short of exactly these bytes.
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise
     return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def create(path: Path) -> int:
+    """A descriptor of a new file at `path`; what lay there is removed and never written to or through."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def settle(folder: Path) -> None:

@@ -64,7 +64,7 @@ def _write(path: Path, cells: Sequence[Cell]) -> int | None:
     descriptor = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         # Locked before it has its name: from then on nobody takes it for a leftover.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with open(descriptor, "wb", closefd=False) as file:

@@ -11,6 +11,7 @@ the old checkpoint with all its files, or the new one with all of its; files tha
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import re
 import shutil
@@ -52,6 +53,8 @@ class Progress:
 def begin(folder: Path, cell: Cell, begun: Mapping[str, Any]) -> None:
     """A new folder for the unfinished work on `cell`, which says by which code it was begun."""
     folder.mkdir(exist_ok=True)
+    if folder.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(folder))
     content = {"format": FORMAT, "version": VERSION, "cell": cell.describe(), "begun": dict(begun)}
     files.write(folder / CELL, files.seal(content))
     files.settle(folder)

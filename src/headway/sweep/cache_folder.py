@@ -64,7 +64,7 @@ def _require_ours(folder: Path) -> None:
 
 
 def _require_safe_ancestor(folder: Path) -> None:
-    """Whoever can rename our folder can put another in its place; root could anyway, and a private group is the user."""
+    """Whoever can rename our folder can replace it; root could anyway, and a private group is the user."""
     found = os.lstat(folder)
     sticky = found.st_mode & stat.S_ISVTX
     others = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid not in (0, os.getegid()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -10,9 +11,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from headway.records import Cell
-from headway.store import Store, files
+from headway.store import Store, StoreError, files
 from headway.store import failure as failures_on_disk
 from headway.store.errors import explained
+from headway.store.output import own_folder
 from headway.store.plan import announced
 from headway.sweep.bundle import Bundle, cut, encode, waves
 from headway.sweep.engines import Engine, Order, Started
@@ -143,13 +145,21 @@ def _order(bundles: Sequence[Bundle], store: Store, *, keep: bool) -> Generator[
     folder = store.root / FOLDER
     path = folder / f"{secrets.token_hex(4)}.json"
     with explained(folder, "writing the order of the sweep"):
-        folder.mkdir(parents=True, exist_ok=True)
+        _require_own(own_folder(folder))
         files.write(path, encode(bundles).encode())
     try:
         yield Order(store.root, path, len(bundles))
     finally:
         if not keep:
             _remove(folder, path.stem)
+
+
+def _require_own(folder: Path) -> None:
+    """What lies there is carried out by workers, and Slurm's jobs unpickle theirs: nobody else may write it."""
+    if folder.stat().st_uid != os.geteuid():
+        remedy = "Remove it when nothing runs there, or choose another folder for the runs."
+        raise StoreError(folder, "the orders of workers there belong to another user", remedy, "foreign")
+    folder.chmod(0o700)
 
 
 def _remove(folder: Path, stem: str) -> None:

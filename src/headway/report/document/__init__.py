@@ -9,6 +9,7 @@ from headway.analysis import median_in_words
 from headway.records import Finding
 from headway.report.document import flow_table
 from headway.report.document.tables import NamedRun, schedule_table, stage_table
+from headway.store.output import write_output
 
 __all__ = ["NamedRun", "write_document"]
 
@@ -71,7 +72,7 @@ def write_document(
         if saddles:
             parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_output(path, ("\n\n".join(parts) + "\n").encode())
     return path
 
 
