@@ -24,7 +24,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from headway.store import Record, StoreError
+from headway.store import Record
 from headway.store.output import written
 
 BIG = ("attention",)
@@ -85,11 +85,8 @@ def export(
     try:
         with written(path) as file:
             writers[path.suffix](file, [*FIRST, *axes, "value"], _batches(record, chosen))
-    except StoreError as error:
-        if error.trouble != "unwritable":
-            raise
-        why = getattr(error.__cause__, "strerror", None) or error.problem
-        raise ExportError(f"{path} could not be written: {why}.") from error
+    except OSError as error:
+        raise ExportError(f"{path} could not be written: {error.strerror or error}.") from error
     return path
 
 

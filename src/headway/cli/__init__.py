@@ -57,7 +57,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         try:
             _dispatch(arguments)
         finally:
+            incomplete = _left_out()
             _flush()
+        if incomplete:
+            raise SystemExit(2)
     except KeyboardInterrupt:
         _leave("\nInterrupted. The same command goes on from what was saved.", 130)
     except BrokenPipeError:
@@ -111,6 +114,12 @@ def _for_the_user(error: Exception) -> str | None:
         where = "a file" if error.filename is None else error.filename
         return f"{where}: {error.strerror}. Choose another place, or make room there, and start again."
     return None
+
+
+def _left_out() -> bool:
+    """Whether the command had to leave out records, which it has named."""
+    module = sys.modules.get("headway.cli.left_out")
+    return module is not None and module.any_since_the_last_command()
 
 
 def _flush() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from headway.cli.arguments import experiment_from, title
+from headway.cli.left_out import tell, tell_of_figures, unfit
 from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
 from headway.records import Finding, Trajectory
@@ -49,7 +50,11 @@ def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
     """Every figure of the experiment as PNG, PDF and SVG."""
     from headway.report.figures import save
 
-    figures = experiment_from(outcome.experiment).draw(outcome.results)
+    try:
+        figures = experiment_from(outcome.experiment).draw(outcome.results)
+    except Exception as error:
+        tell_of_figures(outcome.name, [record.path for record in outcome.usable.values()], error)
+        return []
     return [path for name, figure in figures.items() for path in save(figure, folder / f"{outcome.name}-{name}")]
 
 
@@ -63,6 +68,7 @@ def write_report(
     """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
     from headway.report.build import any_view
     from headway.report.page import FigureGroup, Report, write_page
+    from headway.report.page.payload import payload
 
     runs, groups = {}, []
     # The page opens with its first run: what the authors' code did shows the whole story.
@@ -70,7 +76,13 @@ def write_report(
         for name, record in worth_watching(outcome, alone=len(outcomes) == 1).items():
             label = f"{name}, {outcome.grid}"
             told = (label, record.cell.settings, record.trajectory, dict(record.provenance))
-            runs.setdefault(record.identity, any_view(*told, _portraits(outcome)))
+            try:
+                view = any_view(*told, _portraits(outcome))
+                payload(Report("", "", (view,)))
+            except Exception as error:
+                tell(unfit(record, error))
+                continue
+            runs.setdefault(record.identity, view)
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
             heading = title(experiment_from(outcome.experiment))
@@ -103,16 +115,16 @@ def worth_watching(outcome: Outcome, alone: bool) -> dict[str, Record]:
 
     Or a gradient flow, which has attention of its own. Of one experiment among many, the first.
     """
-    trained = {name: record for name, record in outcome.records.items() if record.cell.kind == "markov"}
+    trained = {name: record for name, record in outcome.usable.items() if record.cell.kind == "markov"}
     seen = {name: each for name, each in trained.items() if len(each.trajectory.clocks.get("snapshot", ()))}
-    seen |= {name: record for name, record in outcome.records.items() if record.cell.kind == "flow"}
+    seen |= {name: record for name, record in outcome.usable.items() if record.cell.kind == "flow"}
     if seen or not alone:
         return dict(list(seen.items())[: None if alone else 1])
     return dict(list(trained.items())[:1])
 
 
 def _portraits(outcome: Outcome) -> list[tuple[Any, Trajectory]]:
-    records = [record for record in outcome.records.values() if record.cell.kind == "portrait"]
+    records = [record for record in outcome.usable.values() if record.cell.kind == "portrait"]
     return [(record.cell.settings, record.trajectory) for record in records]
 
 
@@ -122,13 +134,34 @@ def write_markdown(
     """The verdicts and the stage boundaries of every run as a document."""
     from headway.report.document import NamedRun, write_document
 
-    runs = [
-        NamedRun(outcome.experiment, outcome.grid, name, record.cell.settings, record.trajectory)
-        for outcome in outcomes
-        for name, record in outcome.records.items()
-    ]
     titles = {outcome.experiment: title(experiment_from(outcome.experiment)) for outcome in outcomes}
-    write_document(path, findings, runs, titles, command)
+
+    runs = [
+        (NamedRun(outcome.experiment, outcome.grid, name, record.cell.settings, record.trajectory), record)
+        for outcome in outcomes
+        for name, record in outcome.usable.items()
+    ]
+    try:
+        write_document(path, findings, [run for run, _ in runs], titles, command)
+    except OSError:
+        raise
+    except Exception:
+        fitting = [run for run, record in runs if _has_rows(run, record)]
+        write_document(path, findings, fitting, titles, command)
+
+
+def _has_rows(run: Any, record: Record) -> bool:
+    """Whether the tables of a document can show it; else it is named."""
+    from headway.report.document import flow_table
+    from headway.report.document.tables import stage_table
+
+    tables = {"markov": stage_table, "flow": flow_table.flow_table}
+    try:
+        tables.get(record.cell.kind, list)([run])
+        return True
+    except Exception as error:
+        tell(unfit(record, error))
+        return False
 
 
 def has_desktop() -> bool:

@@ -86,8 +86,7 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
 
 def _findings(outcome: Outcome, key: str) -> list[Finding]:
     """Without the reasons that we give for what fails: they are for the papers' settings."""
-    found = experiment_from(outcome.experiment).read(outcome.results)
-    return [replace(each, figures=key) for each in found]
+    return [replace(each, figures=key) for each in outcome.plain_findings()]
 
 
 def _views(outcome: Outcome, label: str) -> list[RunView]:

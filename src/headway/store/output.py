@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from headway.store import files
-from headway.store.errors import StoreError, explained
+from headway.store.errors import StoreError
 from headway.store.lock import is_locked
 
 NAME = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
@@ -33,18 +33,21 @@ def write_output(path: Path, data: bytes) -> None:
 
 @contextmanager
 def written(path: Path) -> Generator[IO[bytes]]:
-    """A file to write, which takes its name when all went well."""
-    with explained(path, "writing it"):
-        descriptor, temporary = _begun(path)
+    """A file to write, which takes its name when all went well; an error of the disk names `path`."""
+    temporary = None
     try:
-        with explained(path, "writing it"), os.fdopen(descriptor, "wb") as file:
+        descriptor, temporary = _begun(path)
+        with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
             temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
+    except BaseException as error:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink()
+        if isinstance(error, OSError):  # which names the temporary file, or none
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
     with suppress(OSError):  # Some file systems cannot; the page is there all the same.
         files.settle(path.parent)
@@ -55,8 +58,7 @@ def own_folder(folder: Path) -> Path:
     if folder.is_symlink():
         remedy = "Remove the link, or choose another folder to write into."
         raise StoreError(folder, "this is a link, and nothing is written through one", remedy, "foreign")
-    with explained(folder, "making the folder"):
-        folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 

@@ -167,7 +167,7 @@ def _require_beginning(folder: Path) -> None:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    content = files.parse(files.read(path))
+    content = files.parse(files.read(path, files.MOST_JSON))
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         raise ValueError(f"{path.name} was written by another version of Headway or by something else")
     return files.unseal(content)

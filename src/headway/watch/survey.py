@@ -16,8 +16,6 @@ from headway.watch.timing import seconds_spent
 MOST_ENTRIES = 20_000
 """So many names are looked at, for a folder could be any folder."""
 SILENT = f"its worker has not given a sign of life for {heartbeat.STALE:.0f} s: it hangs, or its machine is gone"
-MOST_JSON = 16_000_000
-"""Bytes of the small files that say what lies beside them."""
 
 
 class Survey:
@@ -79,7 +77,6 @@ class Survey:
         if stamp and known is not None and known.stamp == stamp:
             return known
         try:
-            _require_small(path)
             record = read_named(self.root, identity)
             size = record.files[TRAJECTORY]["bytes"]
             return Seen(
@@ -103,14 +100,12 @@ class Survey:
         try:
             if folder.is_symlink() or not folder.is_dir():
                 return None
-            _require_small(folder / progress.CELL)
             cell = revive_cell(progress.read_begin(folder)["cell"])
             if cell.identity != identity:
                 raise ValueError(f"it is the work on another cell, {cell.identity}")
             seen = Seen(identity, "stopped", summary(cell), cell=cell, changed=changed, stamp=stamp)
             if not checkpoint.exists():
                 return seen
-            _require_small(checkpoint)
             told = progress.read_checkpoint(folder)
             size = sum(stamp["bytes"] for stamp in told.parts.values())
             seconds = seconds_spent(folder, told)
@@ -139,9 +134,3 @@ def _stamp(path: Path) -> tuple[str, float]:
     except OSError:
         return "", 0.0
     return f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}", found.st_mtime
-
-
-def _require_small(path: Path) -> None:
-    size = os.lstat(path).st_size
-    if size > MOST_JSON:
-        raise ValueError(f"{path.name} has {size} bytes, and no such file of ours has more than {MOST_JSON}")
