@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.attacks.shell import call
+from tests.attacks.shell import ROOT, call
 from tests.fuzz.conftest import as_users_have_it  # noqa: F401 - without the run-time type checks of the other tests
 from tests.fuzz.test_odd_records import ARRAYS, RECORD, forged
 
@@ -23,20 +23,29 @@ from headway.cli import main
 main()
 """
 SECONDS = 60
-RUNS = {"minimal": ("ladder", "minimal"), "full": ("ladder", "full"), "construction": ("construction", "construction")}
+RUNS = ("minimal", "full", "construction")
+
+
+# Three runs made by formulas, which answer stages, ladder and construction.
+MADE = """
+import sys
+from tests.experiments.made import made_results
+from headway.experiments import find
+from headway.records import Cell
+from headway.store import Store
+for name, run in (("ladder", "minimal"), ("ladder", "full"), ("construction", "construction")):
+    seeds = tuple(range(find(name).SEEDS["quick"]))
+    settings, trajectory = made_results(name, seeds=seeds)[run]
+    with Store(sys.argv[1]).open(Cell(settings, seeds)) as work:
+        work.place(trajectory, {"device": "none: made up"})
+"""
 
 
 @pytest.fixture(scope="module")
-def sound(as_users_have_it, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
-    """A folder with runs made by formulas, which answer stages, ladder and construction."""
-    records, stores = importlib.import_module("headway.records"), importlib.import_module("headway.store")
-    made, find = importlib.import_module("tests.experiments.made"), importlib.import_module("headway.experiments").find
+def sound(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("sound") / "runs"
-    for name, run in RUNS.values():
-        seeds = tuple(range(find(name).SEEDS["quick"]))
-        settings, trajectory = made.made_results(name, seeds=seeds)[run]
-        with stores.Store(root).open(records.Cell(settings, seeds)) as work:
-            work.place(trajectory, {"device": "none: made up"})
+    ended = call(home, root.parent, root, program=MADE, PYTHONPATH=f"{ROOT / 'src'}:{ROOT}")
+    assert ended.returncode == 0, ended.stderr
     return root
 
 
