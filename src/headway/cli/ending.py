@@ -34,7 +34,7 @@ def show(
     write_report(outcomes, findings, page, commands, drawn)
     console.print()
     if written:
-        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
+        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True, markup=False)
     offer(console, page)
     return findings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,12 +61,22 @@ class TaskSettings:
                 f"Use task.order >= {max(self.lags)}, or drop that lag.",
             )
         self._check_weights()
+        self._check_strength()
         if self.orthogonal:
             require(
                 len(self.blocks) <= self.tokens,
                 f"{len(self.blocks)} mutually orthogonal features do not fit {self.tokens} tokens. "
                 f"Use task.tokens >= {len(self.blocks)} or fewer blocks.",
             )
+
+    def _check_strength(self) -> None:
+        """The strongest block is base ratio^(blocks - 1), and single precision must hold what it adds up to."""
+        exponent = math.log10(self.base) + (len(self.blocks) - 1) * math.log10(self.ratio)
+        require(
+            exponent < 30,
+            f"task.ratio {self.ratio:g} and task.base {self.base:g} make the strongest of {len(self.blocks)} blocks "
+            f"10^{exponent:.0f}, but it may be 10^30 at most. Use smaller ones.",
+        )
 
     def _check_weights(self) -> None:
         if self.weighting != "given":
