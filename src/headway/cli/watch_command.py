@@ -20,7 +20,7 @@ examples:
   headway watch                      the folder that `headway run` uses
   headway watch results              what a GPU found at paper scale
   headway watch --port 9000          on a port of your choice
-  headway watch --host 0.0.0.0       for other machines too; the address carries a token, which they need
+  headway watch --host 0.0.0.0       for other machines too, which need the address with its token
 """
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headway.store import StoreError, failure, heartbeat, plan, progress
 from headway.store.kinds import IDENTITY, revive_cell, summary
-from headway.store.record import RECORD, TRAJECTORY, read_named
+from headway.store.record import RECORD, TRAJECTORY, brief, read_named
 from headway.watch.sight import Seen, Sight
 from headway.watch.timing import seconds_spent
 
@@ -31,7 +31,10 @@ class Survey:
         names = self._names()
         cells: dict[str, Seen] = {}
         for identity in sorted(_stems(names)):
-            seen = self._one(identity)
+            try:
+                seen = self._one(identity)
+            except Exception as error:  # One run's error is that run's.
+                seen = Seen(identity, "damaged", trouble=f"it cannot be read: {brief(error)}")
             if seen is not None:
                 cells[identity] = seen
         self._known = dict(cells)
