@@ -25,6 +25,7 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
 
         show_plan(missing, len(cells), stores[0], 1 if engine is None else engine.workers or 1)
         raise SystemExit(0)
+    stores[0].tidy()
     if missing and engine is None:
         from headway.cli.screen import Screen
         from headway.sweep.compiled import kept_compiled

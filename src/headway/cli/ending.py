@@ -17,6 +17,7 @@ from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
 from headway.records import Finding, Trajectory
 from headway.store import Record
+from headway.store.output import tidy_outputs
 
 
 def show(
@@ -28,6 +29,8 @@ def show(
     print_verdicts(console, findings)
     if page is None:
         return findings
+    tidy_outputs(into)
+    tidy_outputs(into / "figures")
     console.print("\ndrawing figures and page ...", style="dim")
     drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
     written = [path for paths in drawn.values() for path in paths]

@@ -42,7 +42,7 @@ def announced(root: Path, cells: Sequence[Cell]) -> Generator[None]:
     # Whether what lies there can be read, and whether there is such a kind, is found out by who opens it.
     missing = [cell for cell in wanted if cell.kind in KINDS and not os.path.lexists(root / cell.identity)]
     path = root / f"sweep-{secrets.token_hex(8)}.plan"
-    _sweep(root)
+    sweep(root)
     descriptor = _write(path, missing) if missing else None
     try:
         yield
@@ -80,7 +80,7 @@ def _write(path: Path, cells: Sequence[Cell]) -> int | None:
     return descriptor
 
 
-def _sweep(root: Path) -> None:
+def sweep(root: Path) -> None:
     """Remove what killed processes left, half-written plans too; a read-only store keeps them."""
     for path in (*_paths(root), *_paths(root, files.TEMPORARY)):
         if not is_locked(path):
