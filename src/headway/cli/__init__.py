@@ -144,5 +144,7 @@ def _interrupt(_signal: int, _frame: object) -> NoReturn:
 
 
 def _leave(text: str, code: int) -> NoReturn:
-    print(text, file=sys.stderr)
+    from headway.store.texts import visible  # a message may repeat what a broken file holds
+
+    print(visible(text), file=sys.stderr)
     raise SystemExit(code)

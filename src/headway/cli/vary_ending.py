@@ -19,6 +19,7 @@ from headway.cli.verdict_tables import print_counts, print_variation
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
 from headway.store.output import write_output
+from headway.store.texts import csv_cell
 
 if TYPE_CHECKING:
     from headway.report.page import FigureGroup, RunView
@@ -105,10 +106,10 @@ def _table(settings: Sequence[str], found: Found) -> str:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow([*settings, "claim", "quantity", "seed", "value", "holds"])
     for values, findings in found:
-        told = [value_in_words(value) for value in values.values()]
+        told = [csv_cell(value_in_words(value)) for value in values.values()]
         for each in findings:
             for seed, value, holds in zip(each.seeds, each.values, each.holds, strict=True):
-                rows.writerow([*told, each.claim, each.quantity, seed, repr(float(value)), holds])
+                rows.writerow([*told, csv_cell(each.claim), csv_cell(each.quantity), seed, repr(float(value)), holds])
     return text.getvalue()
 
 
