@@ -26,6 +26,7 @@ import numpy as np
 
 from headway.store import Record
 from headway.store.output import written
+from headway.store.texts import csv_cell
 
 BIG = ("attention",)
 ROWS = 1 << 16
@@ -154,7 +155,7 @@ def _write_csv(file: IO[bytes], columns: Sequence[str], batches: Iterator[Column
 
 def _texts(values: str | np.ndarray, count: int) -> list[str]:
     # str of a NumPy number keeps to its type, so 0.1 in float32 stays 0.1 and does not grow digits.
-    return [values] * count if isinstance(values, str) else [str(value) for value in values]
+    return [csv_cell(values)] * count if isinstance(values, str) else [str(value) for value in values]
 
 
 def _write_parquet(file: IO[bytes], columns: Sequence[str], batches: Iterator[Columns]) -> None:
@@ -164,7 +165,7 @@ def _write_parquet(file: IO[bytes], columns: Sequence[str], batches: Iterator[Co
     except ImportError as error:
         raise ExportError(
             "Parquet needs the package pyarrow, which is not installed. "
-            "Install it with: pip install 'headway[parquet]'. Or export to .csv."
+            "Install it with: pip install '.[parquet]' in the checkout. Or export to .csv."
         ) from error
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     types = {"seed": pyarrow.int64(), "clock": words, "quantity": words}

@@ -146,9 +146,9 @@ def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch, tmp_p
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("submitit", "ray"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SettingsError, match=r"pip install 'headway\[slurm\]'"):
+    with pytest.raises(SettingsError, match=r"pip install '.\[slurm\]' in the checkout"):
         engine("slurm", {})
-    with pytest.raises(SettingsError, match=r"pip install 'headway\[ray\]'"):
+    with pytest.raises(SettingsError, match=r"pip install '.\[ray\]' in the checkout"):
         engine("ray", {})
 
 

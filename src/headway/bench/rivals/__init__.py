@@ -22,7 +22,7 @@ Arrays = Mapping[str, np.ndarray]
 
 TITLES = {"torch": "PyTorch", "torch-compile": "torch.compile", "jax": "plain JAX"}
 NAMES = tuple(TITLES)
-INSTALL = "pip install 'headway[torch]'"
+INSTALL = "pip install '.[torch]' in the checkout"
 
 
 @dataclass(frozen=True)

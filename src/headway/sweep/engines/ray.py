@@ -31,7 +31,7 @@ def ray_engine(options: Mapping[str, Any]) -> Engine:
     try:
         import ray
     except ModuleNotFoundError:
-        raise SettingsError("--on ray needs Ray. Install it: pip install '.[ray]' in the checkout") from None
+        raise SettingsError("--on ray needs Ray. Install it: pip install '.[ray]' in the checkout.") from None
     return Engine(
         "ray", lambda order, _after: Tasks(ray, order, chosen, needs), chosen.get("tasks"), chosen.get("retries", 2)
     )
