@@ -173,7 +173,8 @@ def test_figure_2_shows_a_short_run_at_its_end_and_no_step_twice(steps, panels):
         "no attention matrices",
     ],
 )
-def test_page_and_document_can_be_written(odd, tmp_path):
+def test_page_and_document_can_be_written(odd, tmp_path, monkeypatch):
+    monkeypatch.setattr("headway.cli.left_out.print", lambda words, **_: pytest.fail(words), raising=False)
     outcomes = [Outcome(name, "quick", _records(ODD[odd].results(name))) for name in NAMES]
     findings = all_findings(outcomes)
     write_report(outcomes, findings, tmp_path / "page.html", ["command"], {})
