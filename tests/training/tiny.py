@@ -6,7 +6,7 @@ import atexit
 import functools
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,12 @@ import jax
 import numpy as np
 from jax.experimental.compilation_cache import compilation_cache
 
-from headway.laboratory import Group
 from headway.presets import MINIMAL
 from headway.records import Cell, Trajectory
 from headway.settings import EvaluationSettings, TrainingSettings
 from headway.tasks.chain import Chain
 from headway.tasks.run import Settings
+from headway.training.group import Group, Tick
 
 TINY = Settings(
     task=Chain(vocab=5, blocks=((1,), (2,)), horizon=4),
@@ -52,12 +52,25 @@ class Outcome(NamedTuple):
 
 def outcomes(group: Group) -> list[Outcome]:
     """Train a group to its end."""
-    segments = list(group.segments(0, None))
-    ends = zip(group.facts(segments[-1]), group.weights(segments[-1]), strict=True)
+    ticks = list(group.ticks(0, None))
+    ends = zip(group.facts(), group.weights(), strict=True)
     return [
-        Outcome(replace(group.part(segments, index), facts=facts), weights)
-        for index, (facts, weights) in enumerate(ends)
+        Outcome(replace(group.part(ticks, index), facts=facts), weights) for index, (facts, weights) in enumerate(ends)
     ]
+
+
+def with_checkpoints(group: Group) -> tuple[list[Tick], list[list[dict[str, np.ndarray]]]]:
+    """Every tick of a run, with what would be saved there."""
+    ticks, saved = [], []
+    for tick in group.ticks(0, None):
+        ticks.append(tick)
+        saved.append(group.checkpoints())
+    return ticks, saved
+
+
+def bits(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    """Every bit of named arrays."""
+    return {name: values.tobytes() for name, values in arrays.items()}
 
 
 def trained(cells: Sequence[Cell], **options: Any) -> list[Outcome]:

@@ -150,10 +150,11 @@ class Program:
     def diverged_at(self) -> Int[np.ndarray, " member"]:
         """The step after which each member stood still; -1 for the others."""
         found = np.full(len(self.running), -1, np.int64)
-        for row, state in self._stopped.items():
-            found[row] = int(state.diverged_at)
         for pack in self._packs:
             found[pack.own] = np.asarray(pack.state.diverged_at)[: pack.real]
+        # Last: who has stopped may be computed on beside others, and nobody looks.
+        for row, state in self._stopped.items():
+            found[row] = int(state.diverged_at)
         return found
 
     def retire(self, members: Bool[np.ndarray, " member"]) -> None:
