@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from headway.cli import main
-from headway.cli.outcome import Outcome, all_findings, outcomes_from
 from headway.experiments import NAMES, find
+from headway.experiments.outcome import Outcome, all_findings, outcomes_from
 from headway.lookup import answer
 from headway.records import Cell, Finding
 from headway.store import Record, Store

@@ -118,7 +118,8 @@ def _labels(record: Record, axis: str, index: np.ndarray) -> np.ndarray:
     if axis in ("lag", "feature", "position"):
         return index + 1
     if axis == "reference":
-        return np.asarray(record.cell.settings.references)[index]
+        contexts = [run.task.context for run in getattr(record.cell.settings, "references", ())]
+        return np.asarray(contexts)[index] if contexts else index
     return index
 
 

@@ -119,7 +119,7 @@ def _for_the_user(error: Exception) -> str | None:
 
 def _left_out() -> bool:
     """Whether the command had to leave out records, which it has named."""
-    module = sys.modules.get("headway.cli.left_out")
+    module = sys.modules.get("headway.experiments.left_out")
     return module is not None and module.any_since_the_last_command()
 
 

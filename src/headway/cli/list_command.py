@@ -17,6 +17,8 @@ from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
+from headway.store.kinds import revive_cell
+from headway.store.older import upgraded
 from headway.store.status import without_collecting
 
 USAGE = """\
@@ -87,10 +89,19 @@ def _check(entries: Sequence[Entry]) -> None:
 
 def _run(description: Mapping[str, Any]) -> bytes:
     """What a cell computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
-    settings = description["settings"]
-    alone = {**settings, "references": []} if "references" in settings else settings
+    settings, source = description["settings"], description.get("source", "")
+    if not source and upgraded(settings) != settings:  # written by an older version
+        settings = revive_cell(description).describe()["settings"]
+    task = settings.get("task", {})
+    if task.get("references"):
+        settings = {**settings, "task": {**task, "references": []}}
     # Quicker than JSON, and tells 2 from 2.0 as JSON does; it is never read back.
-    return marshal.dumps([description["kind"], alone], 2)
+    return marshal.dumps([description["kind"], source, _in_order(settings)], 2)
+
+
+def _in_order(told: Any) -> Any:
+    """Names in an order that does not depend on who wrote them."""
+    return {name: _in_order(told[name]) for name in sorted(told)} if isinstance(told, dict) else told
 
 
 def _lines(entries: Sequence[Entry]) -> Iterator[str]:

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from headway.cli.arguments import experiment_from
 from headway.cli.ending import offer
-from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
+from headway.experiments.outcome import Outcome, place_of
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
 from headway.store.output import write_output

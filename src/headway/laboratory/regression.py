@@ -124,7 +124,7 @@ def _posed(word: str, batch: int) -> program.Problem:
 
         return of_batch
 
-    def measure(state: State, _member: Member, data: Posed) -> dict[str, Array]:
+    def measure(state: State, _member: Member, data: Posed) -> dict[str, Any]:
         problem = data.problem
         return {
             "loss": jnp.asarray(logit_loss(problem, state)),
@@ -149,7 +149,7 @@ def _posed(word: str, batch: int) -> program.Problem:
 def _members(settings: RegressionSettings, seeds: tuple[int, ...]) -> Member:
     """One problem a seed, each with features of its own, and V_k = 0 and q_k = log s_k, the s_k of the flow's start."""
     strengths = geometric(settings.features, settings.ratio, settings.base)
-    sizes = {"length": settings.length, "heads": settings.heads, "dimension": settings.dimension}
+    sizes: dict[str, Any] = {"length": settings.length, "heads": settings.heads, "dimension": settings.dimension}
     problems = [full_problem(strengths, seed=seed, **sizes) for seed in seeds]
     drawn = [near_uniform(each, seed, noise=settings.noise**0.5) for each, seed in zip(problems, seeds, strict=True)]
     start = jax.tree.map(jnp.asarray, stack([State(each.values, np.log(each.attention)) for each in drawn]))

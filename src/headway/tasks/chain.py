@@ -180,6 +180,8 @@ class Chain:
 
     def reference_runs(self, settings: Any) -> tuple[Any, ...]:
         """The n-gram models that a run compares itself with: the same in all but the context."""
+        if not self.references:
+            return ()
         evaluation = replace(settings.evaluation, snapshots=0, also=(), comparisons=False)
         alone = replace(self, references=())
         return tuple(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.cli.arguments import printable
 from headway.store import Record, StoreError
 from headway.store.errors import MOVE
 from headway.store.record import brief
@@ -22,14 +21,14 @@ def tell(error: StoreError) -> None:
     """Name a record, the first time."""
     if error.path not in _named:
         _named.add(error.path)
-        print(f"headway: {printable(str(error))} It is left out here.", file=sys.stderr)
+        sys.stderr.write(f"headway: {_printable(str(error))} It is left out here.\n")
 
 
 def tell_of_figures(name: str, paths: Sequence[Path], error: Exception) -> None:
     """Figures need all of their runs at once, so that it is not known which of them does not fit."""
     _named.update(paths)
-    among = ", ".join(printable(str(path)) for path in paths)
-    print(f"headway: no figures of {name}: one of {among} does not fit ({_cause(error)}).", file=sys.stderr)
+    among = ", ".join(_printable(str(path)) for path in paths)
+    sys.stderr.write(f"headway: no figures of {name}: one of {among} does not fit ({_cause(error)}).\n")
 
 
 def any_since_the_last_command() -> bool:
@@ -89,3 +88,8 @@ def _cause(error: Exception) -> str:
     frames = [each for each in traceback.extract_tb(error.__traceback__) if "headway" in each.filename]
     where = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {brief(error)}{where}"
+
+
+def _printable(text: str) -> str:
+    """Text that a terminal shows as it is, on one line."""
+    return text if text.isprintable() else repr(text)[1:-1]

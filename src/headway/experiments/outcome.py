@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from headway.cli.arguments import experiment_from, seeds_of
-from headway.cli.left_out import readable_runs, tell, with_what_fits
-from headway.experiments import NAMES
+from headway.experiments import NAMES, Experiment, find
+from headway.experiments.left_out import readable_runs, tell, with_what_fits
 from headway.lookup import Records, answer, readable
 from headway.records import Cell, Finding
 from headway.store import Record, Store, StoreError
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
 class Outcome:
     """The records that answer an experiment's grid, by the names of its runs; some may be missing."""
 
-    experiment: str
+    experiment: Experiment
+    called: str
+    """The experiment's name, or that of its file."""
     grid: str
     records: Mapping[str, Record]
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -34,7 +35,7 @@ class Outcome:
         """Of its files: runs with other settings do not write over the grid's own figures."""
         from headway.report.assemble import page_name
 
-        return page_name(f"{self.experiment}-{self.grid}", self.changes)
+        return page_name(f"{self.called}-{self.grid}", self.changes)
 
     @cached_property
     def usable(self) -> dict[str, Record]:
@@ -47,7 +48,7 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        return self.usable.keys() >= experiment_from(self.experiment).grids[self.grid].keys()
+        return self.usable.keys() >= self.experiment.grids[self.grid].keys()
 
     def findings(self) -> list[Finding]:
         """What the experiment's claims say, with the reasons that we give for what fails."""
@@ -59,9 +60,8 @@ class Outcome:
 
     @cached_property
     def _found(self) -> tuple[list[Finding], dict[str, Record]]:
-        experiment = experiment_from(self.experiment)
         return with_what_fits(
-            lambda records: experiment.read(results_of(records), self.grid), readable_runs(self.records)
+            lambda records: self.experiment.read(results_of(records), self.grid), readable_runs(self.records)
         )
 
 
@@ -71,19 +71,19 @@ def results_of(records: Mapping[str, Record]) -> Results:
 
 
 def outcomes_from(
-    stores: Sequence[Store], grids: Sequence[str], experiments: Sequence[str] = NAMES, every: bool = False
+    stores: Sequence[Store], grids: Sequence[str], names: Sequence[str] = NAMES, every: bool = False
 ) -> list[Outcome]:
-    """What the folders hold of the experiments; `every` keeps those of which they hold nothing."""
+    """What the folders hold of Headway's experiments; `every` keeps those of which they hold nothing."""
     outcomes, among = [], readable(stores)
-    for name in experiments:
-        experiment = experiment_from(name)
+    for name in names:
+        experiment = find(name)
         for grid in (grid for grid in grids if grid in experiment.grids):
             found = {}
             for run, settings in experiment.grids[grid].items():
-                record = _answer(Cell(settings, seeds_of(experiment, grid)), stores, among)
+                record = _answer(Cell(settings, tuple(range(experiment.seeds[grid]))), stores, among)
                 found |= {} if record is None else {run: record}
             if found or every:
-                outcomes.append(Outcome(name, grid, found))
+                outcomes.append(Outcome(experiment, name, grid, found))
     return outcomes
 
 
