@@ -14,13 +14,8 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
 FENCED = re.DOTALL | re.MULTILINE
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
-    ROOT / "SECURITY.md",
-    *sorted(ROOT.glob("docs/*.md")),
-    *ROOT.glob("results/*.md"),
-]
+FIRST = [ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
+DOCUMENTS = [*FIRST, *sorted(ROOT.glob("docs/*.md")), *ROOT.glob("results/*.md")]
 
 
 def code_blocks(text: str, language: str) -> list[str]:
