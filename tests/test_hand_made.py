@@ -1,12 +1,12 @@
 """The hand-made solution on test sequences, against attention written out in NumPy."""
 
+import jax
 import numpy as np
 import pytest
-from headway.tasks.markov import MarkovChain, lag_weights, markov_chain
 
 from headway.laboratory.hand_made import hand_made
 from headway.records import Cell, Trajectory
-from headway.tasks.chain import Chain
+from headway.tasks.chain import Chain, Features
 from headway.tasks.construction import ConstructionSettings
 from headway.training.randomness import FEATURES, TEST_SET, key_of
 
@@ -28,12 +28,12 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return raised / raised.sum()
 
 
-def excess(chain: MarkovChain, sequence: np.ndarray, sharpness: float) -> float:
+def excess(world: Features, sequence: np.ndarray, sharpness: float) -> float:
     """Mean over the predicted tokens of log p(truth) - log p(heads that look at their block, but not only there)."""
-    features, weights = np.asarray(chain.features, np.float64), lag_weights(TASK)
+    features, weights = np.asarray(world.matrices, np.float64), TASK.lag_weights()
     total = 0.0
     for time in range(TASK.start, len(sequence)):
-        truth, guess = np.zeros(TASK.tokens), np.zeros(TASK.tokens)
+        truth, guess = np.zeros(TASK.vocab), np.zeros(TASK.vocab)
         seen = np.arange(1, time + 1)  # lags
         for matrix, row in zip(features, weights, strict=True):
             looks = softmax(np.array([sharpness if lag <= len(row) and row[lag - 1] else 0.0 for lag in seen]))
@@ -46,9 +46,10 @@ def excess(chain: MarkovChain, sequence: np.ndarray, sharpness: float) -> float:
 
 def test_the_excess_loss_is_what_attention_written_out_gives(found):
     for row, seed in enumerate(SEEDS):
-        chain = markov_chain(TASK, key_of(seed, FEATURES))
-        sequences = np.asarray(chain.sample_set(key_of(seed, TEST_SET), COUNT))
-        wanted = [np.mean([excess(chain, sequence, sharpness) for sequence in sequences]) for sharpness in SHARPNESS]
+        world = TASK.world(key_of(seed, FEATURES))
+        keys = jax.vmap(lambda i, seed=seed: jax.random.fold_in(key_of(seed, TEST_SET), i))(np.arange(COUNT))
+        sequences = np.asarray(jax.vmap(lambda key, world=world: TASK.sample(world, key))(keys))
+        wanted = [np.mean([excess(world, sequence, sharpness) for sequence in sequences]) for sharpness in SHARPNESS]
         np.testing.assert_allclose(found["excess_loss"][row], wanted, rtol=1e-4, atol=1e-5)
 
 

@@ -19,7 +19,7 @@ TASK = Chain(vocab=4, blocks=((1,), (3,)), order=4, horizon=3)
 SEQUENCE = [2, 0, 3, 1, 0, 2, 3]
 """Four to start with, then three that are predicted."""
 MINIMAL_OF_TWO = replace(MINIMAL, heads=2)
-TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, layers=2, dropout=0.5)
+TWO_LAYERS = ModelSettings(width=6, heads=2, mlp=3, layers=2, dropout=0.5)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,15 +28,15 @@ def double() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=[MINIMAL_OF_TWO, TWO_BLOCKS], ids=["minimal", "two-blocks"])
+@pytest.fixture(scope="module", params=[MINIMAL_OF_TWO, TWO_LAYERS], ids=["minimal", "two-layers"])
 def settings(request) -> ModelSettings:
     return request.param
 
 
 @pytest.fixture(
     scope="module",
-    params=[(MINIMAL_OF_TWO, 1), (MINIMAL_OF_TWO, 4), (TWO_BLOCKS, 2)],
-    ids=["minimal-1", "minimal-4", "two-blocks-2"],
+    params=[(MINIMAL_OF_TWO, 1), (MINIMAL_OF_TWO, 4), (TWO_LAYERS, 2)],
+    ids=["minimal-1", "minimal-4", "two-layers-2"],
 )
 def ngram(request) -> Transformer:
     """A model that reads windows of 1, 2 or all 4 tokens."""
@@ -93,7 +93,7 @@ def test_probabilities_are_the_softmax_of_the_logits(ngram):
 
 def test_with_a_key_every_window_has_dropout_of_its_own():
     """The same window three times over: alike without noise, different with it."""
-    model = stirred(TWO_BLOCKS, vocab=4, length=2)
+    model = stirred(TWO_LAYERS, vocab=4, length=2)
     same = jnp.asarray([1, 1, 1, 1, 1, 1, 1])
     quiet = predict(model, TASK, same).logits
     noisy = predict(model, TASK, same, jax.random.key(0)).logits
@@ -103,7 +103,7 @@ def test_with_a_key_every_window_has_dropout_of_its_own():
 
 
 def test_with_a_key_a_whole_sequence_has_dropout_too():
-    model = stirred(TWO_BLOCKS, vocab=4, length=TASK.length)
+    model = stirred(TWO_LAYERS, vocab=4, length=TASK.length)
     key = jax.random.key(1)
     noisy = predict(model, TASK, jnp.asarray(SEQUENCE), key).logits
     np.testing.assert_array_equal(noisy, model(jnp.asarray(SEQUENCE[:-1]), 3, key))

@@ -6,15 +6,23 @@ import numpy as np
 from tests.models.switches import stirred
 
 from headway.kernels import simple
+from headway.kernels.asked import Asked
 from headway.kernels.tables import form as tables
 from headway.settings import ModelSettings
 from headway.tasks.chain import Chain
+from headway.tasks.run import Settings
 
 BATCH, CHUNK = 37, 10
 QUICK = {"xla_backend_optimization_level": 0}
 """Compiling takes longer than running here."""
 TASK = Chain(vocab=4, blocks=((1,), (2,)), horizon=3)
 SMALL = ModelSettings(width=12, mlp=5, heads=3, dropout=0.3)
+
+
+def asked_of(settings: Settings) -> Asked:
+    """What a run's settings ask of a form."""
+    task = settings.task
+    return Asked(settings.model, settings.training.precision, task.vocab, task, task.reads)
 
 
 def batch_of(task, dtype):

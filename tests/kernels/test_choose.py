@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.kernels.forms import asked_of
 
 from headway.kernels import choose, form_of, simple
-from headway.laboratory import group
 from headway.models.initialisation import transformer
 from headway.presets import full_quick, minimal_as_run
 from headway.records import Cell
@@ -17,6 +17,7 @@ from headway.store import Store
 from headway.sweep import here
 from headway.sweep.watch import Silence
 from headway.tasks.run import Settings
+from headway.training import problem
 
 MINIMAL = minimal_as_run()
 SMALL = replace(
@@ -35,21 +36,21 @@ def changed(settings: Settings, **parts) -> Settings:
     [
         (MINIMAL, "one kernel"),
         (changed(MINIMAL, model={"heads": 8}), "one kernel"),
-        (replace(MINIMAL, context=4), "one kernel"),
+        (changed(MINIMAL, task={"context": 4}), "one kernel"),
         (changed(MINIMAL, training={"precision": "float64"}), "tables"),
         (changed(MINIMAL, model={"residual": True}), "tables"),
         (full_quick(), "tables"),
     ],
 )
 def test_on_a_cpu_the_minimal_model_has_a_kernel_and_everything_else_tables(settings, words):
-    form = form_of(settings, 8, 8)
+    form = form_of(asked_of(settings), 8, 8)
     assert words in form.name
     assert form.shortfall is None
 
 
 def test_without_numba_the_tables_serve_a_cpu_and_say_what_is_missing(monkeypatch):
     monkeypatch.setattr(choose.cpu, "usable", lambda: False)
-    form = form_of(MINIMAL, 8, 8)
+    form = form_of(asked_of(MINIMAL), 8, 8)
     assert "tables" in form.name
     assert "numba" in form.shortfall
 
@@ -63,11 +64,11 @@ def plain_gpu(monkeypatch):
 
 @pytest.mark.usefixtures("plain_gpu")
 def test_where_no_kernel_runs_the_tables_do_and_say_what_is_missing():
-    form = form_of(SMALL, 4, 4)
+    form = form_of(asked_of(SMALL), 4, 4)
     assert "tables" in form.name
     assert "compute capability 8" in form.shortfall
     assert "NVRTC" in form.shortfall
-    model = transformer(SMALL.model, SMALL.task.vocab, SMALL.length, jax.random.key(0))
+    model = transformer(SMALL.model, SMALL.task.vocab, SMALL.task.reads, jax.random.key(0))
     sequences = jnp.asarray(np.random.default_rng(0).integers(0, 4, (5, SMALL.task.length + 1)))
     found = form.gradient(model, sequences, jnp.ones(5), None)
     wanted = simple.gradient(model, SMALL.task, sequences, jnp.ones(5), None, 5)
@@ -79,7 +80,7 @@ def test_a_slower_form_is_told_once_and_not_for_every_cell(monkeypatch, tmp_path
     watch = Silence()
     watch.note = told.append
     slow = lambda *arguments: form_of(*arguments)._replace(shortfall="this could be faster")  # noqa: E731
-    monkeypatch.setattr(group, "form_of", slow)
+    monkeypatch.setattr(problem, "form_of", slow)
     monkeypatch.setattr(here, "_said", set())
     cells = [Cell(changed(SMALL, training={"steps": steps}), (0,)) for steps in (1, 2)]
     here.run_cells(cells, Store(tmp_path), watch)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from tests.kernels.forms import asked_of
 
 import headway
 from headway import presets
@@ -38,14 +39,14 @@ SHAPES = {
     "least": (Settings(task=Chain(vocab=2, blocks=((1,),), horizon=1), model=ONE), 37),
     "wide": (Settings(task=Chain(vocab=110, blocks=((1,), (4,)), horizon=7), model=TWO_SCALED), 1),
     "paper": (Settings(task=Chain(weighting="sum"), model=replace(MINIMAL, scaled_scores=True)), 13),
-    "windows": (replace(SMALL, context=2), 37),
+    "windows": (SMALL.changed(task={"context": 2}), 37),
 }
 shapes = pytest.mark.parametrize(("settings", "batch"), SHAPES.values(), ids=SHAPES)
 sizes = pytest.mark.parametrize("size", [1.0, 40.0], ids=["smooth", "sharp"])
 
 
 def model_of(settings, size=1.0):
-    model = transformer(settings.model, settings.task.vocab, settings.length, jax.random.key(0))
+    model = transformer(settings.model, settings.task.vocab, settings.task.reads, jax.random.key(0))
     return jax.tree.map(lambda leaf: size * leaf, model)
 
 
@@ -169,7 +170,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
 import jax, jax.numpy as jnp, numpy as np
 from headway import presets
 from headway.kernels.cpu.one_hot import gradient, read
-from headway.laboratory import new_model
+from headway.training.problem import new_model
 settings = presets.minimal_as_run()
 sequences = jnp.asarray(np.random.default_rng(0).integers(0, 50, (1003, settings.task.length + 1)), jnp.int32)
 both = lambda model: (gradient(model, settings.task, sequences, jnp.ones(1003)), read(model, settings.task, sequences))
@@ -221,12 +222,14 @@ def test_a_model_of_a_length_that_the_task_has_not_is_refused():
 
 def test_only_the_minimal_models_switches_in_float32_are_covered():
     minimal = presets.minimal_quick()
-    covered = [minimal, presets.minimal_printed(), SMALL, replace(minimal, context=3)]
-    switches = ({"residual": True}, {"mlp": 3}, {"blocks": 2}, {"positions": "none"}, {"dropout": 0.1}, {"norm": "pre"})
+    covered = [minimal, presets.minimal_printed(), SMALL, minimal.changed(task={"context": 3})]
+    switches = ({"residual": True}, {"mlp": 3}, {"layers": 2}, {"positions": "none"}, {"dropout": 0.1}, {"norm": "pre"})
     others = [replace(minimal, model=replace(minimal.model, **switch)) for switch in switches]
     double = replace(minimal, training=replace(minimal.training, precision="float64"))
-    assert [is_minimal(settings) for settings in covered] == [True] * len(covered)
-    assert not any(is_minimal(settings) for settings in (*others, double, presets.full_printed(), presets.full_quick()))
+    assert [is_minimal(asked_of(settings)) for settings in covered] == [True] * len(covered)
+    assert not any(
+        is_minimal(asked_of(settings)) for settings in (*others, double, presets.full_printed(), presets.full_quick())
+    )
 
 
 @pytest.mark.parametrize("structure", FIELDS)

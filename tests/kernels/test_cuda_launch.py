@@ -6,6 +6,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import pytest
+from tests.kernels.forms import asked_of
 
 from headway.kernels import choose
 from headway.kernels.cuda import attention, full, launch, ngram, one_hot, sizes
@@ -36,7 +37,7 @@ def sent(settings, gradient, members=2, batch=6, noisy=False):
     """The custom calls of the program for a GPU."""
 
     def new(seed):
-        return transformer(settings.model, settings.task.vocab, settings.length, jax.random.key(seed))
+        return transformer(settings.model, settings.task.vocab, settings.task.reads, jax.random.key(seed))
 
     models = jax.eval_shape(jax.vmap(new), jnp.arange(members))
     arguments = [
@@ -53,7 +54,7 @@ def sent(settings, gradient, members=2, batch=6, noisy=False):
 
 def test_the_minimal_model_is_one_kernel_for_all_members():
     settings = minimal_as_run()
-    assert one_hot.covers(settings)
+    assert one_hot.covers(asked_of(settings))
     (call,) = sent(settings, one_hot.gradient)
     assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
     assert "block_x = 512" in call
@@ -69,7 +70,7 @@ def test_members_whose_tables_do_not_fit_the_cache_take_further_launches_in_even
 @pytest.mark.parametrize("noisy", [False, True])
 def test_the_full_model_is_three_kernels_for_all_members(noisy):
     settings = full_as_run()
-    assert full.covers(settings)
+    assert full.covers(asked_of(settings))
 
     def gradient(model, task, sequences, weights, key=None):
         return full.gradient(model, task, sequences, weights, key)
@@ -105,8 +106,8 @@ def test_the_full_model_is_three_kernels_for_all_members(noisy):
     ],
 )
 def test_an_ngram_model_has_kernels_that_read_its_windows(noisy, kernels):
-    settings = full_as_run().ngram(4)
-    form = choose._on_gpu(settings, 8, 8)
+    settings = full_as_run().changed(task={"context": 4})
+    form = choose._on_gpu(asked_of(settings), 8, 8)
     assert form.shortfall is None
 
     def gradient(model, _, sequences, weights, key=None):
@@ -137,8 +138,8 @@ def test_an_ngram_model_has_kernels_that_read_its_windows(noisy, kernels):
 def test_windows_that_no_kernel_serves_are_left_to_the_tables(context, model):
     settings = full_as_run()
     settings = replace(settings, task=replace(settings.task, order=40), model=replace(settings.model, **model))
-    assert not ngram.covers(replace(settings, context=context))
-    assert not full.covers(settings)
+    assert not ngram.covers(asked_of(settings.changed(task={"context": context})))
+    assert not full.covers(asked_of(settings))
 
 
 @pytest.mark.parametrize(
@@ -146,9 +147,9 @@ def test_windows_that_no_kernel_serves_are_left_to_the_tables(context, model):
     [
         ("model", {"norm": "pre"}),
         ("model", {"mlp": 65}),
-        ("model", {"blocks": 2}),
+        ("model", {"layers": 2}),
         ("model", {"width": 120}),
-        ("task", {"tokens": 57}),
+        ("task", {"vocab": 57}),
         ("task", {"horizon": 25}),
         ("training", {"precision": "float32"}),
     ],
@@ -156,5 +157,5 @@ def test_windows_that_no_kernel_serves_are_left_to_the_tables(context, model):
 def test_what_no_kernel_serves_is_left_to_the_tables(part, change):
     settings = full_as_run()
     settings = replace(settings, **{part: replace(getattr(settings, part), **change)})
-    assert not full.covers(settings)
-    assert not one_hot.covers(settings)
+    assert not full.covers(asked_of(settings))
+    assert not one_hot.covers(asked_of(settings))

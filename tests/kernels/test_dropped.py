@@ -20,7 +20,7 @@ CASES = {
 """Examples, length, queries, tokens, width, rate, columns of (key, value, query)."""
 MODELS = {
     "full": replace(SMALL, width=33),
-    "two blocks, no output": replace(SMALL, width=40, heads=2, blocks=2, output=False, positions="sinusoidal"),
+    "two layers, no output": replace(SMALL, width=40, heads=2, layers=2, output=False, positions="sinusoidal"),
     "no positions, no norm, no residual": replace(SMALL, width=36, positions="none", norm="none", residual=False),
 }
 """Settings that the kernel serves."""

@@ -1,14 +1,24 @@
 """The batched form of the transformer is the simple one in another order of sums."""
 
 from dataclasses import replace
-from typing import get_args, get_type_hints
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from tests.kernels.forms import BATCH, CHUNK, SMALL, TASK, batch_of, both, distance, errors_in_float32, in_float32
+from tests.kernels.forms import (
+    BATCH,
+    CHUNK,
+    SMALL,
+    TASK,
+    asked_of,
+    batch_of,
+    both,
+    distance,
+    errors_in_float32,
+    in_float32,
+)
 from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import simple
@@ -18,14 +28,15 @@ from headway.kernels.tables import form as tables
 from headway.kernels.tables.attention import merging_pays
 from headway.prediction import predict
 from headway.presets import full_as_run
-from headway.settings import ModelSettings, TrainingSettings
+from headway.settings import TrainingSettings
+from headway.settings.model import POSITIONS
 from headway.tasks.chain import Chain
 from headway.training.optimisers import Rates, optimiser
 
 KERNEL = {
     "full": (SMALL, TASK, TASK.length),
     "windows": (SMALL, TASK, 2),
-    "merged, before the norm, two blocks": (replace(SMALL, keys=False, output=False, norm="pre", blocks=2), TASK, 4),
+    "merged, before the norm, two layers": (replace(SMALL, keys=False, output=False, norm="pre", layers=2), TASK, 4),
     "one head, two tokens, one prediction": (
         replace(SMALL, heads=1, width=7),
         Chain(vocab=2, blocks=((1, 3),), horizon=1),
@@ -34,7 +45,7 @@ KERNEL = {
     "wide": (replace(SMALL, width=75, norm="none"), replace(TASK, horizon=11), 12),
     "relative": (replace(SMALL, positions="relative"), TASK, TASK.length),
     "rotary, windows": (replace(SMALL, positions="rotary"), TASK, 2),
-    "alibi, merged, two blocks": (replace(SMALL, positions="alibi", keys=False, blocks=2), TASK, 4),
+    "alibi, merged, two layers": (replace(SMALL, positions="alibi", keys=False, layers=2), TASK, 4),
 }
 """What the kernel is compared on: every tile it has, whole and in part."""
 
@@ -53,16 +64,16 @@ def test_every_switch_has_the_simple_forms_loss_gradient_and_noise(noisy, double
         assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10, name(settings)
 
 
-@pytest.mark.parametrize(("context", "blocks", "noisy"), [(1, 2, True), (2, 1, True), (2, 2, False), (1, 1, False)])
-def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, blocks, noisy, double):
-    model = stirred(replace(SMALL, blocks=blocks), length=context)
+@pytest.mark.parametrize(("context", "layers", "noisy"), [(1, 2, True), (2, 1, True), (2, 2, False), (1, 1, False)])
+def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, layers, noisy, double):
+    model = stirred(replace(SMALL, layers=layers), length=context)
     assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10
 
 
 @pytest.mark.parametrize("positions", ["rotary", "relative", "alibi"])
 def test_positions_at_the_scores_have_the_simple_forms_loss_gradient_and_noise_in_windows(positions, double):
-    """Of two blocks: in the first all positions ask, in the second one, whose heads are merged where they can be."""
-    model = stirred(replace(SMALL, positions=positions, blocks=2, heads=2), length=2)
+    """Of two layers: in the first all positions ask, in the second one, whose heads are merged where they can be."""
+    model = stirred(replace(SMALL, positions=positions, layers=2, heads=2), length=2)
     assert [merging_pays(model.layers[1].attention, queries, 2) for queries in (2, 1)] == [False, positions != "rotary"]
     assert distance(*both(model, TASK, jax.random.key(2))) < 1e-10
 
@@ -76,13 +87,13 @@ def test_positions_at_the_scores_are_served_where_dropped_rows_come_from_tables(
     assert calls
 
 
-@pytest.mark.parametrize("positions", get_args(get_type_hints(ModelSettings)["positions"]))
+@pytest.mark.parametrize("positions", POSITIONS)
 def test_on_a_gpu_only_positions_in_the_stream_have_kernels(positions, monkeypatch):
     monkeypatch.setattr(full, "usable", lambda: True)
     monkeypatch.setattr(full, "shared_limit", lambda: 227 * 1024)
     settings = full_as_run()
     settings = replace(settings, model=replace(settings.model, width=252, positions=positions))
-    assert full.covers(settings) == (positions in ("learned", "one-hot", "sinusoidal", "none"))
+    assert full.covers(asked_of(settings)) == (positions in ("learned", "one-hot", "sinusoidal", "none"))
 
 
 @pytest.mark.parametrize("case", KERNEL)
@@ -93,7 +104,7 @@ def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
     assert fast < 3 * slow + 1e-6
 
 
-@pytest.mark.parametrize("case", ["windows", "merged, before the norm, two blocks", "relative"])
+@pytest.mark.parametrize("case", ["windows", "merged, before the norm, two layers", "relative"])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_reading_a_batch_is_the_mean_over_simple_readings(case, dtype, double):
     settings, task, length = KERNEL[case]

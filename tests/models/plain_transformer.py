@@ -44,8 +44,8 @@ def sinusoid(position: int, width: int) -> np.ndarray:
 
 
 def vector(model: Transformer, token: int, position: int) -> np.ndarray:
-    """What enters the first block at a position."""
-    code = one_hot(token, model.tokens) if model.embedding is None else np.asarray(model.embedding)[token]
+    """What enters the first layer at a position."""
+    code = one_hot(token, model.vocab) if model.embedding is None else np.asarray(model.embedding)[token]
     match model.settings.positions:
         case "one-hot":
             return np.concatenate([code, one_hot(position, model.length)])
@@ -109,22 +109,22 @@ def read(model: Transformer, tokens: list[int]) -> PlainReading:
     norm, residual = model.settings.norm, model.settings.residual
     x = [vector(model, token, position) for position, token in enumerate(tokens)]
     patterns, written = [], []
-    for block in model.layers:
-        entered = [layer_norm(block.norms[0], each) for each in x] if norm == "pre" else x
-        received, pattern, wrote = attend(block.attention, model.settings.positions, entered)
+    for layer in model.layers:
+        entered = [layer_norm(layer.norms[0], each) for each in x] if norm == "pre" else x
+        received, pattern, wrote = attend(layer.attention, model.settings.positions, entered)
         patterns.append(pattern)
         written.append(wrote)
         x = [old + new for old, new in zip(x, received, strict=True)] if residual else received
         if norm == "post":
-            x = [layer_norm(block.norms[0], each) for each in x]
-        if block.mlp is not None:
+            x = [layer_norm(layer.norms[0], each) for each in x]
+        if layer.mlp is not None:
             received = [
-                relu_layer(block.mlp, layer_norm(block.norms[1], each) if norm == "pre" else each) for each in x
+                relu_layer(layer.mlp, layer_norm(layer.norms[1], each) if norm == "pre" else each) for each in x
             ]
             x = [old + new for old, new in zip(x, received, strict=True)] if residual else received
             if norm == "post":
-                x = [layer_norm(block.norms[1], each) for each in x]
+                x = [layer_norm(layer.norms[1], each) for each in x]
     if model.final_norm is not None:
         x = [layer_norm(model.final_norm, each) for each in x]
-    logits = [each[: model.tokens] if model.readout is None else each @ np.asarray(model.readout) for each in x]
+    logits = [each[: model.vocab] if model.readout is None else each @ np.asarray(model.readout) for each in x]
     return PlainReading(np.array(logits), patterns, written)

@@ -25,18 +25,18 @@ SWITCHES: dict[str, tuple[Any, ...]] = {
     "readout": (True, False),
     "embedding": ("learned", "one-hot"),
     "positions": ("learned", "one-hot", "sinusoidal", "none"),
-    "blocks": (1, 2, 3),
+    "layers": (1, 2, 3),
     "heads": (1, 2),
 }
 
 AT_THE_SCORES = [
     ModelSettings(width=8, dropout=0.0, **chosen)
     for chosen in (
-        {"positions": "rotary", "heads": 2, "blocks": 2, "norm": "pre", "mlp": 5},
+        {"positions": "rotary", "heads": 2, "layers": 2, "norm": "pre", "mlp": 5},
         {"positions": "rotary", "heads": 2, "embedding": "one-hot", "output": False, "norm": "none", "mlp": 0},
-        {"positions": "relative", "heads": 2, "blocks": 2, "keys": False, "residual": False, "mlp": 5},
+        {"positions": "relative", "heads": 2, "layers": 2, "keys": False, "residual": False, "mlp": 5},
         {"positions": "relative", "heads": 1, "embedding": "one-hot", "scaled_scores": False, "mlp": 0},
-        {"positions": "alibi", "heads": 2, "blocks": 2, "mlp": 0, "readout": False},
+        {"positions": "alibi", "heads": 2, "layers": 2, "mlp": 0, "readout": False},
         {"positions": "alibi", "heads": 2, "keys": False, "output": False, "norm": "none", "mlp": 5},
     )
 ]
@@ -60,7 +60,7 @@ def chosen_settings() -> list[ModelSettings]:
         assert pairs(best) & missing
         missing -= pairs(best)
         found.append(ModelSettings(width=8, dropout=0.0, **best))
-    return [*found, replace(MINIMAL, heads=2), replace(MINIMAL, heads=2, blocks=2), *AT_THE_SCORES]
+    return [*found, replace(MINIMAL, heads=2), replace(MINIMAL, heads=2, layers=2), *AT_THE_SCORES]
 
 
 def name(settings: ModelSettings) -> str:
@@ -68,12 +68,12 @@ def name(settings: ModelSettings) -> str:
     return "-".join(str(getattr(settings, switch)) for switch in SWITCHES)
 
 
-def stirred(settings: ModelSettings, seed: int = 0, tokens: int = TOKENS, length: int = LENGTH) -> Transformer:
+def stirred(settings: ModelSettings, seed: int = 0, vocab: int = TOKENS, length: int = LENGTH) -> Transformer:
     """A model with random numbers everywhere, so that no zero and no one of the start hides a mistake."""
-    shapes = jax.eval_shape(lambda key: transformer(settings, tokens, length, key), jax.random.key(0))
+    shapes = jax.eval_shape(lambda key: transformer(settings, vocab, length, key), jax.random.key(0))
     rng = np.random.default_rng(seed)
     model = jax.tree.map(lambda leaf: jnp.asarray(rng.normal(scale=0.5, size=leaf.shape)), shapes)
     if settings.norm == "none":
         return model
-    # Around one as in life, or the signal would fade from block to block.
-    return eqx.tree_at(lambda m: [n.scale for b in m.blocks for n in b.norms], model, replace_fn=lambda x: x + 1)
+    # Around one as in life, or the signal would fade from layer to layer.
+    return eqx.tree_at(lambda m: [n.scale for each in m.layers for n in each.norms], model, replace_fn=lambda x: x + 1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from headway.models.attention import Attention, causal_mask
+from headway.models.positions import ENCODINGS
 
 pytestmark = pytest.mark.usefixtures("double")
 
@@ -54,7 +55,7 @@ def test_the_mask_shows_the_last_positions_themselves_and_their_past():
 WIDTH, KEYS, HEADS = 6, 8, 2
 
 
-def random_heads(parts: str, part: int = WIDTH // HEADS, **switches: bool) -> Attention:
+def random_heads(parts: str, part: int = WIDTH // HEADS, positions: str = "none") -> Attention:
     """Two heads with the parts that are named, all numbers random."""
     rng = np.random.default_rng(0)
     keys, output = "keys" in parts, "output" in parts
@@ -66,7 +67,8 @@ def random_heads(parts: str, part: int = WIDTH // HEADS, **switches: bool) -> At
         "bias": (HEADS, KEYS) if "bias" in parts else None,
     }
     made = {name: None if shape is None else jnp.asarray(rng.normal(size=shape)) for name, shape in shapes.items()}
-    return Attention(**made, scaled=True, **switches)
+    encoding = ENCODINGS["relative" if "bias" in parts else positions]
+    return Attention(**made, scaled=True, positions=encoding)
 
 
 @pytest.fixture(scope="module", params=["merged", "keys", "output", "keys-and-output", "keys-and-bias"])
@@ -81,7 +83,7 @@ def stream(double) -> jax.Array:
 
 
 @pytest.mark.parametrize("coordinates", [WIDTH, 4])
-def test_what_the_heads_wrote_adds_up_to_what_the_block_received(heads, stream, coordinates):
+def test_what_the_heads_wrote_adds_up_to_what_the_layer_received(heads, stream, coordinates):
     for queries in (1, KEYS):
         received, readings = heads(stream, queries, coordinates)
         assert readings.written.shape == (HEADS, queries, coordinates)
@@ -129,9 +131,9 @@ def test_scores_far_beyond_the_range_of_exp_still_give_a_distribution():
 
 
 BY_DISTANCE = {
-    "rotary": lambda: random_heads("keys", part=4, rotary=True),
+    "rotary": lambda: random_heads("keys", part=4, positions="rotary"),
     "relative": lambda: random_heads("keys-and-bias"),
-    "alibi": lambda: random_heads("merged", alibi=True),
+    "alibi": lambda: random_heads("merged", positions="alibi"),
 }
 
 

@@ -83,7 +83,7 @@ def test_over_many_keys_every_single_entry_is_dropped_as_often_as_the_rate_says(
 
 
 def test_every_site_of_a_model_and_every_example_has_bits_of_its_own(monkeypatch):
-    """The embedding and the two branches of each block: five sites in two blocks."""
+    """The embedding and the two branches of each layer: five sites in two layers."""
     masks = []
 
     def recorded(x, rate, key):

@@ -39,24 +39,24 @@ def fill(matrix, limit: float) -> None:
 def test_matrices_of_the_full_model_fill_xavier_s_limits(full):
     """sqrt(6 / (fan in + fan out)); the heads' matrices side by side are one width x width matrix."""
     square = np.sqrt(6 / (WIDTH + WIDTH))
-    for block in full.blocks:
-        attention = block.attention
+    for layer in full.layers:
+        attention = layer.attention
         for matrix in (attention.query, attention.key, attention.value, attention.output):
             assert matrix.size == WIDTH * WIDTH
             fill(matrix, square)
-        fill(block.mlp.inner, np.sqrt(6 / (WIDTH + HIDDEN)))
-        fill(block.mlp.outer, np.sqrt(6 / (WIDTH + HIDDEN)))
+        fill(layer.mlp.inner, np.sqrt(6 / (WIDTH + HIDDEN)))
+        fill(layer.mlp.outer, np.sqrt(6 / (WIDTH + HIDDEN)))
     fill(full.positions, np.sqrt(6 / (LENGTH + WIDTH)))
     fill(full.readout, np.sqrt(6 / (WIDTH + TOKENS)))
 
 
 def test_fan_in_gives_every_matrix_a_variance_of_one_over_what_enters_it():
     model = transformer(replace(FULL, initialisation="fan-in", scale=2.0), TOKENS, LENGTH, jax.random.key(KEY))
-    block = model.layers[0]
+    layer = model.layers[0]
     fans = {
         TOKENS: [model.embedding],
-        WIDTH: [*jax.tree.leaves(block.attention), block.mlp.inner, model.readout],
-        HIDDEN: [block.mlp.outer],
+        WIDTH: [*jax.tree.leaves(layer.attention), layer.mlp.inner, model.readout],
+        HIDDEN: [layer.mlp.outer],
     }
     assert len(fans[WIDTH]) == 6
     for fan_in, matrices in fans.items():
@@ -74,9 +74,9 @@ def test_the_minimal_model_starts_with_xavier_s_scores_and_values(minimal):
 
 
 def test_biases_start_at_zero_and_norms_change_nothing(full):
-    for block in full.blocks:
-        assert not np.any(block.mlp.inner_bias) and not np.any(block.mlp.outer_bias)
-        for norm in block.norms:
+    for layer in full.layers:
+        assert not np.any(layer.mlp.inner_bias) and not np.any(layer.mlp.outer_bias)
+        for norm in layer.norms:
             assert np.all(np.asarray(norm.scale) == 1) and not np.any(norm.shift)
 
 
@@ -85,7 +85,7 @@ def test_embeddings_of_different_tokens_are_orthonormal(full):
 
 
 def test_no_two_matrices_start_alike(full):
-    """Every matrix, head and block has random numbers of its own."""
+    """Every matrix, head and layer has random numbers of its own."""
     rows = [np.asarray(leaf).reshape(-1) for leaf in jax.tree.leaves(full) if leaf.ndim > 1]
     heads = [head for row in rows for head in row[: len(row) // HEADS * HEADS].reshape(HEADS, -1)]
     begins = np.array([head[:24] / np.abs(head[:24]).max() for head in heads])
@@ -130,12 +130,12 @@ def test_the_u_of_the_uniform_start_is_the_scores_alone(full):
     np.testing.assert_allclose(small.embedding, full.embedding, rtol=1e-6)
     np.testing.assert_allclose(small.positions, full.positions, rtol=1e-6)
     np.testing.assert_allclose(small.readout, full.readout, rtol=1e-6)
-    for block, wanted in zip(small.blocks, full.blocks, strict=True):
-        assert np.abs(block.attention.query).max() <= 1e-9
-        assert not np.any(block.attention.value)
-        np.testing.assert_allclose(block.attention.key, wanted.attention.key, rtol=1e-6)
-        np.testing.assert_allclose(block.attention.output, wanted.attention.output, rtol=1e-6)
-        np.testing.assert_allclose(block.mlp.inner, wanted.mlp.inner, rtol=1e-6)
+    for layer, wanted in zip(small.layers, full.layers, strict=True):
+        assert np.abs(layer.attention.query).max() <= 1e-9
+        assert not np.any(layer.attention.value)
+        np.testing.assert_allclose(layer.attention.key, wanted.attention.key, rtol=1e-6)
+        np.testing.assert_allclose(layer.attention.output, wanted.attention.output, rtol=1e-6)
+        np.testing.assert_allclose(layer.mlp.inner, wanted.mlp.inner, rtol=1e-6)
 
 
 def test_from_u_zero_the_heads_are_alike_look_everywhere_and_stay_alike():
@@ -172,7 +172,7 @@ def test_relative_positions_start_as_none_at_all(initialisation):
         transformer(replace(settings, positions=word), TOKENS, LENGTH, key) for word in ("none", "relative")
     )
     weights, others = flatten(plain), flatten(relative)
-    for number in range(FULL.blocks):
+    for number in range(FULL.layers):
         bias = others.pop(f".layers[{number}].attention.bias")
         assert bias.shape == (HEADS, LENGTH) and not np.any(bias)
     assert others.keys() == weights.keys()

@@ -121,7 +121,7 @@ def test_the_full_model_is_post_norm_attention_and_post_norm_mlp(heads):
     """x = LN(x + attn(x)), x = LN(x + mlp(x)); no biases in attention, embedding and readout."""
     model = stirred(ModelSettings(heads=heads, width=8, mlp=5))
     leaves = jax.tree.map(np.asarray, model)
-    (block,), attention = leaves.blocks, leaves.layers[0].attention
+    (layer,), attention = leaves.layers, leaves.layers[0].attention
 
     def normalised(x, norm):
         x = x - x.mean(axis=1, keepdims=True)
@@ -134,9 +134,9 @@ def test_the_full_model_is_post_norm_attention_and_post_norm_mlp(heads):
         weight = np.exp(scores) * np.tri(LENGTH)
         attended.append(weight / weight.sum(axis=1, keepdims=True) @ (x @ attention.value[k]))
     # The heads side by side, times one output matrix, is what textbooks write.
-    x = normalised(x + np.concatenate(attended, axis=1) @ attention.output.reshape(8, 8), block.norms[0])
-    hidden = np.maximum(x @ block.mlp.inner + block.mlp.inner_bias, 0)
-    x = normalised(x + hidden @ block.mlp.outer + block.mlp.outer_bias, block.norms[1])
+    x = normalised(x + np.concatenate(attended, axis=1) @ attention.output.reshape(8, 8), layer.norms[0])
+    hidden = np.maximum(x @ layer.mlp.inner + layer.mlp.inner_bias, 0)
+    x = normalised(x + hidden @ layer.mlp.outer + layer.mlp.outer_bias, layer.norms[1])
     np.testing.assert_allclose(model(jnp.asarray(SENTENCE), LENGTH), x @ leaves.readout, rtol=1e-9)
 
 

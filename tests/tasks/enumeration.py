@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
-from headway.tasks.markov import MarkovChain
 
-from headway.tasks.chain import Chain
+from headway.tasks.chain import Chain, Features
 
 TINY = {
     "singletons": Chain(vocab=3, blocks=((1,), (2,)), horizon=2, base=1.2, ratio=1.5),
@@ -29,11 +28,11 @@ TINY = {
 }
 
 
-def alpha(settings: Chain, block: int, lag: int) -> float:
+def alpha(task: Chain, block: int, lag: int) -> float:
     """The weight of a lag within its block, as section 1 of the science says it."""
-    if settings.weighting == "given":
-        return settings.weights[block][settings.blocks[block].index(lag)]
-    return 1.0 if settings.weighting == "sum" else 1 / len(settings.blocks[block])
+    if task.weighting == "given":
+        return task.weights[block][task.blocks[block].index(lag)]
+    return 1.0 if task.weighting == "sum" else 1 / len(task.blocks[block])
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -41,51 +40,51 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return raised / raised.sum()
 
 
-def partial(settings: Chain, chain: MarkovChain, blocks: Iterable[int], past: tuple[int, ...]) -> np.ndarray:
+def partial(task: Chain, world: Features, blocks: Iterable[int], past: tuple[int, ...]) -> np.ndarray:
     """f_S(past) = softmax( sum_{k in S} A_k sum_{i in I(k)} alpha_i x_{t-i} ), blocks from 0 on, the newest last."""
-    logits = np.zeros(settings.tokens)
+    logits = np.zeros(task.vocab)
     for k in blocks:
-        for lag in settings.blocks[k]:
-            logits += alpha(settings, k, lag) * np.asarray(chain.features, np.float64)[k][:, past[-lag]]
+        for lag in task.blocks[k]:
+            logits += alpha(task, k, lag) * np.asarray(world.matrices, np.float64)[k][:, past[-lag]]
     return softmax(logits)
 
 
-def combinations(settings: Chain) -> list[tuple[int, ...]]:
+def combinations(task: Chain) -> list[tuple[int, ...]]:
     """Every set of blocks, the binary number of its members counting up: (), (0,), (1,), (0, 1), (2,), .."""
     found: list[tuple[int, ...]] = [()]
-    for block in range(len(settings.blocks)):
+    for block in range(len(task.blocks)):
         found += [(*smaller, block) for smaller in found]
     return found
 
 
-def rung(settings: Chain, chain: MarkovChain, known: int, past: tuple[int, ...]) -> np.ndarray:
+def rung(task: Chain, world: Features, known: int, past: tuple[int, ...]) -> np.ndarray:
     """f_{1:known}(past)."""
-    return partial(settings, chain, range(known), past)
+    return partial(task, world, range(known), past)
 
 
-def truth(settings: Chain, chain: MarkovChain, past: tuple[int, ...]) -> np.ndarray:
-    return rung(settings, chain, len(settings.blocks), past)
+def truth(task: Chain, world: Features, past: tuple[int, ...]) -> np.ndarray:
+    return rung(task, world, len(task.blocks), past)
 
 
-def all_sequences(settings: Chain) -> list[tuple[int, ...]]:
-    return list(product(range(settings.tokens), repeat=settings.start + settings.horizon))
+def all_sequences(task: Chain) -> list[tuple[int, ...]]:
+    return list(product(range(task.vocab), repeat=task.start + task.horizon))
 
 
-def probability(settings: Chain, chain: MarkovChain, sequence: tuple[int, ...]) -> float:
+def probability(task: Chain, world: Features, sequence: tuple[int, ...]) -> float:
     """d^-w times the product of the conditionals."""
-    result = settings.tokens**-settings.start
-    for time in range(settings.start, len(sequence)):
-        result *= truth(settings, chain, sequence[:time])[sequence[time]]
+    result = task.vocab**-task.start
+    for time in range(task.start, len(sequence)):
+        result *= truth(task, world, sequence[:time])[sequence[time]]
     return result
 
 
-def joint(settings: Chain, chain: MarkovChain) -> np.ndarray:
+def joint(task: Chain, world: Features) -> np.ndarray:
     """The probability of every sequence, in the order of `all_sequences`."""
-    return np.array([probability(settings, chain, sequence) for sequence in all_sequences(settings)])
+    return np.array([probability(task, world, sequence) for sequence in all_sequences(task)])
 
 
-def exact_entropy(settings: Chain, chain: MarkovChain) -> float:
+def exact_entropy(task: Chain, world: Features) -> float:
     """Mean over the horizon of E[-log p(x_t | past)]; the starting tokens have log d each."""
-    probabilities = joint(settings, chain)
+    probabilities = joint(task, world)
     whole = -np.sum(probabilities * np.log(probabilities))
-    return (whole - settings.start * np.log(settings.tokens)) / settings.horizon
+    return (whole - task.start * np.log(task.vocab)) / task.horizon

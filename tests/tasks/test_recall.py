@@ -1,34 +1,37 @@
 """Associative recall: what is drawn follows its law, with and without repetition."""
 
+from itertools import product
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
 
-from headway.tasks.recall import Recall, RecallExample, associative_recall
+from headway.tasks.recall import Recall
+from headway.tasks.task import Example, with_numbers
 
 N, P, MANY = 8, 5, 8000
-SETTINGS = Recall(vocab=N, pairs=P)
-TASK = associative_recall(SETTINGS)
+TASK = Recall(vocab=N, pairs=P)
 
 
 @jax.jit
-def _drawn(copies, favoured):
-    return jax.vmap(lambda key: TASK.sample(key, copies, favoured))(jax.random.split(jax.random.key(1), MANY))
+def _drawn(copies, favoured) -> Example:
+    own = with_numbers(TASK, {"copies": copies, "favoured": favoured})
+    return jax.vmap(own.sample)(jax.random.split(jax.random.key(1), MANY))
 
 
-def drawn(copies: float = 1.0, favoured: float = 0.0) -> RecallExample:
+def drawn(copies: float = 1.0, favoured: float = 0.0) -> Example:
     """Many sequences; B and p are traced, so that all of them share one compilation."""
-    return RecallExample(*map(np.asarray, _drawn(jnp.float32(copies), jnp.float32(favoured))))
+    return jax.tree.map(np.asarray, _drawn(jnp.float32(copies), jnp.float32(favoured)))
 
 
 @pytest.fixture(scope="module")
-def plain() -> RecallExample:
+def plain() -> Example:
     return drawn()
 
 
-def parts(examples: RecallExample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def parts(examples: Example) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Keys and values, (sequence, pair), and queries."""
     pairs = examples.inputs[:, :-1].reshape(MANY, P, 2)
     return pairs[..., 0], pairs[..., 1], examples.inputs[:, -1]
@@ -42,16 +45,16 @@ def even(counts: np.ndarray) -> bool:
 def test_the_query_stands_in_exactly_one_slot_which_holds_the_answer(plain):
     keys, values, query = parts(plain)
     hits = keys == query[:, None]
-    assert (hits.sum(axis=1) == 1).all() and (hits == plain.relevant).all()
-    assert (values[hits] == plain.target).all()
+    assert (hits.sum(axis=1) == 1).all() and (hits == plain.extra).all()
+    assert (values[hits] == plain.targets[:, 0]).all()
 
 
 def test_slots_queries_answers_and_other_keys_are_uniform(plain):
     keys, values, query = parts(plain)
-    assert even(plain.relevant.sum(axis=0))
+    assert even(plain.extra.sum(axis=0))
     assert even(np.bincount(query, minlength=N))
-    assert even(np.bincount(plain.target, minlength=N))
-    distance = (keys - query[:, None])[~plain.relevant] % N
+    assert even(np.bincount(plain.targets[:, 0], minlength=N))
+    distance = (keys - query[:, None])[~plain.extra] % N
     assert even(np.bincount(distance, minlength=N)[1:]) and distance.min() == 1
     assert even(np.bincount((values[:, 0] - query) % N, minlength=N))
 
@@ -69,10 +72,10 @@ def test_equal_keys_have_equal_values_within_a_sequence_and_others_in_the_next(p
 def test_copies_are_that_many_on_average_one_at_least_and_all_the_same_pair(copies):
     found = drawn(copies)
     keys, values, query = parts(found)
-    count = found.relevant.sum(axis=1)
+    count = found.extra.sum(axis=1)
     assert count.min() >= 1 and abs(count.mean() - copies) <= 4 * count.std() / np.sqrt(MANY)
-    assert ((keys == query[:, None]) == found.relevant).all()
-    assert (values[found.relevant] == np.repeat(found.target, count)).all()
+    assert ((keys == query[:, None]) == found.extra).all()
+    assert (values[found.extra] == np.repeat(found.targets[:, 0], count)).all()
     assert copies not in (1.0, P) or (count == copies).all()
     if 1 < copies < P:  # One slot for sure and each other one by itself: a binomial number besides.
         share = (copies - 1) / (P - 1)
@@ -87,11 +90,46 @@ def test_favourites_are_asked_for_with_their_probability_and_else_everything_is(
     assert abs(share - wanted) <= 4 * np.sqrt(wanted * (1 - wanted) / MANY)
     assert even(np.bincount(query[query < 2], minlength=2))
     assert favoured == 1 or even(np.bincount(query[query >= 2] - 2, minlength=N - 2))
-    assert even(np.bincount(found.target, minlength=N)) and (found.relevant.sum(axis=1) == 1).all()
+    assert even(np.bincount(found.targets[:, 0], minlength=N)) and (found.extra.sum(axis=1) == 1).all()
 
 
 def test_chance_and_guessing_a_value_that_was_seen(plain):
     _, values, _ = parts(plain)
-    for accuracy, guess in ((SETTINGS.chance, np.zeros(MANY, int)), (SETTINGS.naming, values[:, 2])):
-        right = guess == plain.target
+    for accuracy, guess in ((TASK.chance, np.zeros(MANY, int)), (TASK.naming, values[:, 2])):
+        right = guess == plain.targets[:, 0]
         assert abs(right.mean() - accuracy) < 4 * right.std() / np.sqrt(MANY)
+
+
+def rung_costs(examples: Example) -> np.ndarray:
+    """-log p(answer) of every rung for every sequence: (rung, sequence)."""
+    ladders = np.asarray(jax.jit(jax.vmap(TASK.ladder))(jax.tree.map(jnp.asarray, examples)))
+    np.testing.assert_allclose(np.exp(ladders).sum(axis=-1), 1, rtol=1e-5)
+    return -np.take_along_axis(ladders[:, :, 0], examples.targets[:, None], axis=2)[..., 0].T
+
+
+def test_uniform_costs_log_n_naming_a_value_what_its_share_says_and_matching_nothing(plain):
+    """A value that k of the slots hold is named with k/P: its surprise is log(P/k), whoever counts."""
+    uniform, naming, matching = rung_costs(plain)
+    np.testing.assert_allclose(uniform, np.log(N), rtol=1e-6)
+    _, values, _ = parts(plain)
+    held = (values == plain.targets).sum(axis=1)
+    np.testing.assert_allclose(naming, np.log(P / held), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(matching, 0)
+
+
+def test_naming_any_value_costs_what_is_known_exactly():
+    """Of the P - 1 others each holds the answer with 1/N, but equal keys do so together: summed over all ways.
+
+    Given that key k stands in n_k of the other slots, its value is the answer with 1/N: the answer is held 1 + sum of
+    the n_k of those keys that map to it. The keys are N - 1, drawn with replacement.
+    """
+    n, p = 3, 3
+    task, wanted = Recall(vocab=n, pairs=p), 0.0
+    for keys in product(range(1, n), repeat=p - 1):
+        for mapping in product(range(n), repeat=n):
+            held = 1 + sum(mapping[key] == mapping[0] for key in keys)
+            wanted += np.log(p / held) / (n - 1) ** (p - 1) / n**n
+    found = jax.vmap(task.sample)(jax.random.split(jax.random.key(2), MANY))
+    ladders = np.asarray(jax.vmap(task.ladder)(found))[:, 1, 0]
+    cost = -np.take_along_axis(ladders, np.asarray(found.targets), axis=1)
+    assert abs(cost.mean() - wanted) < 4 * cost.std() / np.sqrt(MANY)

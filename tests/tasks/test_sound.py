@@ -148,5 +148,5 @@ def test_learning_by_a_measure_that_is_not_there_is_an_error():
 
     training = TrainingSettings(steps=4, batch=4, data="fresh", test_samples=4, threshold=0.5)
     group = Group([Cell(Settings(Odd(), SMALL, training), (0,))])
-    with pytest.raises(ValueError, match="counts as learnt by 'height', which is not measured. There are accuracy"):
+    with pytest.raises(ValueError, match=r"counts as learnt by 'height', which is not measured\. There are accuracy"):
         list(group.ticks(0, None))

@@ -3,18 +3,19 @@
 import jax
 import numpy as np
 import pytest
-from headway.training.train import EXPLODED
 from tests.training import toy
 from tests.training.toy import STEPS, bits, of_member
+
+from headway.training.program import EXPLODED
 
 SEEDS = (0, 1, 2)
 SICK = 1
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["in-turn", "side-by-side"])
+@pytest.fixture(scope="module", params=[1, 3], ids=["in-turn", "side-by-side"])
 def train(request):
     """Train the members; all of them in one compiled program."""
-    return lambda **numbers: toy.run(toy.program(request.param)(toy.members(SEEDS, **numbers)))
+    return lambda **numbers: toy.run(toy.program(toy.members(SEEDS, **numbers), request.param))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_a_loss_just_below_the_limit_is_not_a_divergence(train):
 
 def test_weights_that_one_update_would_blow_up_are_kept_as_they_were():
     """A finite loss with a finite gradient, times a rate near the largest number."""
-    found = toy.run(toy.program(together=1, settings=toy.SGD)(toy.members(SEEDS, [0.05, 3e38, 0.05])))
+    found = toy.run(toy.program(toy.members(SEEDS, [0.05, 3e38, 0.05]), settings=toy.SGD))
     step = int(found.states[-1].diverged_at[SICK])
     assert step >= 1
     assert np.isfinite(found.losses[SICK, step - 1])

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.training.tiny import EVALUATIONS, TINY, changed, trained
+from tests.training.tiny import TINY, bits, changed, trained, with_checkpoints
 
-from headway.laboratory import Group
 from headway.records import Cell
+from headway.training.group import Group
 
 SEEDS = (0, 1, 2)
 FRESH = changed(
@@ -25,29 +25,34 @@ def group():
 
 
 def test_every_batch_is_new_for_every_step_and_seed_and_can_be_drawn_again(group, whole):
-    program = group.program
-    steps = jnp.arange(40)
-    draw = jax.jit(jax.vmap(lambda member, data: jax.vmap(lambda s: program.problem.draw(member, data, s))(steps)))
-    batches, real = map(np.asarray, draw(program.members, group.data))
+    problem, members, steps = group.program.problem, group.program._members, jnp.arange(40)
+
+    @jax.jit
+    @jax.vmap
+    def draw(member):
+        _, data = problem.begin(member)
+        return jax.vmap(lambda step: problem.draw(member, data, step))(steps)
+
+    drawn, real = draw(members)
+    batches, real = np.asarray(drawn.examples), np.asarray(real)
     assert batches.shape == (3, 40, 8, 6)
     assert real.all()
     assert len(np.unique(batches.reshape(120, -1), axis=0)) == 120
-    assert (np.asarray(draw(program.members, group.data)[0]) == batches).all()
+    assert (np.asarray(draw(members)[0].examples) == batches).all()
 
 
-def test_no_training_set_takes_room(group, whole):
-    assert group.data.training.shape == (3, 0, 6)
+def test_no_training_set_takes_room(group):
+    member = jax.tree.map(lambda leaf: leaf[0], group.program._members)
+    _, data = jax.eval_shape(group.program.problem.begin, member)
+    assert jax.tree.leaves(data.training) == []
 
 
 def test_training_on_fresh_data_goes_on_from_every_checkpoint_with_the_same_bits(group, whole):
-    segments = list(group.segments(0, None))
-    for number in range(1, len(segments) - 1):
-        later = list(group.segments(EVALUATIONS[number], [group.checkpoints(segments[number])[0]]))
-        joined = group.part([*segments[: number + 1], *later], 0)
-        for name, values in joined.arrays.items():
-            assert values.tobytes() == whole.trajectory[name].tobytes()
-        for name, values in group.weights(later[-1])[0].items():
-            assert values.tobytes() == whole.weights[name].tobytes()
+    ticks, saved = with_checkpoints(group)
+    for number in range(1, len(ticks) - 1):
+        later = list(group.ticks(ticks[number].step, saved[number]))
+        assert bits(group.part([*ticks[: number + 1], *later], 0).arrays) == bits(whole.trajectory.arrays)
+        assert bits(group.weights()[0]) == bits(whole.weights)
 
 
 def test_the_plateau_schedule_counts_the_epochs_of_its_own_cell_whatever_the_others_have(whole):

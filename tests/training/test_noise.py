@@ -5,9 +5,10 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from headway.training.train import Program
 from tests.training import toy
 from tests.training.toy import SAMPLES, STEPS, bits
+
+from headway.training.program import Program
 
 SEEDS = (3, 4, 5)
 
@@ -15,17 +16,23 @@ SEEDS = (3, 4, 5)
 @pytest.fixture
 def programs():
     """By how often a step has noise."""
-    return {every: toy.program(together=1, noisy_every=every)(toy.members(SEEDS)) for every in (0, 1, 3)}
+    return {every: toy.program(toy.members(SEEDS), noisy_every=every) for every in (0, 1, 3)}
 
 
 def test_the_first_of_every_three_steps_is_noisy_and_the_others_are_silent(programs):
-    state, data = programs[3].begin()
+    programs[3].begin()
+    saved = programs[3].states()
     for step in range(STEPS):
-        after = {every: next(program.train(state, data, step, [step + 1])) for every, program in programs.items()}
-        silent, noisy, now_and_then = (np.append(s.losses, s.state.model["slope"]) for s in after.values())
+        after = []
+        for program in programs.values():
+            program.begin(saved=saved)
+            losses = program.advance(step, step + 1)
+            program.keep()
+            after.append(np.append(losses, program.states()[".model['slope']"]))
+        silent, noisy, now_and_then = after
         assert not np.isclose(silent, noisy, rtol=1e-4).all()
         np.testing.assert_allclose(now_and_then, noisy if step % 3 == 0 else silent, rtol=1e-6)
-        state = after[3].state
+        saved = programs[3].states()
 
 
 def test_noise_is_another_one_at_every_step_and_for_every_seed_and_can_be_drawn_again():

@@ -6,7 +6,7 @@ import atexit
 import functools
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -57,6 +57,20 @@ def outcomes(group: Group) -> list[Outcome]:
     return [
         Outcome(replace(group.part(ticks, index), facts=facts), weights) for index, (facts, weights) in enumerate(ends)
     ]
+
+
+def with_checkpoints(group: Group) -> tuple[list[Tick], list[list[dict[str, np.ndarray]]]]:
+    """Every tick of a run, with what would be saved there."""
+    ticks, saved = [], []
+    for tick in group.ticks(0, None):
+        ticks.append(tick)
+        saved.append(group.checkpoints())
+    return ticks, saved
+
+
+def bits(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    """Every bit of named arrays."""
+    return {name: values.tobytes() for name, values in arrays.items()}
 
 
 def trained(cells: Sequence[Cell], **options: Any) -> list[Outcome]:

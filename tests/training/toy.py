@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from headway.training.train import Member, Problem, Program
 
 from headway.settings import TrainingSettings
+from headway.training.checkpoint import fill
 from headway.training.data import epoch_batch
 from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, current_rate, optimiser
+from headway.training.program import Member, Problem, Program, State
 
 SAMPLES, BATCH, STEPS = 10, 4, 12
 EPOCH = 3
@@ -43,6 +44,7 @@ def members(
     return Member(each(seeds, np.uint32), numbers, ())
 
 
+@functools.cache
 def problem(settings: TrainingSettings = ADAMW, noisy_every: int = 0, chunk: int = BATCH) -> Problem:
     def begin(member: Member):
         # Made without a random generator, which would take most of the time to compile.
@@ -67,29 +69,21 @@ def problem(settings: TrainingSettings = ADAMW, noisy_every: int = 0, chunk: int
     return Problem(
         begin=begin,
         draw=draw,
-        gradient=lambda model, examples, weights, key: batch_gradient(loss, model, examples, weights, key, chunk),
+        gradient=lambda _member: (
+            lambda model, examples, weights, key: batch_gradient(loss, model, examples, weights, key, chunk)
+        ),
         optimiser=lambda member: optimiser(settings, member.numbers.rates, EPOCH),
         rate=lambda member, state: current_rate(settings, member.numbers.rates, state),
-        probe=lambda model, data: {"guess": data["x"] @ model["slope"] + model["level"]},
-        facts=lambda data: {"power": jnp.mean(data["y"] ** 2)},
+        probe=lambda model, _member, data: {"guess": data["x"] @ model["slope"] + model["level"]},
+        facts=lambda _member, data: {"power": jnp.mean(data["y"] ** 2)},
         noise_key=lambda member, step: jax.random.fold_in(jax.random.key(member.seed), step),
         noisy_every=noisy_every,
     )
 
 
-@functools.cache
-def program(
-    together: int, count: int = 3, settings: TrainingSettings = ADAMW, noisy_every: int = 0
-) -> Callable[[Member], Program]:
-    """Programs for `count` members that share their compilation."""
-    compiled = Program(problem(settings, noisy_every), members(range(count)), together)
-
-    def with_members(wanted: Member) -> Program:
-        assert len(wanted.seed) == count
-        compiled.members = wanted
-        return compiled
-
-    return with_members
+def program(members: Member, together: int = 1, settings: TrainingSettings = ADAMW, noisy_every: int = 0) -> Program:
+    """Programs of equally many members, of one problem, share their compilation."""
+    return Program(problem(settings, noisy_every), members, together)
 
 
 class Run(NamedTuple):
@@ -97,15 +91,39 @@ class Run(NamedTuple):
 
     losses: np.ndarray
     guesses: np.ndarray
-    states: list
-    """After each segment."""
+    states: list[State]
+    """After each stop."""
 
 
-def run(program: Program, room: int = 64, evaluations: Sequence[int] = tuple(range(STEPS + 1))) -> Run:
-    segments = list(program.train(*program.begin(), 0, evaluations, room))
-    losses = np.concatenate([segment.losses for segment in segments], axis=1)
-    guesses = np.stack([segment.probe["guess"] for segment in segments if segment.probe is not None], axis=1)
-    return Run(losses, guesses, [segment.state for segment in segments])
+def run(program: Program, stops: Sequence[int] = tuple(range(STEPS + 1))) -> Run:
+    """From the beginning, measured at every stop."""
+    program.begin()
+    return go_on(program, 0, stops)
+
+
+def go_on(program: Program, start: int, stops: Sequence[int]) -> Run:
+    """From where the program is."""
+    losses, guesses, states = [np.zeros((len(program.running), 0), np.float32)], [], []
+    for stop in stops:
+        if stop > start:
+            losses.append(program.advance(start, stop))
+        start = stop
+        program.keep()
+        guesses.append(program.probe()["guess"])
+        states.append(state_of(program))
+    return Run(np.concatenate(losses, axis=1), np.stack(guesses, axis=1), states)
+
+
+def state_of(program: Program) -> State:
+    """What was kept of every member."""
+    template, _ = jax.eval_shape(jax.vmap(lambda member: _begun(program.problem, member)), program._members)
+    return fill(template, program.states())
+
+
+def _begun(problem: Problem, member: Member):
+    model, data = problem.begin(member)
+    memory = problem.optimiser(member).init(model)
+    return State(model, memory, jnp.asarray(-1, jnp.int32), jnp.asarray(jnp.nan, jnp.float32)), data
 
 
 def bits(tree: object) -> list[tuple[str, bytes]]:

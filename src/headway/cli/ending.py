@@ -7,14 +7,17 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from headway.cli.verdict_tables import print_verdicts
+from headway.experiments.left_out import tell, unfit
 from headway.experiments.outcome import Outcome, all_findings
 from headway.experiments.pages import draw_figures, write_report
 from headway.records import Finding
+from headway.store import Record
+from headway.store.output import tidy_outputs
 
 if TYPE_CHECKING:
     from headway.report.assemble import Shown
@@ -29,13 +32,15 @@ def show(
     print_verdicts(console, findings)
     if page is None:
         return findings
+    tidy_outputs(into)
+    tidy_outputs(into / "figures")
     console.print("\ndrawing figures and page ...", style="dim")
     drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
     written = [path for paths in drawn.values() for path in paths]
     write_report(outcomes, findings, page, commands, drawn, others)
     console.print()
     if written:
-        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
+        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True, markup=False)
     offer(console, page)
     return findings
 
@@ -53,13 +58,31 @@ def write_markdown(
     """The verdicts and the stage boundaries of every run as a document."""
     from headway.report.document import NamedRun, write_document
 
-    runs = [
-        NamedRun(outcome.called, outcome.grid, name, record.cell.settings, record.trajectory)
-        for outcome in outcomes
-        for name, record in outcome.records.items()
-    ]
     titles = {outcome.called: outcome.experiment.title for outcome in outcomes}
-    write_document(path, findings, runs, titles, command)
+    runs = [
+        (NamedRun(outcome.called, outcome.grid, name, record.cell.settings, record.trajectory), record)
+        for outcome in outcomes
+        for name, record in outcome.usable.items()
+    ]
+    try:
+        write_document(path, findings, [run for run, _ in runs], titles, command)
+    except OSError:
+        raise
+    except Exception:
+        fitting = [run for run, record in runs if _has_rows(run, record)]
+        write_document(path, findings, fitting, titles, command)
+
+
+def _has_rows(run: Any, record: Record) -> bool:
+    """Whether the tables of a document can show it; else it is named."""
+    from headway.report.document import tables_of
+
+    try:
+        tables_of([run])
+        return True
+    except Exception as error:
+        tell(unfit(record, error))
+        return False
 
 
 def has_desktop() -> bool:

@@ -27,6 +27,7 @@ The experiments, their grids, and how much of each is on disk; then every record
 examples:
   headway list
   headway list --from results     what a GPU found at paper scale
+  headway list --check            every number against its checksum
 """
 
 FIGURES = "figures"
@@ -43,6 +44,8 @@ class Options:
     """Folders with records; runs and results, where they are, if not given."""
     all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Read and name every record, however many there are."""
+    check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Read every number of every record and compare it with its checksum; ends with 1 if one is damaged or foreign."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -52,8 +55,9 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _show(options: Options) -> None:
-    closely = None if options.all else MOST_DONE
-    listings = {folder: Store(folder).status(closely=closely) for folder in folders_with_records(options.from_)}
+    closely = None if options.all or options.check else MOST_DONE
+    folders = folders_with_records(options.from_)
+    listings = {folder: Store(folder).status(thorough=options.check, closely=closely) for folder in folders}
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)
@@ -70,6 +74,17 @@ def _show(options: Options) -> None:
         print(f"\n{printable(str(folder))}:")
         for line in _lines([entry for entry in entries if entry.identity != FIGURES]):
             print(line)
+    if options.check:
+        _check([entry for entries in listings.values() for entry in entries if entry.identity != FIGURES])
+
+
+def _check(entries: Sequence[Entry]) -> None:
+    """How many are sound; 1 as the exit code if any is not."""
+    bad = [entry for entry in entries if entry.state in ("damaged", "foreign")]
+    done = sum(entry.state == "done" for entry in entries)
+    print(f"\n{done} records are as they were written; {len(bad)} are damaged or not ours.")
+    if bad:
+        raise SystemExit(1)
 
 
 def _run(description: Mapping[str, Any]) -> bytes:

@@ -31,7 +31,7 @@ def ray_engine(options: Mapping[str, Any]) -> Engine:
     try:
         import ray
     except ModuleNotFoundError:
-        raise SettingsError("--on ray needs Ray. Install it: pip install 'headway[ray]'") from None
+        raise SettingsError("--on ray needs Ray. Install it: pip install '.[ray]' in the checkout.") from None
     return Engine(
         "ray", lambda order, _after: Tasks(ray, order, chosen, needs), chosen.get("tasks"), chosen.get("retries", 2)
     )
@@ -53,7 +53,7 @@ def number_of_bytes(text: str) -> int:
     unit = UNITS.get(text[-1:].upper(), 0)
     try:
         return int(float(text[:-1]) * unit) if unit else int(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SettingsError(f"ray option memory is {text!r}, but it is a number of bytes, such as 8G.") from None
 
 

@@ -9,8 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from headway.measurement import Experience, by_lag, divergence, experience, facts_of, mean_over, measure
-from headway.tasks.markov import MarkovChain, markov_chain
 from scipy import optimize, stats
 from tests.models import plain_transformer as plain
 from tests.models.switches import stirred
@@ -22,11 +20,13 @@ from headway.models.construction import construction
 from headway.models.transformer import Transformer
 from headway.presets import MINIMAL
 from headway.settings import ModelSettings
+from headway.tasks.chain import Features
+from headway.training.evaluation import EvaluationData, Evaluator, by_lag, divergence, mean_over, references_of
 
 TASK = TINY["unequal, mean"]
 SEQUENCES = all_sequences(TASK)
 CONTEXTS = (1, 2)
-TWO_BLOCKS = ModelSettings(width=6, heads=2, mlp=3, layers=2, norm="pre")
+TWO_LAYERS = ModelSettings(width=6, heads=2, mlp=3, layers=2, norm="pre")
 MODEL = replace(MINIMAL, heads=2)
 WATCHED = range(0, len(SEQUENCES), 29)
 """Sequences for the slow loops."""
@@ -39,8 +39,8 @@ def double() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def chain(double) -> MarkovChain:
-    return markov_chain(TASK, jax.random.key(11))
+def world(double) -> Features:
+    return TASK.world(jax.random.key(11))
 
 
 @pytest.fixture(scope="module")
@@ -57,30 +57,42 @@ def reader(chunk: int):
     return lambda model, sequences: tables.read(model, TASK, sequences, chunk)
 
 
-def seen(chain: MarkovChain, sequences, references=(), subsets=False) -> Experience:
-    return experience(reader(len(sequences)), chain, sequences, sequences, references, subsets)
+def seen(world: Features, sequences, references=(), comparisons=False) -> EvaluationData:
+    said = references_of(TASK, reader(len(sequences)), world, sequences, references, comparisons)
+    return EvaluationData(world, (), sequences, said)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def measured(model: Transformer, data: Experience, chunk: int, subsets: bool = False) -> dict[str, jax.Array]:
-    return measure(reader(chunk), model, data, subsets)
+def evaluator(count: int, chunk: int, models: int = 0, comparisons: bool = False) -> Evaluator:
+    return Evaluator(TASK, reader(chunk), count, comparisons, models)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def measured(
+    model: Transformer, data: EvaluationData, chunk: int, models: int = 0, comparisons: bool = False
+) -> dict[str, jax.Array]:
+    return evaluator(len(data.test), chunk, models, comparisons).probe(model, TASK, jax.random.key(0), data)
+
+
+def facts_of(data: EvaluationData, models: int = 0, comparisons: bool = False) -> dict[str, jax.Array]:
+    count = len(data.test)
+    return evaluator(count, count, models, comparisons).facts(TASK, jax.random.key(0), data)
 
 
 @pytest.fixture(scope="module")
-def each(model, chain, references) -> dict[str, np.ndarray]:
+def each(model, world, references) -> dict[str, np.ndarray]:
     """The measurements of every possible sequence alone."""
 
     def alone(sequence):
-        data = seen(chain, sequence[None], references, comparisons=True)
-        return measure(reader(1), model, data, comparisons=True) | facts_of(data)
+        data = seen(world, sequence[None], references, comparisons=True)
+        return measured(model, data, 1, 2, True) | facts_of(data, 2, True)
 
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(alone))(jnp.asarray(SEQUENCES)))
 
 
 @pytest.fixture(scope="module")
-def law(chain) -> np.ndarray:
+def law(world) -> np.ndarray:
     """The probability of every sequence."""
-    return joint(TASK, chain)
+    return joint(TASK, world)
 
 
 def guesses(model: Transformer, sequence: tuple[int, ...]) -> np.ndarray:
@@ -93,26 +105,34 @@ def guesses(model: Transformer, sequence: tuple[int, ...]) -> np.ndarray:
     return np.array([plain.softmax(np.asarray(row)) for row in logits])
 
 
-def known(chain: MarkovChain, blocks: int, sequence: tuple[int, ...]) -> np.ndarray:
+def known(world: Features, blocks: int, sequence: tuple[int, ...]) -> np.ndarray:
     """A rung's probabilities at the predicted positions."""
-    return np.array([rung(TASK, chain, blocks, sequence[: TASK.start + step]) for step in range(TASK.horizon)])
+    return np.array([rung(TASK, world, blocks, sequence[: TASK.start + step]) for step in range(TASK.horizon)])
 
 
-def test_the_excess_loss_is_the_surprise_beyond_the_truth_s(each, model, chain):
+def test_the_excess_loss_is_the_surprise_beyond_the_truth_s(each, model, world):
     for number in WATCHED:
         sequence = SEQUENCES[number]
         wanted = 0.0
         for step, guess in enumerate(guesses(model, sequence)):
             past, token = sequence[: TASK.start + step], sequence[TASK.start + step]
-            wanted += np.log(truth(TASK, chain, past)[token] / guess[token]) / TASK.horizon
+            wanted += np.log(truth(TASK, world, past)[token] / guess[token]) / TASK.horizon
         assert each["excess_loss"][number] == pytest.approx(wanted, rel=1e-9)
 
 
-def test_kl_to_every_rung_is_scipy_s(each, model, chain):
+def test_loss_and_accuracy_are_those_of_the_tokens_that_came(each, model):
+    for number in WATCHED:
+        sequence, guess = SEQUENCES[number], guesses(model, SEQUENCES[number])
+        came = list(sequence[TASK.start :])
+        assert each["loss"][number] == pytest.approx(-np.log(guess[range(TASK.horizon), came]).mean(), rel=1e-9)
+        assert each["accuracy"][number] == np.mean(guess.argmax(axis=1) == came)
+
+
+def test_kl_to_every_rung_is_scipy_s(each, model, world):
     for number in WATCHED:
         guess = guesses(model, SEQUENCES[number])
         wanted = [
-            stats.entropy(known(chain, blocks, SEQUENCES[number]), guess, axis=1).mean()
+            stats.entropy(known(world, blocks, SEQUENCES[number]), guess, axis=1).mean()
             for blocks in range(len(TASK.blocks) + 1)
         ]
         np.testing.assert_allclose(each["kl_rungs"][number], wanted, rtol=1e-9)
@@ -126,13 +146,13 @@ def test_kl_to_every_reference_is_scipy_s(each, model, references):
         np.testing.assert_allclose(each["kl_references"][number], wanted, rtol=1e-9)
 
 
-def test_kl_to_every_combination_of_blocks_is_scipy_s(each, model, chain):
+def test_kl_to_every_combination_of_blocks_is_scipy_s(each, model, world):
     for number in WATCHED:
         sequence = SEQUENCES[number]
         guess = guesses(model, sequence)
         pasts = [sequence[: TASK.start + step] for step in range(TASK.horizon)]
         wanted = [
-            stats.entropy(np.array([partial(TASK, chain, blocks, past) for past in pasts]), guess, axis=1).mean()
+            stats.entropy(np.array([partial(TASK, world, blocks, past) for past in pasts]), guess, axis=1).mean()
             for blocks in combinations(TASK)
         ]
         np.testing.assert_allclose(each["kl_subsets"][number], wanted, rtol=1e-9)
@@ -156,19 +176,19 @@ def test_over_all_sequences_the_excess_loss_is_the_divergence_from_the_truth(eac
     assert np.abs(each["excess_loss"] - each["kl_rungs"][:, -1]).max() > 0.1
 
 
-def test_over_all_sequences_the_entropy_is_the_chain_s(each, law, chain):
-    assert law @ each["entropy"] == pytest.approx(exact_entropy(TASK, chain), rel=1e-9)
+def test_over_all_sequences_the_entropy_is_the_chain_s(each, law, world):
+    assert law @ each["entropy"] == pytest.approx(exact_entropy(TASK, world), rel=1e-9)
 
 
-def test_over_all_sequences_a_rung_s_excess_is_its_divergence_from_the_truth_and_falls(each, law, chain):
+def test_over_all_sequences_a_rung_s_excess_is_its_divergence_from_the_truth_and_falls(each, law, world):
     """The ladder: log d - entropy at the bottom, then less with each block, and zero at the truth."""
     found = law @ each["rung_excess"]
     for blocks in range(len(TASK.blocks) + 1):
         divergences = [
-            stats.entropy(known(chain, len(TASK.blocks), s), known(chain, blocks, s), axis=1).mean() for s in SEQUENCES
+            stats.entropy(known(world, len(TASK.blocks), s), known(world, blocks, s), axis=1).mean() for s in SEQUENCES
         ]
         assert found[blocks] == pytest.approx(law @ divergences, rel=1e-9, abs=1e-12)
-    assert found[0] == pytest.approx(np.log(3) - exact_entropy(TASK, chain), rel=1e-9)
+    assert found[0] == pytest.approx(np.log(3) - exact_entropy(TASK, world), rel=1e-9)
     assert np.all(np.diff(found) < -0.01)
 
 
@@ -176,42 +196,51 @@ def test_the_truth_has_no_excess_loss_on_any_sequence(each):
     np.testing.assert_array_equal(each["rung_excess"][:, -1], 0)
 
 
-def test_a_model_that_is_the_truth_has_no_excess_loss_and_stands_on_the_last_rung(chain):
-    model = construction(chain.features, chain.weights, TASK.horizon, 60.0)
-    data = seen(chain, jnp.asarray(SEQUENCES))
+def test_a_model_that_is_the_truth_has_no_excess_loss_and_stands_on_the_last_rung(world):
+    model = construction(world.matrices, world.weights, TASK.horizon, 60.0)
+    data = seen(world, jnp.asarray(SEQUENCES))
     found = measured(model, data, len(SEQUENCES))
     assert abs(float(found["excess_loss"])) < 1e-12
     assert abs(float(found["kl_rungs"][-1])) < 1e-12
-    uniform = [stats.entropy(known(chain, 0, s), known(chain, len(TASK.blocks), s), axis=1).mean() for s in SEQUENCES]
+    uniform = [stats.entropy(known(world, 0, s), known(world, len(TASK.blocks), s), axis=1).mean() for s in SEQUENCES]
     assert float(found["kl_rungs"][0]) == pytest.approx(np.mean(uniform), rel=1e-9)
     assert "kl_references" not in found
 
 
 @pytest.mark.parametrize("chunk", [10, 1000])
 def test_what_is_measured_on_many_sequences_is_the_mean_of_each_whatever_the_chunk(
-    each, model, chain, references, chunk
+    each, model, world, references, chunk
 ):
-    data = seen(chain, jnp.asarray(SEQUENCES), references, comparisons=True)
-    found = measured(model, data, chunk, comparisons=True)
-    means = {"excess_loss", "kl_rungs", "kl_references", "kl_subsets", "attention", "attention_by_lag"}
+    data = seen(world, jnp.asarray(SEQUENCES), references, comparisons=True)
+    found = measured(model, data, chunk, 2, True)
+    means = {
+        "loss",
+        "accuracy",
+        "excess_loss",
+        "kl_rungs",
+        "kl_references",
+        "kl_subsets",
+        "attention",
+        "attention_by_lag",
+    }
     assert set(found) == means | {"excess_halves"}
     for name in means:
         np.testing.assert_allclose(found[name], each[name].mean(axis=0), rtol=1e-9, atol=1e-13)
 
 
-def test_without_combinations_the_references_stay_what_they_are(model, chain, references):
+def test_without_combinations_the_references_stay_what_they_are(model, world, references):
     """Both follow the rungs in one table."""
-    both = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references, comparisons=True), 4, comparisons=True)
-    found = measured(model, seen(chain, jnp.asarray(SEQUENCES[:4]), references), 4)
+    both = measured(model, seen(world, jnp.asarray(SEQUENCES[:4]), references, comparisons=True), 4, 2, True)
+    found = measured(model, seen(world, jnp.asarray(SEQUENCES[:4]), references), 4, 2)
     assert set(found) == set(both) - {"kl_subsets"}
     np.testing.assert_allclose(found["kl_references"], both["kl_references"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("count", [301, 2, 1])
-def test_the_halves_are_the_even_and_the_odd_sequences_and_average_to_the_whole(each, model, chain, count):
+def test_the_halves_are_the_even_and_the_odd_sequences_and_average_to_the_whole(each, model, world, count):
     """301 sequences are more than are compared at a time; one sequence leaves the odd half empty, whose mean is 0."""
     numbers = np.resize(np.arange(len(SEQUENCES)), count)
-    found = measured(model, seen(chain, jnp.asarray(SEQUENCES)[numbers]), count)
+    found = measured(model, seen(world, jnp.asarray(SEQUENCES)[numbers]), count)
     losses = each["excess_loss"][numbers]
     even, odd = losses[::2], losses[1::2]
     wanted = [even.mean(), odd.mean() if len(odd) else 0]
@@ -221,10 +250,10 @@ def test_the_halves_are_the_even_and_the_odd_sequences_and_average_to_the_whole(
     assert count == 1 or abs(wanted[0] - wanted[1]) > 1e-3
 
 
-def test_how_near_confidence_alone_comes_is_the_smallest_divergence_of_the_truth_made_more_or_less_sure(chain):
+def test_how_near_confidence_alone_comes_is_the_smallest_divergence_of_the_truth_made_more_or_less_sure(world):
     """min over s of KL(f_{1:i} || softmax(s z)), over all sequences, by SciPy."""
-    found = np.asarray(facts_of(seen(chain, jnp.asarray(SEQUENCES)))["kl_stageless"])
-    said = np.array([[known(chain, blocks, s) for s in SEQUENCES] for blocks in range(len(TASK.blocks) + 1)])
+    found = np.asarray(facts_of(seen(world, jnp.asarray(SEQUENCES)))["kl_stageless"])
+    said = np.array([[known(world, blocks, s) for s in SEQUENCES] for blocks in range(len(TASK.blocks) + 1)])
 
     def distance(confidence: float, blocks: int) -> float:
         sure = said[-1] ** confidence
@@ -239,14 +268,14 @@ def test_how_near_confidence_alone_comes_is_the_smallest_divergence_of_the_truth
     np.testing.assert_allclose(found, wanted, rtol=3e-4, atol=1e-9)
 
 
-def test_confidence_alone_reaches_uniform_and_the_truth(chain):
-    found = np.asarray(facts_of(seen(chain, jnp.asarray(SEQUENCES)))["kl_stageless"])
+def test_confidence_alone_reaches_uniform_and_the_truth(world):
+    found = np.asarray(facts_of(seen(world, jnp.asarray(SEQUENCES)))["kl_stageless"])
     np.testing.assert_allclose(found[[0, -1]], 0, atol=1e-12)
 
 
-def test_facts_are_about_the_rungs_whatever_else_is_compared_with(chain, references):
-    plain_facts = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9])))
-    compared = facts_of(seen(chain, jnp.asarray(SEQUENCES[:9]), references, comparisons=True))
+def test_facts_are_about_the_rungs_whatever_else_is_compared_with(world, references):
+    plain_facts = facts_of(seen(world, jnp.asarray(SEQUENCES[:9])))
+    compared = facts_of(seen(world, jnp.asarray(SEQUENCES[:9]), references, comparisons=True), 2, True)
     assert set(plain_facts) <= set(compared)
     for name, value in plain_facts.items():
         np.testing.assert_allclose(compared[name], value, rtol=1e-12, atol=1e-15)
@@ -265,9 +294,9 @@ def test_a_mean_does_not_depend_on_how_the_sequences_are_cut(chunk):
 
 
 @pytest.mark.parametrize("length", [2, TASK.length], ids=["window", "whole"])
-def test_attention_of_every_layer_is_kept_with_the_rows_that_predict(chain, length):
-    model = stirred(TWO_BLOCKS, vocab=3, length=length)
-    data = seen(chain, jnp.asarray(SEQUENCES[:4]))
+def test_attention_of_every_layer_is_kept_with_the_rows_that_predict(world, length):
+    model = stirred(TWO_LAYERS, vocab=3, length=length)
+    data = seen(world, jnp.asarray(SEQUENCES[:4]))
     found = measured(model, data, 4)
     rows = TASK.horizon if length == TASK.length else 1
     assert found["attention"].shape == (2, 2, rows, length)

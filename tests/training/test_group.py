@@ -1,18 +1,14 @@
 """Cells of one shape in one program: every member is what it would be alone."""
 
-from dataclasses import replace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from headway.tasks.markov import markov_chain
-from headway.training.train import Program
-from tests.training.tiny import EVALUATIONS, TINY, changed, trained
+from tests.training.tiny import EVALUATIONS, TINY, bits, changed, trained, with_checkpoints
 
-from headway.kernels import form_of
-from headway.laboratory import Group, precision, problem, shape_of
 from headway.records import Cell
+from headway.training.group import Group
+from headway.training.problem import form, problem, shape
 from headway.training.randomness import FEATURES, TEST_SET, key_of
 
 SEEDS = (0, 1, 2)
@@ -40,7 +36,9 @@ def close(a, b, seed, tolerance=2e-6):
     """Whether two outcomes of a seed differ by rounding only."""
     rows = [outcome.trajectory.seeds.index(seed) for outcome in (a, b)]
     return all(
-        np.allclose(a.trajectory[name][rows[0]], b.trajectory[name][rows[1]], rtol=tolerance, atol=tolerance)
+        np.allclose(
+            a.trajectory[name][rows[0]], b.trajectory[name][rows[1]], rtol=tolerance, atol=tolerance, equal_nan=True
+        )
         for name in a.trajectory.arrays
     )
 
@@ -56,17 +54,14 @@ def test_a_seed_does_not_depend_on_its_place(whole):
     assert all(turned.bits(seed) == whole.bits(seed) for seed in SEEDS)
 
 
-def test_a_seed_alone_is_the_same_to_rounding(whole):
-    """To a compiler a loop over one member is no loop, so it may add up in another order."""
+def test_a_seed_alone_is_bit_for_bit_the_same(whole):
     [alone] = trained([Cell(TINY, (0,))])
-    assert close(alone, whole, 0)
+    assert alone.bits(0) == whole.bits(0)
 
 
-def test_side_by_side_is_the_same_as_in_turn_to_rounding(group, whole):
-    beside = Program(group.program.problem, group.program.members, together=3)
-    with precision(TINY):
-        segments = list(beside.train(*group.program.begin(), 0, EVALUATIONS))
-    found = group.part(segments, 0)
+def test_side_by_side_is_the_same_as_in_turn_to_rounding(whole):
+    [beside] = trained([Cell(TINY, SEEDS)], at_once=3)
+    found = beside.trajectory
     for name, values in found.arrays.items():
         np.testing.assert_allclose(values, whole.trajectory[name], rtol=2e-5, atol=2e-6)
     assert found["train_loss"].std(axis=0).min() > 1e-3, "the seeds differ"
@@ -103,24 +98,24 @@ def test_a_group_has_room_for_its_largest_set_and_refuses_less():
 
 
 SHAPES = {
-    "tokens": changed(TINY, task={"vocab": 6}),
+    "vocab": changed(TINY, task={"vocab": 6}),
     "batch": changed(TINY, training={"batch": 4}),
     "steps": changed(TINY, training={"steps": 13}),
     "optimiser": changed(TINY, training={"optimiser": "sgd"}),
     "evaluation": changed(TINY, evaluation={"points": 5}),
-    "context": replace(TINY, context=1),
+    "context": changed(TINY, task={"context": 1}),
     "base": changed(TINY, task={"base": 3.0}),
 }
 
 
 def test_cells_share_a_program_exactly_if_only_their_numbers_differ():
-    assert {shape_of(settings) for settings in NUMBERS.values()} == {shape_of(TINY)}
-    assert len({shape_of(settings) for settings in SHAPES.values()} | {shape_of(TINY)}) == len(SHAPES) + 1
+    assert {shape(settings) for settings in NUMBERS.values()} == {shape(TINY)}
+    assert len({shape(settings) for settings in SHAPES.values()} | {shape(TINY)}) == len(SHAPES) + 1
 
 
 def test_a_set_smaller_than_the_batch_has_a_program_of_its_own_and_all_others_share_one():
     """It is seen whole at every step, which shall not cost as much as a batch of the others: batches of 8."""
-    shapes = {samples: shape_of(changed(TINY, training={"samples": samples})) for samples in (5, 7, 8, 9, 20, 9000)}
+    shapes = {samples: shape(changed(TINY, training={"samples": samples})) for samples in (5, 7, 8, 9, 20, 9000)}
     assert len({shapes[samples] for samples in (8, 9, 20, 9000)}) == 1
     assert len({shapes[samples] for samples in (5, 7, 8)}) == 3
 
@@ -128,16 +123,21 @@ def test_a_set_smaller_than_the_batch_has_a_program_of_its_own_and_all_others_sh
 @pytest.mark.parametrize(("samples", "rows"), [(5, 5), (8, 8), (20, 8)])
 def test_a_batch_has_no_more_rows_than_the_set(samples, rows):
     group = Group([Cell(changed(TINY, training={"samples": samples}), (0,))])
-    problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program.members)
-    sequences, real = jax.eval_shape(lambda m: problem.draw(m, problem.begin(m)[1], 0), member)
-    assert (sequences.shape, real.shape) == ((rows, TINY.task.length + 1), (rows,))
+    problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program._members)
+    drawn, real = jax.eval_shape(lambda m: problem.draw(m, problem.begin(m)[1], 0), member)
+    assert (drawn.examples.shape, real.shape) == ((rows, TINY.task.length + 1), (rows,))
 
 
 def test_the_combinations_of_blocks_are_measured_where_the_settings_ask_for_them():
     for wanted in (False, True):
-        group = Group([Cell(changed(TINY, evaluation={"subsets": wanted}), (0,))])
-        problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program.members)
-        found = jax.eval_shape(lambda m, problem=problem: problem.probe(*problem.begin(m)), member)
+        group = Group([Cell(changed(TINY, evaluation={"comparisons": wanted}), (0,))])
+        problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program._members)
+
+        def probed(member, problem=problem):
+            model, data = problem.begin(member)
+            return problem.probe(model, member, data)
+
+        found = jax.eval_shape(probed, member)
         assert found["kl_rungs"].shape == (3,)
         assert ("kl_subsets" in found) == wanted
         assert not wanted or found["kl_subsets"].shape == (4,)
@@ -148,12 +148,12 @@ def test_where_dropout_follows_the_epochs_sets_of_different_sizes_have_different
     larger = {"samples": 33}
     for when, alike in (("always", True), ("first-of-epoch", False)):
         settings = changed(dropping, training={"dropout": when})
-        assert (shape_of(settings) == shape_of(changed(settings, training=larger))) == alike
+        assert (shape(settings) == shape(changed(settings, training=larger))) == alike
 
 
 def test_a_group_of_two_shapes_is_refused():
     with pytest.raises(ValueError, match="these cells have 2 shapes; a program has one"):
-        Group([Cell(TINY, (0,)), Cell(SHAPES["tokens"], (0,))])
+        Group([Cell(TINY, (0,)), Cell(SHAPES["vocab"], (0,))])
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_a_group_of_two_shapes_is_refused():
 )
 def test_dropout_acts_always_never_or_on_the_first_step_of_an_epoch(dropout, when, samples, every):
     settings = changed(TINY, model={"dropout": dropout}, training={"dropout": when, "samples": samples})
-    assert problem(settings, samples, form_of(settings, 1, 1)).noisy_every == every
+    assert problem(settings, samples, form(settings, samples, 1)).noisy_every == every
 
 
 def test_a_step_with_noise_is_a_step_with_dropout():
     settings = changed(TINY, model={"dropout": 0.3})
     group = Group([Cell(settings, SEEDS)])
-    states, data = group.program.begin()
-    model, sequence = (jax.tree.map(lambda leaf: leaf[0], part) for part in (states.model, data.training[:, 0]))
+    model, data = group.program.problem.begin(jax.tree.map(lambda leaf: leaf[0], group.program._members))
+    sequence = data.training[0]
     loss = lambda key: float(group.form.gradient(model, sequence[None], jnp.ones(1), key)[0])  # noqa: E731
     losses = [loss(jax.random.key(number)) for number in (1, 1, 2, 3)]
     silent = loss(None)
@@ -188,6 +188,9 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
     assert shapes == {
         "train_loss": (3, 12),
         "learning_rate": (3, 6),
+        "gradient_norm": (3, 6),
+        "loss": (3, 6),
+        "accuracy": (3, 6),
         "excess_loss": (3, 6),
         "excess_halves": (3, 6, 2),
         "kl_rungs": (3, 6, 3),
@@ -197,40 +200,57 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
     assert {values.dtype for values in found.arrays.values()} == {np.dtype(np.float32)}
     assert {name: values.shape for name, values in found.facts.items()} == {
         "entropy": (3,),
+        "rung_loss": (3, 3),
         "rung_excess": (3, 3),
         "kl_stageless": (3, 3),
         "diverged_at": (3,),
     }
 
 
-def test_a_seed_draws_its_training_set_its_test_set_and_its_features_apart(group, whole):
+@pytest.fixture(scope="module")
+def data(group):
+    """What every seed learns from and is measured on."""
+    return jax.jit(jax.vmap(lambda member: group.program.problem.begin(member)[1]))(group.program._members)
+
+
+def test_a_seed_draws_its_training_set_its_test_set_and_its_features_apart(data):
     """Else a model would be measured on what it was trained on."""
-    data = group.data
     assert (np.asarray(data.training[:, :16]) != np.asarray(data.test)).any(axis=2).mean() > 0.5
-    assert len(np.unique(np.asarray(data.chain.features).reshape(6, 25), axis=0)) == 6, "a seed has its own chain"
+    assert len(np.unique(np.asarray(data.world.matrices).reshape(6, 25), axis=0)) == 6, "a seed has its own chain"
 
 
-def test_chain_and_test_sequences_are_functions_of_the_seed_that_others_can_call(group, whole):
+def test_chain_and_test_sequences_are_functions_of_the_seed_that_others_can_call(data):
     """The hand-made solution is measured on the same ones."""
     for row, seed in enumerate(SEEDS):
-        chain = markov_chain(TINY.task, key_of(seed, FEATURES))
-        np.testing.assert_allclose(group.data.chain.features[row], chain.features, rtol=1e-5, atol=1e-5)
-        np.testing.assert_array_equal(group.data.test[row], chain.sample_set(key_of(seed, TEST_SET), 16))
+        world, key = TINY.task.world(key_of(seed, FEATURES)), key_of(seed, TEST_SET)
+        np.testing.assert_allclose(data.world.matrices[row], world.matrices, rtol=1e-5, atol=1e-5)
+        wanted = [TINY.task.sample(world, jax.random.fold_in(key, i)) for i in range(3)]
+        np.testing.assert_array_equal(data.test[row, :3], wanted)
 
 
 def test_training_from_every_checkpoint_ends_with_the_same_bits(group, whole):
-    segments = list(group.segments(0, None))
-    for number, segment in enumerate(segments[:-1]):
-        if segment.step == 0:
-            continue
-        later = list(group.segments(segment.step, [group.checkpoints(segment)[0]]))
-        joined = group.part([*segments[: number + 1], *later], 0)
-        assert {name: values.tobytes() for name, values in joined.arrays.items()} == {
-            name: values.tobytes() for name, values in whole.trajectory.arrays.items()
-        }
-        assert {name: values.tobytes() for name, values in group.weights(later[-1])[0].items()} == {
-            name: values.tobytes() for name, values in whole.weights.items()
-        }
+    ticks, saved = with_checkpoints(group)
+    for number in range(1, len(ticks) - 1):
+        later = list(group.ticks(ticks[number].step, saved[number]))
+        joined = group.part([*ticks[: number + 1], *later], 0)
+        assert bits(joined.arrays) == bits(whole.trajectory.arrays)
+        assert bits(group.weights()[0]) == bits(whole.weights)
+
+
+def test_going_on_from_the_last_checkpoint_gives_the_weights_and_does_nothing(group, whole):
+    ticks, saved = with_checkpoints(group)
+    [tick] = group.ticks(ticks[-1].step, saved[-1])
+    assert (tick.step, tick.losses.shape, tick.measured) == (12, (3, 0), None)
+    assert bits(group.weights()[0]) == bits(whole.weights)
+
+
+def test_ticks_come_at_every_evaluation_and_at_least_every_so_many_steps(group, whole, monkeypatch):
+    monkeypatch.setattr("headway.training.group.ROOM", 3)
+    ticks = list(group.ticks(0, None))
+    assert [tick.step for tick in ticks] == [0, 1, 2, 5, 7, 10, 12]
+    assert [tick.measured is not None for tick in ticks] == [True, True, True, True, True, False, True]
+    assert [tick.losses.shape[1] for tick in ticks] == [0, 1, 1, 3, 2, 3, 2]
+    assert bits(group.part(ticks, 0).arrays) == bits(whole.trajectory.arrays)
 
 
 def test_a_seed_that_diverges_says_when_and_leaves_the_others_alone(whole):
