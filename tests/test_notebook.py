@@ -1,9 +1,13 @@
 """The few names that a notebook needs. (The README's notebook is run in tests/experiments.)"""
 
 import importlib
+import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
@@ -32,8 +36,8 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headway.sweep.here.run_cells", refuse)
 
 
-def test_about_a_dozen_names_are_public_and_each_is_there():
-    assert 8 <= len(headway.__all__) <= 14
+def test_few_names_are_public_and_each_is_there():
+    assert 8 <= len(headway.__all__) <= 24
     assert all(getattr(headway, name) is not None for name in headway.__all__)
     assert set(dir(headway)) >= set(headway.__all__)
 
@@ -183,3 +187,82 @@ def test_varied_runs_come_in_order_and_only_what_is_missing_is_trained(record, m
 def test_a_variation_of_what_is_no_setting_is_refused(record, no_training):
     with pytest.raises(SettingsError, match=r"there is no setting 'task\.rato' to vary\. There are task\.vocab, "):
         headway.vary(record.cell.settings, {"task.rato": [1.3]}, into=record.path.parent)
+
+
+@dataclass(frozen=True)
+class LastToken:
+    """Say again what came last: made up here, as in a notebook."""
+
+    vocab: int = 3
+
+    def sample(self, key):
+        row = jax.random.randint(key, (4,), 0, self.vocab)
+        return jnp.append(row, row[-1])
+
+    predicted = 1
+
+
+def falls(claim, results):
+    (_, trajectory), *_ = results.values()
+    ratio = trajectory["loss"][:, -1] / trajectory["loss"][:, 0]
+    return ratio, ratio < 0.9
+
+
+def loss_curves(results):
+    from headway.report.figures.canvas import new_figure
+
+    return {"losses": new_figure()}
+
+
+OWN = headway.Experiment.of(
+    LastToken(),
+    title="Say again what came last.",
+    model=headway.Model(layers=1, heads=1, width=8, mlp=0, norm="none", dropout=0.0),
+    training=headway.Training(
+        learning_rate=0.03, schedule="constant", steps=40, batch=8, data="fresh", test_samples=16
+    ),
+    evaluation=headway.Evaluation(points=4, snapshots=2),
+    seeds=2,
+    claims=[headway.Claim("N1", "The loss falls.", "By a tenth.", "last loss / first", judge=falls)],
+    figures=loss_curves,
+)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory):
+    return headway.run(OWN, into=tmp_path_factory.mktemp("own"), quiet=True)
+
+
+def test_an_experiment_ends_with_records_findings_figures_and_a_page(ran, tmp_path):
+    assert list(ran.records) == ["last-token"] and ran.records["last-token"].cell.seeds == (0, 1)
+    [finding] = ran.findings
+    assert (finding.claim, finding.verdict) == ("N1", "holds")
+    assert {path.suffix for path in ran.figures(tmp_path / "figures")} == {".png", ".pdf", ".svg"}
+    page = ran.page(tmp_path / "page.html")
+    assert "Say again what came last." in page.read_text() and "The loss falls." in page.read_text()
+
+
+def test_its_verdicts_are_what_a_notebook_prints(ran):
+    words = repr(ran).splitlines()
+    assert words[:2] == ["Say again what came last.", "quick: last-token (2 seeds)"]
+    assert re.fullmatch(r"N1: holds 2/2, last loss / first 0\.\d+ \[.*\]\. The loss falls\.", words[2])
+
+
+def test_again_it_is_found_and_its_settings_come_back_as_its_own(ran, no_training):
+    folder = ran.records["last-token"].path.parent
+    again = headway.run(OWN, into=folder)
+    assert again.records == ran.records
+    assert isinstance(headway.load(again.records["last-token"].path).cell.settings.task, LastToken)
+
+
+def test_pages_show_records_of_any_kind_side_by_side(ran, record, tmp_path):
+    text = headway.page([record, ran.records["last-token"]], tmp_path / "both.html").read_text()
+    assert '"run 2"' in text and "Last token" in text
+    assert headway.show(ran.records["last-token"]).text
+
+
+def test_a_grid_that_is_not_there_is_told_with_those_that_are(record, no_training):
+    with pytest.raises(SettingsError, match="there is no grid 'paper'. There are quick"):
+        headway.run(OWN, grid="paper")
+    with pytest.raises(SettingsError, match="settings are a single run"):
+        headway.run(record.cell.settings, grid="quick")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from headway.lazily import jax, jnp
@@ -25,16 +28,31 @@ def require_sound(task: Any) -> None:
         own = jax.random.fold_in(key, number)
         drawn = tried(f"{what}.sample", lambda own=own: functions.sample(world, own))
         example = as_example(task, drawn)
-        _require_example(what, task, example, wanted)
+        with _placed(task, "sample"):
+            _require_example(what, task, example, wanted)
         if functions.ladder is not None:
             said = tried(f"{what}.ladder", lambda drawn=drawn: functions.ladder(world, drawn))
-            _require_ladder(what, task, said, wanted)
+            with _placed(task, "ladder"):
+                _require_ladder(what, task, said, wanted)
         loss = tried(f"{what}.loss", lambda example=example: functions.loss(world, outputs, example))
         if jnp.shape(loss) != () or not jnp.isfinite(loss):
             raise SettingsError(
                 f"{what}.loss gives {loss!r} for an answer of zeros, but a loss is one finite number. "
                 "Take the mean over the predicted positions."
             )
+
+
+@contextmanager
+def _placed(task: Any, name: str) -> Generator[None]:
+    """An error of what is in it names the file and the line where the task's function begins."""
+    try:
+        yield
+    except SettingsError as error:
+        function = getattr(type(task), name)
+        if not hasattr(function, "__code__"):
+            raise
+        place = f"{Path(function.__code__.co_filename).name}, line {function.__code__.co_firstlineno}"
+        raise SettingsError(f"{error} ({place})") from None
 
 
 def _require_example(what: str, task: Any, example: Any, wanted: Any) -> None:

@@ -1,0 +1,65 @@
+"""What the documentation shows a user to write works as it is written, from outside the repository."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.process import ROOT, Shell
+
+import headway
+
+SMALL = ("--training.steps", "30", "--training.batch", "8", "--training.test-samples", "16", "--evaluation.points", "4")
+EXPERIMENTS = [path.name for path in sorted(ROOT.glob("examples/*.py")) if path.name != "my_claim.py"]
+EXTEND = (ROOT / "docs" / "extend.md").read_text()
+SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", EXTEND, re.DOTALL | re.MULTILINE))
+
+
+def blocks(text: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_example_runs_from_a_copy_of_its_own(name, tmp_path):
+    shutil.copy(ROOT / "examples" / name, tmp_path)
+    ended = Shell(tmp_path, tmp_path / "compiled").call("run", name, "--into", "runs", "--seeds", "1", *SMALL)
+    assert ended.returncode == 0, ended.stderr
+    assert list(tmp_path.glob("runs/*/record.json")) and list(tmp_path.glob("runs/*.html"))
+
+
+def test_the_example_of_a_claim_reads_what_is_in_results(tmp_path):
+    shutil.copy(ROOT / "examples" / "my_claim.py", tmp_path)
+    shell = Shell(tmp_path, tmp_path)
+    command = [sys.executable, "my_claim.py", str(ROOT / "results"), "figure.png"]
+    ended = subprocess.run(command, cwd=tmp_path, env=shell.environment, capture_output=True, text=True, timeout=600)
+    assert ended.returncode == 0, ended.stderr
+    assert re.match(r"\d+ runs: \{'holds': \d+, 'partly': \d+, 'fails': \d+\}", ended.stdout)
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if blocks(text)])
+def test_the_code_of_a_section_works_as_it_stands(section, tmp_path, monkeypatch):
+    """Each section is a file of its own; what it makes is what its title says."""
+    file = tmp_path / "mine.py"
+    file.write_text("\n".join(blocks(SECTIONS[section])))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    made = vars(__import__("mine"))
+    monkeypatch.delitem(sys.modules, "mine")
+    kind = {"A task": "experiment", "An optimiser": "mine", "A positional encoding": "model", "A claim": "claim"}
+    assert kind[section] in made, f"docs/extend.md makes no {kind[section]} in {section!r}"
+
+
+def test_every_recipe_has_code():
+    assert len([name for name, text in SECTIONS.items() if blocks(text)]) >= 4
+
+
+def test_the_task_of_the_documentation_is_one_that_can_be_trained(tmp_path):
+    (tmp_path / "my_task.py").write_text(blocks(SECTIONS["A task"])[0])
+    shell = Shell(Path(tmp_path), tmp_path / "compiled")
+    ended = shell.call("run", "my_task.py", "--no-page", "--seeds", "1", *SMALL)
+    assert ended.returncode == 0, ended.stderr
+    [record] = headway.store.Store(tmp_path / "runs").records()
+    assert record.identity.startswith("copy-")
