@@ -30,7 +30,7 @@ def test_cells_that_differ_in_numbers_and_seeds_make_one_bundle_with_room_for_th
 
 def test_what_is_computed_in_one_go_comes_alone_and_first():
     other = Cell(FlowSettings(), (7,))
-    assert [bundle.cells for bundle in pack([CELL, RECALL, FLOW, other])] == [(FLOW,), (other,), (RECALL,), (CELL,)]
+    assert [bundle.cells for bundle in pack([CELL, RECALL, FLOW, other])] == [(FLOW,), (other,), (CELL,), (RECALL,)]
 
 
 def test_toys_of_any_size_come_together_unless_they_are_matrices():

@@ -57,7 +57,8 @@ def test_a_record_is_whole(undisturbed):
     assert list(found.clocks["step"]) == list(range(1, 13))
     assert list(found.clocks["evaluation"]) == EVALUATIONS
     assert set(found.arrays) == {
-        "train_loss", "learning_rate", "excess_loss", "excess_halves", "kl_rungs", "attention_by_lag", "attention",
+        "train_loss", "learning_rate", "gradient_norm", "loss", "accuracy", "excess_loss", "excess_halves", "kl_rungs",
+        "attention_by_lag", "attention",
     }  # fmt: skip
     assert set(found.facts) == {"entropy", "rung_excess", "kl_stageless", "diverged_at"}
     assert (found.facts["diverged_at"] == -1).all()

@@ -66,7 +66,7 @@ def sick(monkeypatch):
     def fail(cell):
         raise ValueError("too hot")
 
-    monkeypatch.setitem(here.AT_ONCE, "construction", fail)
+    monkeypatch.setattr("headway.laboratory.hand_made.hand_made", fail)
 
 
 def test_a_cell_that_fails_does_not_stop_the_others_and_is_an_error_in_the_end(store, sick):

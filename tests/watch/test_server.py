@@ -250,7 +250,7 @@ def test_one_runs_error_is_that_runs(serve, ask, record, store, monkeypatch):
     def fail(*told):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("headway.watch.shelf.any_view", fail)
+    monkeypatch.setattr("headway.watch.shelf.view_of", fail)
     server = serve()
     assert ask(server, "/").status == 200
     answer = ask(server, f"/run/{record.identity}")

@@ -17,8 +17,8 @@ from headway.report.figures import (
 )
 
 
-def runs(grids):
-    return {name: (settings, made_emergence(settings)) for name, settings in grids["quick"].items()}
+def runs(experiment):
+    return {name: (settings, made_emergence(settings)) for name, settings in experiment.grids["quick"].items()}
 
 
 def test_plateaus_stand_against_every_size_beside_the_published_law():
@@ -80,8 +80,8 @@ def test_repetition_shows_copies_on_the_left_and_shares_on_the_right():
 @pytest.mark.parametrize("last", [1, None])
 def test_figures_without_numbers_can_be_drawn(last):
     """From one evaluation, or from none that is a number."""
-    for figure_of, grids in ((figure_recall, RECALL), (figure_repetition, REPETITION)):
-        several = runs(grids)
+    for figure_of, experiment in ((figure_recall, RECALL), (figure_repetition, REPETITION)):
+        several = runs(experiment)
         for _, trajectory in several.values():
             for values in trajectory.arrays.values():
                 values[:, last:] = np.nan
