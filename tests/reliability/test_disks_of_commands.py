@@ -26,26 +26,26 @@ def goes_on(sweep, swept):
     assert sweep.outcome() == swept
 
 
-def a_full_disk(on, options, swept, tell, where, **variables):
+def a_full_disk(disk, on, options, swept, tell, where, **variables):
     """Full as soon as a cell is begun."""
-    with faults.disk() as disk:
-        sweep = Sweep(disk.root / "runs", on, *options, **variables)
-        try:
-            wait_until(lambda: list(sweep.root.glob("*.alive")) or sweep._over(), PATIENCE, "a cell is begun")
-            disk.fill(0)
-            told(sweep, "No space left on device", "Free some space")
-            disk.empty()
-            goes_on(sweep, swept)
-        finally:
-            sweep.close()
-            kill(workers(sweep.root))
+    sweep = Sweep(disk.root / "runs", on, *options, **variables)
+    try:
+        wait_until(lambda: list(sweep.root.glob("*.alive")) or sweep._over(), PATIENCE, "a cell is begun")
+        disk.fill(0)
+        told(sweep, "No space left on device", "Free some space")
+        disk.empty()
+        goes_on(sweep, swept)
+    finally:
+        sweep.close()
+        kill(workers(sweep.root))
     happened = "exit code 2, cause and remedy; given again with room, it ended bit-identical"
     tell(where, "`headway run`: the disk is full once a cell is begun", 1, happened)
 
 
 @pytest.mark.parametrize("on", OPTIONS)
 def test_a_full_disk(on, swept, tell):
-    a_full_disk(on, OPTIONS[on], swept, tell, NAMES[on])
+    with faults.disk() as disk:
+        a_full_disk(disk, on, OPTIONS[on], swept, tell, NAMES[on])
 
 
 @pytest.mark.parametrize("on", OPTIONS)
