@@ -19,8 +19,8 @@ from headway.tasks.run import Settings
 
 Arrays = Mapping[str, np.ndarray]
 """Weights or gradients by name; Headway's names are the paths in its model."""
-HEAD, MLP = ".layers[0].attention.", ".blocks[0].mlp."
-NORMS = (".blocks[0].norms[0].", ".blocks[0].norms[1].")
+HEAD, MLP = ".layers[0].attention.", ".layers[0].mlp."
+NORMS = (".layers[0].norms[0].", ".layers[0].norms[1].")
 
 TITLES = {"torch": "PyTorch", "torch-compile": "torch.compile", "jax": "plain JAX"}
 
