@@ -40,7 +40,9 @@ def trajectory() -> Trajectory:
     """Curves of one seed at 40 times, as small as a run's that keeps no attention."""
     ticks = np.unique(np.geomspace(1, 1000, 40).astype(int))
     fall = np.exp(-ticks / 300, dtype=np.float32)[None]
-    arrays = {"excess_loss": fall, "kl_rungs": np.stack([fall] * 4, -1)}
+    task = presets.minimal_quick().task
+    attention = np.full((1, len(ticks), 1, presets.minimal_quick().model.heads, task.length), 1 / task.length, "f4")
+    arrays = {"excess_loss": fall, "kl_rungs": np.stack([fall] * 4, -1), "attention_by_lag": attention}
     return Trajectory((0,), {"evaluation": ticks}, arrays, dict.fromkeys(arrays, "evaluation"))
 
 
@@ -79,7 +81,8 @@ def size(folder: Path) -> tuple[int, int, int]:
 def command(words: str) -> str:
     """From the command to its end, in a process of its own."""
     process = [sys.executable, "-m", "headway", *words.split()]
-    return seconds(lambda: subprocess.run(process, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), 1)
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return seconds(lambda: subprocess.run(process, check=True, **silent), 1)  # not the time of a crash
 
 
 def measure(count: int, folder: Path) -> None:

@@ -13,6 +13,7 @@ from headway.export import ExportError, export
 from headway.records import Cell, Trajectory
 from headway.settings import FlowSettings
 from headway.store import Record, Store
+from headway.tasks.chain import Chain
 from headway.tasks.run import Settings
 
 SEEDS = (5, 9)
@@ -38,7 +39,7 @@ def record(tmp_path_factory) -> Record:
     arrays["train_loss"][1, 3:] = np.nan, np.inf, 1e-40
     clock_of = {name: clock for name, (clock, _) in shapes.items()}
     facts = {"entropy": np.array([0.1, 1 / 3], np.float32), "diverged_at": np.array([-1, 4])}
-    cell = Cell(Settings(references=(2, 6)), SEEDS)
+    cell = Cell(Settings(Chain(references=(2, 6))), SEEDS)
     with Store(tmp_path_factory.mktemp("runs")).open(cell) as work:
         return work.place(Trajectory(SEEDS, clocks, arrays, clock_of, facts), {})
 

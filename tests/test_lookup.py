@@ -16,8 +16,8 @@ from headway.tasks.construction import ConstructionSettings
 from headway.tasks.run import Settings
 
 PLAIN = Settings()
-COMPARED = Settings(references=(2, 4))
-OTHERWISE = Settings(references=(2, 6))
+COMPARED = Settings(Chain(references=(2, 4)))
+OTHERWISE = Settings(Chain(references=(2, 6)))
 ELSE = Settings(task=Chain(ratio=1.3))
 HAND_MADE = ConstructionSettings()
 FOUR, EIGHT = tuple(range(4)), tuple(range(8))
@@ -89,8 +89,8 @@ def test_other_seeds_answer_only_loosely(store, put):
     "there",
     [
         ELSE,
-        COMPARED.ngram(2),
-        replace(PLAIN, context=6),
+        COMPARED.references[0],
+        PLAIN.changed(task={"context": 6}),
         replace(PLAIN, evaluation=EvaluationSettings(comparisons=True)),
         HAND_MADE,
     ],

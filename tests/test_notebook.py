@@ -39,7 +39,7 @@ def test_about_a_dozen_names_are_public_and_each_is_there():
 
 
 def test_a_public_name_is_the_thing_itself_wherever_it_lives():
-    assert headway.Settings is importlib.import_module("headway.settings").Settings
+    assert headway.Settings is importlib.import_module("headway.tasks.run").Settings
     assert headway.load is importlib.import_module("headway.store").load
     assert headway.presets is importlib.import_module("headway.presets")
 
@@ -181,5 +181,5 @@ def test_varied_runs_come_in_order_and_only_what_is_missing_is_trained(record, m
 
 
 def test_a_variation_of_what_is_no_setting_is_refused(record, no_training):
-    with pytest.raises(SettingsError, match=r"there is no setting 'task\.rato' to vary\. There are task\.tokens, "):
+    with pytest.raises(SettingsError, match=r"there is no setting 'task\.rato' to vary\. There are task\.vocab, "):
         headway.vary(record.cell.settings, {"task.rato": [1.3]}, into=record.path.parent)

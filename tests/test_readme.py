@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
 FENCED = re.DOTALL | re.MULTILINE
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md")), *ROOT.glob("results/*.md")]
+FIRST = [ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
+DOCUMENTS = [*FIRST, *sorted(ROOT.glob("docs/*.md")), *ROOT.glob("results/*.md")]
 
 
 def code_blocks(text: str, language: str) -> list[str]:
@@ -60,7 +61,7 @@ def test_every_module_and_folder_of_the_package_is_in_the_tree():
 
 
 def test_the_readme_opens_with_what_it_is_a_picture_and_two_commands():
-    opening = README[: README.index("## What it reproduces")]
+    opening = README[: README.index("## Five findings")]
     assert re.search(r"^!\[.+\]\(docs/figures/.+\.png\)$", opening, re.MULTILINE)
     (block,) = code_blocks(opening, "sh")
     assert [shlex.split(line, comments=True) for line in block.splitlines()] == [["./run"], ["./run", "test"]]
@@ -96,6 +97,11 @@ def test_the_notebook_uses_only_public_names():
     }
     assert {"run", "stages", "page", "load"} <= names <= set(headway.__all__)
     assert len(block.splitlines()) <= 11
+
+
+def test_the_readme_can_be_read_in_three_minutes():
+    words = re.sub(r"^```.*?^```$", "", README, flags=FENCED).split()
+    assert len(words) < 900
 
 
 def test_the_package_introduces_itself_with_the_same_lines():

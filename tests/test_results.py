@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from headway.cli import main
-from headway.cli.outcome import Outcome, all_findings, outcomes_from
 from headway.experiments import NAMES, find
+from headway.experiments.outcome import Outcome, all_findings, outcomes_from
 from headway.lookup import answer
 from headway.records import Cell, Finding
 from headway.store import Record, Store
@@ -85,8 +85,8 @@ def test_no_record_is_there_that_no_experiment_needs():
 
 
 def tables() -> list[list[list[str]]]:
-    """The tables of claims in the README: cells of rows, the header first."""
-    found = re.findall(r"^\| claim \|.*(?:\n\|.*)*", (ROOT / "README.md").read_text(), re.MULTILINE)
+    """The tables of claims in docs/verdicts.md: cells of rows, the header first."""
+    found = re.findall(r"^\| claim \|.*(?:\n\|.*)*", (ROOT / "docs" / "verdicts.md").read_text(), re.MULTILINE)
     return [[[cell.strip(" *") for cell in row.strip("|").split("|")] for row in table.splitlines()] for table in found]
 
 

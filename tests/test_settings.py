@@ -3,13 +3,19 @@
 import json
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
-from headway.records import Cell, plain, revive
+from headway.presets import beside_ngrams
+from headway.records import Cell, plain
 from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
+from headway.store.kinds import revive_cell
 from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
+from headway.tasks.single_location import SingleLocation
+from headway.tasks.task import shape_of
 
 
 def test_settings_do_not_change_once_they_are_made():
@@ -35,13 +41,14 @@ def test_a_whole_number_where_a_float_is_wanted_gives_the_same_settings_and_the_
 
 def test_counts_stay_whole_numbers():
     """A float in their place would be another name for the same cell."""
-    assert '"tokens": 50,' in json.dumps(plain(Chain()))
+    assert '"vocab": 50,' in json.dumps(plain(Chain()))
     assert '"also": [60]' in json.dumps(plain(EvaluationSettings(also=(60,))))
 
 
 def test_settings_survive_being_written_down():
-    settings = replace(given(2), references=(1, 2), evaluation=EvaluationSettings(also=(5, 7)))
-    assert revive(Settings, json.loads(json.dumps(plain(settings)))) == settings
+    settings = given(2).changed(task={"references": (1, 2)}, evaluation=EvaluationSettings(also=(5, 7)))
+    cell = Cell(settings, (0,))
+    assert revive_cell(json.loads(json.dumps(cell.describe()))) == cell
 
 
 def test_a_sequence_starts_with_as_many_tokens_as_its_furthest_lag_needs_or_as_the_order_says():
@@ -72,30 +79,35 @@ def test_the_last_batch_of_an_epoch_may_be_smaller():
 
 
 def test_an_ngram_model_differs_from_its_parent_only_in_what_it_sees_and_what_is_kept_of_it():
-    parent = Settings(
-        references=(2, 4), evaluation=EvaluationSettings(points=9, also=(60,), snapshots=5, comparisons=True)
-    )
-    child = parent.ngram(4)
-    assert (child.context, child.length, child.references) == (4, 4, ())
-    assert child.evaluation == EvaluationSettings(points=9, also=(), snapshots=0, subsets=False)
-    assert replace(child, context=None, references=(2, 4), evaluation=parent.evaluation) == parent
+    kept = EvaluationSettings(points=9, also=(60,), snapshots=5, comparisons=True)
+    parent = Settings(Chain(references=(2, 4)), evaluation=kept)
+    _, child = parent.references
+    assert (child.task.context, child.task.reads, child.references) == (4, 4, ())
+    assert child.evaluation == EvaluationSettings(points=9, also=(), snapshots=0, comparisons=False)
+    assert child.changed(task={"context": None, "references": (2, 4)}, evaluation=kept) == parent
+
+
+def test_a_run_alone_is_the_same_but_for_what_it_is_compared_with():
+    parent = Settings(Chain(references=(2, 4)))
+    assert parent.alone() == Settings() and parent.alone().references == ()
+    assert Settings().alone() == Settings()
 
 
 def test_all_parents_with_the_same_training_share_their_ngram_models():
     """Else every change of what is shown would train the references again."""
     short, long = (
-        Settings(references=(2,)),
-        Settings(references=(2, 4), evaluation=EvaluationSettings(also=(60,), comparisons=True)),
+        Settings(Chain(references=(2,))),
+        Settings(Chain(references=(2, 4)), evaluation=EvaluationSettings(also=(60,), comparisons=True)),
     )
-    assert short.ngram(2) == long.ngram(2)
+    assert short.references[0] == long.references[0]
 
 
 def test_settings_are_changed_by_naming_what_is_different():
-    before = Settings(references=(2,), training=TrainingSettings(batch=7, steps=5))
-    after = before.changed(training={"steps": 10}, task={"ratio": 2}, context=4)
-    assert (after.training.steps, after.training.batch, after.task.ratio, after.context) == (10, 7, 2.0, 4)
+    before = Settings(Chain(references=(2,)), training=TrainingSettings(batch=7, steps=5))
+    after = before.changed(training={"steps": 10}, task={"ratio": 2, "context": 4})
+    assert (after.training.steps, after.training.batch, after.task.ratio, after.task.context) == (10, 7, 2.0, 4)
     assert before.training.steps == 5, "the old ones stay"
-    back = after.changed(training={"steps": 5}, task={"ratio": before.task.ratio}, context=None)
+    back = after.changed(training={"steps": 5}, task={"ratio": before.task.ratio, "context": None})
     assert back == before
     assert before.changed() == before
 
@@ -107,7 +119,7 @@ def test_a_whole_part_may_be_replaced():
 
 
 def test_a_change_that_no_setting_has_or_that_cannot_work_is_refused():
-    with pytest.raises(TypeError, match="stepz"):
+    with pytest.raises(SettingsError, match=r"there is no setting training\.stepz\. There are optimiser, "):
         Settings().changed(training={"stepz": 10})
     with pytest.raises(SettingsError, match="no group of settings 'trainings'; there are task, model, training, eval"):
         Settings().changed(trainings={"steps": 10})
@@ -128,7 +140,7 @@ def test_a_change_that_no_setting_has_or_that_cannot_work_is_refused():
 )
 def test_beside_ngram_models_means_one_for_each_end_of_a_block_the_shortest_first(blocks, contexts):
     settings = Settings(task=Chain(blocks=blocks), evaluation=EvaluationSettings(comparisons=True))
-    assert settings.beside_ngrams() == replace(settings, references=contexts)
+    assert beside_ngrams(settings) == settings.changed(task={"references": contexts})
 
 
 def test_a_hand_made_solution_has_settings_of_its_own_kind():
@@ -143,3 +155,45 @@ def test_a_hand_made_solution_has_settings_of_its_own_kind():
 
 def test_what_kind_settings_are_is_not_a_setting():
     assert "KIND" not in plain(Settings()) and "KIND" not in plain(ConstructionSettings())
+
+
+@pytest.mark.parametrize(
+    "change, now",
+    [
+        ({"task": {"tokens": 9}}, "task.vocab"),
+        ({"model": {"blocks": 2}}, "model.layers"),
+        ({"evaluation": {"subsets": True}}, "evaluation.comparisons"),
+        ({"training": {"every": 5}}, "evaluation.every"),
+    ],
+)
+def test_a_name_of_an_older_version_is_refused_with_the_new_one(change, now):
+    with pytest.raises(SettingsError, match=rf"It is called {now} now\."):
+        Settings().changed(**change)
+
+
+def test_the_defaults_of_paper_b_are_what_the_slides_and_their_source_say():
+    location, recall = SingleLocation.usual(), Recall.usual()
+    for settings, layers in ((location, 2), (recall, 4)):
+        model, training = settings.model, settings.training
+        assert (model.layers, model.heads, model.width, model.mlp) == (layers, 4, 256, 4 * 256)
+        assert (model.positions, model.residual, model.norm, model.dropout) == ("sinusoidal", True, "none", 0)
+        assert (training.learning_rate, training.batch, training.data) == (1e-4, 32, "fresh")
+    assert (location.training.threshold, recall.training.threshold) == (0.1, 0.05)
+    assert shape_of(location.task) == (17, 16, 65, 1)
+    assert shape_of(recall.task) == (64, 64, 33, 1)
+
+
+@pytest.mark.parametrize("settings", [SingleLocation.usual(), Recall.usual().changed(task={"copies": 2})])
+def test_a_stored_cell_has_the_settings_that_it_was_made_with(settings):
+    cell = Cell(settings, (0, 1))
+    assert revive_cell(json.loads(json.dumps(cell.describe()))) == cell
+
+
+def test_evaluations_are_even_at_first_and_then_a_share_of_the_way_apart():
+    ticks = np.array(EvaluationSettings(every=20, growth=0.05).steps(10_000))
+    gaps = np.diff(ticks)
+    assert ticks[0] == 0 and ticks[-1] == 10_000 and (ticks % 20 == 0).all()
+    assert (gaps[ticks[:-1] < 400] == 20).all()
+    later = ticks[:-1] >= 400
+    assert (gaps[later] <= 0.05 * ticks[:-1][later]).all()
+    assert (gaps[later][:-1] > 0.05 * ticks[:-1][later][:-1] - 20).all()

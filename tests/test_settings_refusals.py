@@ -3,6 +3,7 @@
 import importlib
 import math
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -14,25 +15,41 @@ from headway.settings import ModelSettings
 NAN, INFINITY = math.nan, math.inf
 
 
+OURS = ("headway.settings", "headway.tasks", "headway.records")
+HOMES = ("settings", "tasks.chain", "tasks.construction", "tasks.recall", "tasks.single_location", "tasks.run")
+
+
 @pytest.fixture(scope="module")
-def unchecked() -> ModuleType:
+def unchecked() -> Iterator[ModuleType]:
     """The settings as a user has them: without the run-time type checks that the tests put on everything."""
-    checked = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("headway.settings")}
+    for name in HOMES:
+        importlib.import_module(f"headway.{name}")
+    checked = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(OURS)}
     finders = sys.meta_path[:]
     sys.meta_path[:] = [finder for finder in finders if not type(finder).__module__.startswith("jaxtyping")]
+    every = ModuleType("unchecked")
     try:
-        module = importlib.import_module("headway.settings")
+        for name in HOMES:
+            module = importlib.import_module(f"headway.{name}")
+            vars(every).update({key: value for key, value in vars(module).items() if not key.startswith("_")})
+        yield every  # what is imported late is unchecked, too
     finally:
         sys.meta_path[:] = finders
+        for name in [name for name in sys.modules if name.startswith(OURS)]:
+            del sys.modules[name]
         sys.modules.update(checked)
-        headway.settings = checked["headway.settings"]
-    return module
+        for name in ("settings", "tasks", "records"):
+            setattr(headway, name, checked[f"headway.{name}"])
 
 
 def refused(unchecked: ModuleType, record: str, arguments: dict[str, Any], text: str) -> None:
     with pytest.raises(unchecked.SettingsError) as caught:
         getattr(unchecked, record)(**arguments)
     assert str(caught.value) == text
+
+
+def group_of(record: str) -> str:
+    return "task" if record == "Chain" else record.removesuffix("Settings").lower()
 
 
 def whole(name: str, value: object, least: int) -> str:
@@ -48,7 +65,7 @@ ROW = "where a row such as (1, 2) is wanted. A row of one needs its comma: (1,).
 
 @pytest.mark.parametrize("value", [1, 0, -3, 2.0, 2.5, True, "3", None, NAN])
 def test_a_dictionary_has_a_whole_number_of_at_least_two_tokens(unchecked, value):
-    refused(unchecked, "Chain", {"tokens": value}, whole("task.vocab", value, 2))
+    refused(unchecked, "Chain", {"vocab": value}, whole("task.vocab", value, 2))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +74,7 @@ def test_a_dictionary_has_a_whole_number_of_at_least_two_tokens(unchecked, value
         ("Chain", "horizon", 1),
         ("Chain", "order", 1),
         ("ModelSettings", "heads", 1),
-        ("ModelSettings", "blocks", 1),
+        ("ModelSettings", "layers", 1),
         ("ModelSettings", "width", 1),
         ("ModelSettings", "mlp", 0),
         ("TrainingSettings", "steps", 1),
@@ -67,12 +84,12 @@ def test_a_dictionary_has_a_whole_number_of_at_least_two_tokens(unchecked, value
         ("TrainingSettings", "patience", 0),
         ("EvaluationSettings", "points", 0),
         ("EvaluationSettings", "snapshots", 0),
-        ("Settings", "context", 1),
+        ("Chain", "context", 1),
         ("ConstructionSettings", "test_samples", 1),
     ],
 )
 def test_a_count_is_a_whole_number(unchecked, record, setting, least):
-    group = record.removesuffix("Settings").lower().removesuffix("construction")
+    group = group_of(record).removesuffix("construction")
     name = ".".join(filter(None, (group, setting)))
     for value in (least - 1, 0.5, float(least), False, "all", [3]):
         refused(unchecked, record, {setting: value}, whole(name, value, least))
@@ -94,7 +111,7 @@ def test_a_count_is_a_whole_number(unchecked, record, setting, least):
     ],
 )
 def test_a_quantity_is_a_finite_number_within_its_limits(unchecked, record, setting, wanted, value):
-    group = record.removesuffix("Settings").lower()
+    group = group_of(record)
     refused(unchecked, record, {setting: value}, number(f"{group}.{setting}", value, wanted))
 
 
@@ -109,7 +126,7 @@ def test_a_quantity_is_a_finite_number_within_its_limits(unchecked, record, sett
     ],
 )
 def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, setting, value, wanted):
-    group = record.removesuffix("Settings").lower()
+    group = group_of(record)
     refused(unchecked, record, {setting: value}, number(f"{group}.{setting}", value, wanted))
 
 
@@ -118,25 +135,39 @@ def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, settin
     [
         ("Chain", "weighting", '"mean" or "sum" or "given"'),
         ("ModelSettings", "embedding", '"learned" or "one-hot"'),
-        (
-            "ModelSettings",
-            "positions",
-            '"learned" or "one-hot" or "sinusoidal" or "none" or "rotary" or "relative" or "alibi"',
-        ),
         ("ModelSettings", "norm", '"none" or "pre" or "post"'),
-        ("ModelSettings", "initialisation", '"xavier" or "uniform" or "fan-in" or "unit-embedding"'),
-        ("TrainingSettings", "optimiser", '"adamw" or "sgd"'),
         ("TrainingSettings", "schedule", '"constant" or "plateau" or "plateau-step" or "cosine"'),
         ("TrainingSettings", "data", '"finite" or "fresh"'),
         ("TrainingSettings", "dropout", '"always" or "first-of-epoch"'),
-        ("TrainingSettings", "precision", '"float32" or "tf32" or "float64"'),
+        ("TrainingSettings", "precision", '"float32" or "tf32" or "bfloat16" or "float64"'),
     ],
 )
 def test_a_word_that_no_switch_knows_is_not_passed_over_in_silence(unchecked, record, setting, words):
-    group = record.removesuffix("Settings").lower()
+    group = group_of(record)
     for value in ("Mean", None, ["mean"]):
         text = f"{group}.{setting} is {value!r}, but it must be {words}."
         refused(unchecked, record, {setting: value}, text)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("positions", '"learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi"'),
+        ("initialisation", '"xavier", "uniform", "fan-in", "unit-embedding"'),
+    ],
+)
+def test_a_part_is_one_that_has_a_name_or_a_function(unchecked, setting, words):
+    for value in ("Mean", None, ["mean"]):
+        text = f"model.{setting} is {value!r}, but it must be one of {words}, or a function."
+        refused(unchecked, "ModelSettings", {setting: value}, text)
+
+
+def test_an_optimiser_is_one_of_optax_or_a_function(unchecked):
+    with pytest.raises(unchecked.SettingsError, match=r'"Mean", but optax has no optimiser of that name\. There are a'):
+        unchecked.TrainingSettings(optimiser="Mean")
+    for value in (None, ["adamw"], 3):
+        text = f"training.optimiser is {value!r}, but it must be a name, a transformation or a function."
+        refused(unchecked, "TrainingSettings", {"optimiser": value}, text)
 
 
 @pytest.mark.parametrize("setting", ["keys", "output", "scaled_scores", "residual", "readout"])
@@ -145,8 +176,8 @@ def test_a_switch_is_true_or_false(unchecked, setting):
 
 
 def test_combinations_of_blocks_are_compared_with_or_not(unchecked):
-    text = "evaluation.subsets is 1, but it must be True or False."
-    refused(unchecked, "EvaluationSettings", {"subsets": 1}, text)
+    text = "evaluation.comparisons is 1, but it must be True or False."
+    refused(unchecked, "EvaluationSettings", {"comparisons": 1}, text)
 
 
 RISING = "but it must be one number or more, each larger than the one before."
@@ -178,7 +209,7 @@ def test_sharpness_is_a_row_of_growing_numbers(unchecked, sharpness, text):
         ("Chain", {"blocks": "1-2"}, f"task.blocks has '1-2' {ROW}"),
         ("Chain", {"weighting": "given", "weights": (0.5,)}, f"task.weights has 0.5 {ROW}"),
         ("EvaluationSettings", {"also": 60}, f"evaluation.also has 60 {ROW}"),
-        ("Settings", {"references": 4}, f"references has 4 {ROW}"),
+        ("Chain", {"references": 4}, f"task.references has 4 {ROW}"),
     ],
 )
 def test_a_row_without_its_brackets_is_refused(unchecked, record, arguments, text):
@@ -223,7 +254,7 @@ GIVEN = {"weighting": "given", "blocks": ((1, 2), (3,))}
             "a number of task.weights is nan, but it must be a finite number.",
         ),
         (
-            {"orthogonal": True, "tokens": 2, "blocks": ((1,), (2,), (3,))},
+            {"orthogonal": True, "vocab": 2, "blocks": ((1,), (2,), (3,))},
             "3 mutually orthogonal features do not fit 2 tokens. Use task.vocab >= 3 or fewer blocks.",
         ),
     ],
@@ -325,17 +356,17 @@ def test_the_widths_that_a_refused_rotation_is_advised_to_use_are_accepted():
         ),
         ("EvaluationSettings", {"also": (10, -1)}, whole("a step of evaluation.also", -1, 0)),
         (
-            "Settings",
+            "Chain",
             {"context": 7},
-            "a window of 7 tokens does not fit before the first predicted token, which has 6. "
-            "Use context <= 6, or a larger task.order.",
+            "task.context asks for windows of 7 tokens, but the first predicted token has only 6 before it. "
+            "Use at most 6, or a larger task.order.",
         ),
-        ("Settings", {"references": (2, 0)}, whole("a context of references", 0, 1)),
+        ("Chain", {"references": (2, 0)}, whole("task.references", 0, 1)),
         (
-            "Settings",
+            "Chain",
             {"references": (2, 7)},
-            "a reference of 7 tokens does not fit before the first predicted token, which has 6. "
-            "Use contexts of at most 6.",
+            "task.references asks for windows of 7 tokens, but the first predicted token has only 6 before it. "
+            "Use at most 6, or a larger task.order.",
         ),
     ],
 )
@@ -346,23 +377,16 @@ def test_steps_and_windows_that_cannot_be_are_refused(unchecked, record, argumen
 def test_settings_check_the_model_against_the_window_it_reads(unchecked):
     """26 tokens and windows of 4 have 30 coordinates, which 3 heads divide; a window of 5 has 31."""
     model = unchecked.ModelSettings(embedding="one-hot", positions="one-hot")
-    task = unchecked.Chain(vocab=26)
-    unchecked.Settings(task=task, model=model, context=4)
-    refused(
-        unchecked,
-        "Settings",
-        {"task": task, "model": model, "context": 5},
-        f"3 heads do not divide the width 31. {ADVICE}",
-    )
+    unchecked.Settings(task=unchecked.Chain(vocab=26, context=4), model=model)
+    arguments = {"task": unchecked.Chain(vocab=26, context=5), "model": model}
+    refused(unchecked, "Settings", arguments, f"3 heads do not divide the width 31. {ADVICE}")
 
 
 def test_settings_check_the_model_against_the_windows_of_its_references(unchecked):
     """The reference would fail only hours later, when its own training begins."""
     model = unchecked.ModelSettings(embedding="one-hot", positions="one-hot")
-    task = unchecked.Chain(vocab=26)
-    text = f"3 heads do not divide the width 31. {ADVICE}"
-    arguments = {"task": task, "model": model, "context": 4, "references": (4, 5)}
-    refused(unchecked, "Settings", arguments, text)
+    task = unchecked.Chain(vocab=26, context=4, references=(4, 5))
+    refused(unchecked, "Settings", {"task": task, "model": model}, f"3 heads do not divide the width 31. {ADVICE}")
 
 
 def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
@@ -371,3 +395,32 @@ def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
     assert listed == tupled
     assert hash(listed) == hash(tupled)
     assert unchecked.EvaluationSettings(also=[1, 2]) == unchecked.EvaluationSettings(also=(1, 2))
+
+
+@pytest.mark.parametrize(
+    "record, wrong, words",
+    [
+        ("SingleLocation", {"copies": 9, "length": 8}, "9 copies do not fit on 8 positions. Use task.copies <= 8."),
+        ("SingleLocation", {"repeated": 1.5}, "task.repeated is 1.5, but a probability is at most 1."),
+        ("Recall", {"copies": 5.0, "pairs": 4}, "5 copies do not fit into 4 pairs. Use task.copies <= 4."),
+        ("Recall", {"favourites": 3, "vocab": 2}, "3 favourites are more than the 2 symbols."),
+        ("TrainingSettings", {"threshold": 0.1, "until": 0.0}, "training.until is 0.0, but it must be a finite"),
+        ("TrainingSettings", {"until": 0.5}, "Give the threshold at which its plateau ends, too."),
+        ("TrainingSettings", {"optimiser": "adamv"}, 'optax has no optimiser of that name. Did you mean "adam'),
+        ("TrainingSettings", {"optimiser": "lion", "arguments": (("b3", 0.9),)}, "lion takes no argument 'b3' here."),
+        ("TrainingSettings", {"arguments": (("b1", 0.9),)}, '"adamw" has settings of its own'),
+        ("EvaluationSettings", {"growth": -0.1}, "evaluation.growth is -0.1, but it must be a finite number of"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_is_refused_with_what_to_do(unchecked, record: str, wrong: dict[str, Any], words: str):
+    with pytest.raises(unchecked.SettingsError) as caught:
+        getattr(unchecked, record)(**wrong)
+    assert words in str(caught.value)
+
+
+def test_a_run_until_learnt_needs_a_threshold_above_chance_and_whole_steps_between_evaluations(unchecked):
+    usual = unchecked.Recall.usual()
+    with pytest.raises(unchecked.SettingsError, match=r"Use a number above 0\.062 and at most 1"):
+        usual.changed(task={"vocab": 16})
+    with pytest.raises(unchecked.SettingsError, match=r"multiples of evaluation\.every, 25\. Use a multiple of it"):
+        usual.changed(training={"steps": 60})

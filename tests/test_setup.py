@@ -1,5 +1,7 @@
 """A fresh clone can be set up, checked and shipped."""
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -94,6 +96,40 @@ def test_the_lock_is_spared_pytorch_and_its_gigabytes():
     assert [name for name in locked() if name == "torch" or name.startswith("nvidia-")] == []
 
 
+EXTRAS = sorted(PROJECT["optional-dependencies"].keys() - {"test"})
+
+
+@pytest.mark.parametrize("extra", [*EXTRAS, "reliability"])
+def test_every_extra_has_a_lock_with_all_hashes_and_no_address(extra: str):
+    text = (ROOT / "locks" / f"{extra}.lock").read_text()
+    assert not re.search(r"https?:|file:|--index-url|--find-links|(?<!\w)/\w", text)
+    entries = re.findall(r"^(\S+)==([^ \\]+)(.*(?:\n .*)*)", text, re.MULTILINE)
+    assert len(entries) == len(re.findall(r"^\w", text, re.MULTILINE)), "nothing without a version"
+    assert [name for name, _, rest in entries if "--hash=sha256:" not in rest] == []
+    extras = PROJECT["optional-dependencies"]
+    wanted = {"reliability": extras["slurm"] + extras["ray"]}.get(extra) or extras[extra]
+    assert names(PROJECT["dependencies"] + wanted) - {name for name, *_ in entries} == set()
+    pinned = re.findall(r"^(\S+)==([^ \\]+)", LOCK, re.MULTILINE)
+    ours = {name: version for name, version, _ in entries}
+    assert [name for name, version in pinned if ours.get(name, version) != version] == []
+
+
+def test_the_chart_library_is_the_one_that_was_recorded():
+    folder = ROOT / "src/headway/report/page/library"
+    told = json.loads((folder / "library.json").read_text())
+    data = (folder / told["file"]).read_bytes()
+    assert hashlib.sha256(data).hexdigest() == told["sha256"]
+    head = data[:300].decode()
+    assert f"v{told['version']}" in head and f"{told['licence']} license" in head
+    assert told["licence"] in (folder / "LICENSE").read_text()
+
+
+def test_nothing_tells_anybody_to_install_a_name_that_is_not_ours():
+    """On public registries somebody else may own it."""
+    told = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "SECURITY.md"]
+    assert [path.name for path in told if re.search(r"pip install '?\"?headway", path.read_text())] == []
+
+
 @pytest.mark.parametrize("script, shell", [("run", "sh"), (".ci/run", "bash")])
 def test_the_scripts_are_executable_and_parse(script: str, shell: str):
     assert os.access(ROOT / script, os.X_OK)
@@ -103,14 +139,14 @@ def test_the_scripts_are_executable_and_parse(script: str, shell: str):
 def test_run_sets_up_once_and_then_hands_over_its_arguments(checkout: Path):
     first = call(checkout, {"python3": PYTHON}, "run", "two words")
     assert "setting up" in first.stderr
-    assert first.stdout.splitlines()[-1] == "<-m><headway><run><two words>"
+    assert first.stdout.splitlines()[-1] == "<-P><-m><headway><run><two words>"
     second = call(checkout, {"python3": PYTHON}, "test", "-k", "a b")
     assert second.stderr == ""
     assert second.stdout.splitlines() == ["<-m><pytest><-k><a b>"]
 
 
 def test_run_without_arguments_is_the_main_job(checkout: Path):
-    assert call(checkout, {"python3": PYTHON}).stdout.splitlines()[-1] == "<-m><headway>"
+    assert call(checkout, {"python3": PYTHON}).stdout.splitlines()[-1] == "<-P><-m><headway>"
 
 
 def test_run_makes_headway_importable_wherever_the_checkout_is_moved(checkout: Path):

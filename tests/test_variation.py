@@ -47,8 +47,8 @@ def test_arrays_become_plain_numbers():
 
 
 def test_settings_of_groups_and_of_the_whole_are_changed_and_the_rest_is_not():
-    made = changed(Settings(), {"task.ratio": 2.5, "task.base": 3.0, "model.heads": 5, "context": 4})
-    assert made == Settings().changed(task={"ratio": 2.5, "base": 3.0}, model={"heads": 5}, context=4)
+    made = changed(Settings(), {"task.ratio": 2.5, "task.base": 3.0, "model.heads": 5, "task.context": 4})
+    assert made == Settings().changed(task={"ratio": 2.5, "base": 3.0, "context": 4}, model={"heads": 5})
     assert changed(Settings(), {}) == Settings()
 
 
@@ -60,7 +60,7 @@ def test_values_that_fit_only_together_may_be_given_together():
 
 @pytest.mark.parametrize("name", ["ratio", "task.rato", "task", "task.ratio.more", "", "nothing.ratio"])
 def test_what_is_no_setting_is_refused_with_those_that_there_are(name):
-    with pytest.raises(SettingsError, match=r"there is no setting .* to vary\. There are task\.tokens, "):
+    with pytest.raises(SettingsError, match=r"there is no setting .* to vary\. There are task\.vocab, "):
         changed(Settings(), {name: 1})
     with pytest.raises(SettingsError, match="there is no setting"):
         kind_of(Settings(), name)
@@ -75,6 +75,9 @@ def test_every_setting_of_every_experiment_can_be_named():
 
 def test_labels_are_short_where_they_can_be_told_apart():
     assert in_words({"task.ratio": 1.30, "model.heads": 2}) == "ratio 1.3, heads 2"
-    assert in_words({"task.blocks": ((1, 2), (3,)), "model.layers": 2}) == "task.blocks 1,2 3, model.layers 2"
+    assert in_words({"task.blocks": ((1, 2), (3,)), "model.layers": 2}) == "blocks 1,2 3, layers 2"
+    assert (
+        in_words({"model.dropout": 0.1, "training.dropout": "always"}) == "model.dropout 0.1, training.dropout always"
+    )
     told = [1 / 3, None, (), (1, 2), True, "mean"]
     assert [value_in_words(value) for value in told] == [repr(1 / 3), "none", "none", "1,2", "True", "mean"]

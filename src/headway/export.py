@@ -16,15 +16,17 @@ the rest together and come only when they are asked for.
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from headway.store import Record
+from headway.store.output import written
+from headway.store.texts import csv_cell
 
 BIG = ("attention",)
 ROWS = 1 << 16
@@ -79,15 +81,11 @@ def export(
         raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
     chosen = _chosen(record, quantities)
     axes = dict.fromkeys(axis for quantity in chosen for axis in _axes(record, quantity))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        writers[path.suffix](temporary, [*FIRST, *axes, "value"], _batches(record, chosen))
-        temporary.replace(path)
+        with written(path) as file:
+            writers[path.suffix](file, [*FIRST, *axes, "value"], _batches(record, chosen))
     except OSError as error:
         raise ExportError(f"{path} could not be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
     return path
 
 
@@ -120,7 +118,8 @@ def _labels(record: Record, axis: str, index: np.ndarray) -> np.ndarray:
     if axis in ("lag", "feature", "position"):
         return index + 1
     if axis == "reference":
-        return np.asarray(record.cell.settings.references)[index]
+        contexts = [run.task.context for run in getattr(record.cell.settings, "references", ())]
+        return np.asarray(contexts)[index] if contexts else index
     return index
 
 
@@ -142,35 +141,36 @@ def _batches(record: Record, quantities: Sequence[str]) -> Iterator[Columns]:
             yield batch
 
 
-def _write_csv(path: Path, columns: Sequence[str], batches: Iterator[Columns]) -> None:
+def _write_csv(file: IO[bytes], columns: Sequence[str], batches: Iterator[Columns]) -> None:
     """Numbers in the fewest digits that read back as the same number of the same type."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for batch in batches:
-            count = len(batch["value"])
-            writer.writerows(zip(*(_texts(batch.get(name, ""), count) for name in columns), strict=True))
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for batch in batches:
+        count = len(batch["value"])
+        writer.writerows(zip(*(_texts(batch.get(name, ""), count) for name in columns), strict=True))
+    text.detach()  # flushed, and the file stays open
 
 
 def _texts(values: str | np.ndarray, count: int) -> list[str]:
     # str of a NumPy number keeps to its type, so 0.1 in float32 stays 0.1 and does not grow digits.
-    return [values] * count if isinstance(values, str) else [str(value) for value in values]
+    return [csv_cell(values)] * count if isinstance(values, str) else [str(value) for value in values]
 
 
-def _write_parquet(path: Path, columns: Sequence[str], batches: Iterator[Columns]) -> None:
+def _write_parquet(file: IO[bytes], columns: Sequence[str], batches: Iterator[Columns]) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
         raise ExportError(
             "Parquet needs the package pyarrow, which is not installed. "
-            "Install it with: pip install 'headway[parquet]'. Or export to .csv."
+            "Install it with: pip install '.[parquet]' in the checkout. Or export to .csv."
         ) from error
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     types = {"seed": pyarrow.int64(), "clock": words, "quantity": words}
     types |= {"time": pyarrow.float64(), "value": pyarrow.float64()}
     schema = pyarrow.schema([(name, types.get(name, pyarrow.int32())) for name in columns])
-    with parquet.ParquetWriter(path, schema) as writer:
+    with parquet.ParquetWriter(file, schema) as writer:
         for batch in batches:
             count = len(batch["value"])
             arrays = [_column(field.type, batch.get(field.name), count) for field in schema]

@@ -72,7 +72,13 @@ class Cell:
     """A digest of the code that it depends on, if that is not Headway's own."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", self.kind or self.settings.KIND)
+        kind = self.kind or getattr(self.settings, "KIND", "")
+        if not kind:
+            what = type(self.settings).__name__
+            raise ValueError(
+                f"a cell holds {what}, but it needs the settings of a whole run, as in Settings(task=...)."
+            )
+        object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "source", self.source or getattr(self.settings, "source", ""))
 
     def describe(self) -> dict[str, Any]:

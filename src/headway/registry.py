@@ -7,8 +7,10 @@ records are read as they are (`records.Open`), and it can be trained once its fi
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+import marshal
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.records import Cell, Open, Trajectory, revive
@@ -106,7 +108,14 @@ def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
     groups = {"task": task, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
     if told.keys() != groups.keys():
         raise ValueError(f"its settings are {sorted(told)}, not {sorted(groups)}: made by another version of Headway.")
-    return Settings(**{name: revive(cls, told[name]) for name, cls in groups.items()})
+    parts: dict[str, Any] = {name: _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()}
+    return Settings(**parts)
+
+
+@functools.lru_cache(4096)
+def _group(cls: type, told: bytes) -> Any:
+    """Ten thousand cells share most of their groups: each is made and checked once."""
+    return revive(cls, marshal.loads(told))
 
 
 def usual(kind: str) -> Any | None:
@@ -131,6 +140,6 @@ def _source(task: type) -> str:
     return source_of(task)
 
 
-def _load(place: str) -> Callable[..., Any]:
+def _load(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

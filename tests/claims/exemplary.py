@@ -51,7 +51,7 @@ class Example(NamedTuple):
 def sized(samples: int | None, context: int | None = None) -> Any:
     """Settings of a training set of this size, or of fresh data; batches of 500."""
     data = {"data": "fresh"} if samples is None else {"samples": samples}
-    return SETTINGS.changed(training={"batch": 500, **data}, context=context)
+    return SETTINGS.changed(training={"batch": 500, **data}, task={"context": context})
 
 
 def started(scale: float) -> Any:
@@ -167,7 +167,7 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
     ),
     "A15": (
         first_stage_less_marked,
-        ((SETTINGS.changed(model={"blocks": 2}), BLURRED), (SETTINGS, CLEAR)),
+        ((SETTINGS.changed(model={"layers": 2}), BLURRED), (SETTINGS, CLEAR)),
     ),
     "A16": (checkered, ((UNEVEN, {"kl": IN_ORDER, "attention": CHECKERED}),)),
     "A17": (

@@ -35,8 +35,8 @@ FIGURE_2: Story = {
 
 def made_settings(heads: int = 3, blocks: Blocks = BLOCKS, references: Sequence[int] = ()) -> Settings:
     """The minimal model of any number of heads on any blocks."""
-    task, model = Chain(blocks=blocks), replace(MINIMAL, heads=heads)
-    return Settings(task=task, model=model, references=tuple(references))
+    task = Chain(blocks=blocks, references=tuple(references))
+    return Settings(task=task, model=replace(MINIMAL, heads=heads))
 
 
 def bottoming_at(*steps: int) -> np.ndarray:

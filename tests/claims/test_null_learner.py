@@ -6,8 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from headway.measurement import Experience, divergence, facts_of
-from headway.tasks.markov import markov_chain
 from jaxtyping import Array
 
 from headway.analysis import stages_from_ladder, stages_from_loss
@@ -20,11 +18,12 @@ from headway.presets import minimal_as_run
 from headway.records import Trajectory
 from headway.tasks.chain import Chain
 from headway.tasks.run import Settings
+from headway.training.evaluation import EvaluationData, Evaluator, divergence, references_of
 
 TIMES = np.unique(np.concatenate([[0], np.geomspace(1, 2000, 120).round()])).astype(int)
 SETTINGS = Settings(task=Chain(weighting="sum"), model=minimal_as_run().model)
 OVERLAPPING = SETTINGS.changed(
-    task={"blocks": ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)), "weighting": "mean"}, evaluation={"subsets": True}
+    task={"blocks": ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)), "weighting": "mean"}, evaluation={"comparisons": True}
 )
 STOPS = np.array([10, 100, 1000])
 Learner = Callable[[Array, Array], Array]
@@ -33,19 +32,20 @@ Learner = Callable[[Array, Array], Array]
 
 def watched(settings: Settings, times: np.ndarray, learner: Learner, sequences: int = 60) -> Run:
     """A learner of known logits, measured at these times."""
-    chain = markov_chain(settings.task, jax.random.key(0))
-    test = chain.sample_set(jax.random.key(1), sequences)
-    rungs, subsets = jax.vmap(chain.rungs)(test), jax.vmap(chain.subsets)(test)
-    opinions = jnp.concatenate([rungs, subsets], axis=2)
-    count = rungs.shape[2]
+    task, world = settings.task, settings.task.world(jax.random.key(0))
+    test = jax.vmap(lambda key: task.sample(world, key))(jax.random.split(jax.random.key(1), sequences))
+    said = references_of(task, None, world, test, (), comparisons=True)
+    count = len(task.rungs)
+    rungs = jnp.swapaxes(said[:, :count], 1, 2)
 
     def measure(time):
         guess = jax.nn.log_softmax(learner(rungs, time))
-        return jnp.mean(divergence(opinions, guess[:, :, None]), axis=(0, 1))
+        return jnp.mean(divergence(said, guess[:, None]), axis=(0, 2))
 
     kl = np.asarray(jax.jit(lambda times: jax.lax.map(measure, times))(jnp.asarray(times)))[None]
     arrays = {"kl_rungs": kl[:, :, :count], "excess_loss": kl[:, :, count - 1], "kl_subsets": kl[:, :, count:]}
-    known = facts_of(Experience(chain, test, test, opinions), subsets=True)
+    evaluator = Evaluator(task, lambda model, rows: None, sequences, comparisons=True, models=0)  # nothing is read
+    known = evaluator.facts(task, jax.random.key(1), EvaluationData(world, None, test, said))
     facts = {name: np.asarray(value)[None] for name, value in known.items()}
     return settings, Trajectory((0,), {"evaluation": times}, arrays, dict.fromkeys(arrays, "evaluation"), facts)
 

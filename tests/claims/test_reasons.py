@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from headway.claims.reasons import REASONS
 from tests.claims.made import bottoming_at, made_run, made_settings
 
 from headway.claims.claim import Claim
@@ -46,8 +45,3 @@ def test_a_reason_that_belongs_to_no_grid_belongs_to_all():
 def test_every_reason_belongs_to_a_grid_at_paper_scale(name):
     experiment = find(name)
     assert {grid for claim in experiment.claims for grid in claim.reasons} <= experiment.grids.keys() - {"quick"}
-
-
-def test_every_other_reason_belongs_to_a_claim_and_a_grid():
-    assert REASONS.keys() <= {found.claim for name in NAMES for found in find(name).read({})}
-    assert {grid for grids in REASONS.values() for grid in grids} == {"paper"}

@@ -1,8 +1,6 @@
 """From seeds to a verdict: the rule, diverged seeds, missing runs, intervals, and numbers that are none."""
 
-import importlib
 import math
-import pkgutil
 import re
 from dataclasses import replace
 
@@ -13,31 +11,30 @@ from hypothesis import strategies as st
 from tests.claims.exemplary import EXAMPLES
 from tests.claims.made import bottoming_at, made_run, made_settings, made_trajectory
 
-import headway.claims
 from headway.claims.claim import Claim
-from headway.claims.ladder import A1, meets_rungs_in_order
+from headway.claims.ladder import meets_rungs_in_order
+from headway.experiments import NAMES, find
+from headway.experiments.ladder import A1
 from headway.records import Finding, Trajectory
 
 SETTINGS = made_settings()
 each_claim = pytest.mark.parametrize("claim", EXAMPLES)
 SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2, "kl_stageless_subsets": 2}
 """What is left of the arrays where there is one block."""
-ELSEWHERE = {"flow", "stage_times", "theory_over_training"}
-"""Files of claims about flows, which are shown and refuted in tests of their own."""
+FLOWS = {"flow", "regression", "overlay", "stage-times"}
+"""Claims about flows are shown and refuted in tests of their own, and so are those of paper B."""
+ON_CHAINS = [name for name in NAMES[: NAMES.index("toy")] if name not in FLOWS]
 EACH_RUN = [(claim, number) for claim, example in EXAMPLES.items() for number in range(len(example.seeds))]
 each_run = pytest.mark.parametrize("claim, number", EACH_RUN)
 
 
 def told() -> dict[str, Claim]:
-    """Every claim of the folder, by where it stands."""
-    names = [file.name for file in pkgutil.iter_modules(headway.claims.__path__)]
-    files = [importlib.import_module(f"headway.claims.{name}") for name in names]
-    found = {f"{file.__name__}.{name}": thing for file in files for name, thing in vars(file).items()}
-    return {place: thing for place, thing in found.items() if isinstance(thing, Claim)}
+    """Every claim of every experiment, by where it stands."""
+    return {f"{name}: {claim.name}": claim for name in NAMES for claim in find(name).claims}
 
 
 def test_every_claim_about_trainings_on_chains_has_an_example_that_shows_it():
-    here = {claim.name for place, claim in told().items() if place.split(".")[2] not in ELSEWHERE}
+    here = {claim.name for name in ON_CHAINS for claim in find(name).claims}
     assert here == EXAMPLES.keys()
 
 

@@ -35,8 +35,9 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.cli.ending.write_markdown", nothing)
     monkeypatch.setattr("headway.export.export", lambda record, path, **options: path)
     monkeypatch.setattr("headway.store.load", nothing)
-    monkeypatch.setattr("headway.cli.outcome.answer", lambda cell, stores, **options: cell)
-    monkeypatch.setattr("headway.cli.outcome.Outcome.results", {})  # every claim is "not run"
+    monkeypatch.setattr("headway.experiments.outcome.answer", lambda cell, stores, **options: cell)
+    monkeypatch.setattr("headway.experiments.outcome.readable_runs", lambda records: {})
+    monkeypatch.setattr("headway.experiments.outcome.Outcome.results", {})  # every claim is "not run"
     monkeypatch.setattr("benchmarks.bench.command._measure", lambda options, console: [])
     monkeypatch.setattr("benchmarks.bench.command._write", nothing)
     monkeypatch.setattr("headway.cli.watch_command._serve", nothing)

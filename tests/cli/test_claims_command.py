@@ -20,7 +20,7 @@ def in_one_line(text: str) -> str:
 @pytest.fixture
 def found(made_records, headway):
     """The findings of the made records, as the experiments themselves read them: claim -> finding."""
-    from headway.cli.outcome import all_findings, outcomes_from
+    from headway.experiments.outcome import all_findings, outcomes_from
     from headway.store import Store
 
     return {finding.claim: finding for _, finding in all_findings(outcomes_from([Store(made_records)], ["quick"]))}

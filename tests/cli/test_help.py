@@ -36,7 +36,7 @@ def fresh(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def option_names(kind: type = Settings, prefix: str = "--") -> list[str]:
-    """Every setting as an option: --task.ratio, --training.test-samples, --references."""
+    """Every setting as an option: --task.ratio, --training.test-samples, --task.references."""
     hints = get_type_hints(kind)
     return [
         name

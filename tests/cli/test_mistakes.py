@@ -5,7 +5,7 @@ from tests.cli.test_help import option_names
 
 FLAGS = {
     *("--task.orthogonal", "--model.keys", "--model.output", "--model.scaled-scores"),
-    *("--model.residual", "--model.readout", "--evaluation.subsets"),
+    *("--model.residual", "--model.readout", "--evaluation.comparisons"),
 }
 WORDS = {
     *("--task.weighting", "--model.embedding", "--model.positions", "--model.norm", "--model.initialisation"),
@@ -85,10 +85,10 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("run stages --task.order 3", "lag 6 looks before the start of a context of 3 tokens"),
         ("run stages --task.ratio nan", "task.ratio is nan, but it must be a finite number above 0."),
         ("run stages --model.dropout 1", "model.dropout is 1.0"),
-        ("run stages --context 99", "a window of 99 tokens does not fit"),
-        ("run stages --context 4", "which only windows. `--references 4` trains the n-gram model of 4 tokens"),
-        ("run dataset-size --context 2", "--context is 2, but the grid says which models read whole sequences"),
-        ("run dataset-size --context None", "--context is None, but the grid says which models read"),
+        ("run stages --task.context 99", "task.context asks for windows of 99 tokens"),
+        ("run stages --task.context 4", "`--task.references 4` trains the n-gram model of 4 tokens"),
+        ("run dataset-size --task.context 2", "--task.context is 2, but the grid says which models read"),
+        ("run dataset-size --task.context None", "--task.context is None, but the grid says which models read"),
         ("run construction --training.steps 7", "Unrecognized options: --training.steps"),
         ("run construction --sharpness 3 2", "sharpness is (3.0, 2.0), but it must be one number or more, each larger"),
         ("run construction --sharpness", "sharpness is (), but it must be one number or more"),

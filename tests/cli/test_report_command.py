@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.experiments.made import made_run
+from tests.report.made_run import made_trajectory
 from tests.report.test_page import embedded
 
 from headway.experiments import NAMES, find
@@ -102,10 +103,10 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
 
 
 def test_runs_of_no_grid_are_on_the_page_under_a_title_of_their_own(headway, records, tmp_path):
-    usual = find("stages").GRIDS["quick"]["minimal"]
+    usual = find("stages").grids["quick"]["minimal"]
     settings = usual.changed(task={"ratio": 1.3})
     with Store(records).open(Cell(settings, (0, 1))) as work:
-        work.place(made_run(settings, (0, 1)), {})
+        work.place(made_trajectory(settings, (0, 1)), {})
     assert headway("report", "--into", "shown").code == 0
     runs = embedded((tmp_path / "shown" / "report.html").read_text())["runs"]
     others = [run for run in runs if run["section"] == "Other runs in this folder"]
@@ -114,9 +115,9 @@ def test_runs_of_no_grid_are_on_the_page_under_a_title_of_their_own(headway, rec
 
 
 def test_a_folder_with_nothing_but_runs_of_no_grid_has_a_page(headway, tmp_path):
-    settings = find("stages").GRIDS["quick"]["minimal"].changed(task={"ratio": 1.3})
+    settings = find("stages").grids["quick"]["minimal"].changed(task={"ratio": 1.3})
     with Store(tmp_path / "own").open(Cell(settings, (0, 1))) as work:
-        work.place(made_run(settings, (0, 1)), {})
+        work.place(made_trajectory(settings, (0, 1)), {})
     said = headway("report", "--from", tmp_path / "own", "--into", tmp_path / "shown")
     assert (said.code, said.err) == (0, "")
     data = embedded((tmp_path / "shown" / "report.html").read_text())

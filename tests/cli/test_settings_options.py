@@ -67,7 +67,7 @@ def test_a_run_without_options_is_the_grid_itself(dry, experiment, grid):
 def test_an_option_changes_every_run_of_a_grid_and_nothing_else_in_it(dry):
     """The ladder's two runs have different chains; both get the ratio and keep the rest."""
     runs = list(find("ladder").grids["quick"].values())
-    assert differing(*runs) >= {"task.tokens", "task.horizon", "model.embedding", "training.samples"}
+    assert differing(*runs) >= {"task.vocab", "task.horizon", "model.embedding", "training.samples"}
     cells = dry("run", "ladder", "--task.ratio", "1.3", "--training.steps", "7", "--seeds", "3")
     assert [differing(cell.settings, run) for cell, run in zip(cells, runs, strict=True)] == [
         {"task.ratio", "training.steps"}
@@ -116,9 +116,9 @@ def test_all_takes_the_experiments_that_have_the_grid(dry, grid):
 
 
 def test_the_construction_has_options_of_its_own(dry):
-    (cell,) = dry("run", "construction", "--sharpness", "0", "2.5", "9", "--test-samples", "7", "--task.tokens", "9")
+    (cell,) = dry("run", "construction", "--sharpness", "0", "2.5", "9", "--test-samples", "7", "--task.vocab", "9")
     (quick,) = find("construction").grids["quick"].values()
-    assert differing(cell.settings, quick) == {"sharpness", "test_samples", "task.tokens"}
+    assert differing(cell.settings, quick) == {"sharpness", "test_samples", "task.vocab"}
     assert (cell.settings.sharpness, cell.settings.test_samples) == ((0.0, 2.5, 9.0), 7)
     assert cell.kind == "construction"
 
@@ -126,8 +126,8 @@ def test_the_construction_has_options_of_its_own(dry):
 def test_a_run_of_a_window_keeps_its_window_whatever_else_is_changed(dry):
     quick = find("dataset-size").grids["quick"]
     cells = dry("run", "dataset-size", "--task.ratio", "1.3")
-    assert [cell.settings.context for cell in cells] == [run.context for run in quick.values()]
-    assert {cell.settings.context for cell in cells} == {None, 2, 4, 6}
+    assert [cell.settings.task.context for cell in cells] == [run.task.context for run in quick.values()]
+    assert {cell.settings.task.context for cell in cells} == {None, 2, 4, 6}
 
 
 def test_the_main_job_is_the_quick_grid_of_the_stages(dry):

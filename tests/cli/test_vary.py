@@ -68,7 +68,7 @@ def test_evenly_spaced_values_are_those_that_would_be_typed_by_hand():
         (("task.blocks", "x"), r"--vary task\.blocks: got x; write blocks of lags as in"),
         (("evaluation.also", "1,x"), r"it must be a whole number\."),
         (("task.rato", "1"), r"names no setting that all runs of this grid have\. Did you mean 'task\.ratio'\?"),
-        (("context", "4"), r"--vary context is not possible: "),
+        (("task.context", "4"), r"--vary task.context is not possible: "),
     ],
 )
 def test_what_cannot_be_varied_is_told_in_a_sentence(typed, said):
@@ -100,7 +100,7 @@ def test_a_change_of_all_runs_and_a_variation_go_together(dry):
     "arguments, said",
     [
         (("all", "--vary", "task.ratio", "1.3"), "--vary takes one experiment at a time"),
-        (("stages", "--vary", "task.vocab", "1"), "with tokens 1: task.vocab is 1, but it must be a whole number"),
+        (("stages", "--vary", "task.vocab", "1"), "with vocab 1: task.vocab is 1, but it must be a whole number"),
         (("stages", "--vary", "task.ratio", "1:2:99999999"), "it needs 2 to 100000 values"),
         (("stages", "--vary"), "--vary needs a setting and its values"),
         (("stages", "--task.ratio", "1.3", "--vary", "task.ratio", "2"), "--task.ratio is given, and it is varied."),

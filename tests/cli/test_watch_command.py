@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,8 +48,11 @@ def watching(tmp_path: Path) -> Iterator[Callable[..., tuple["subprocess.Popen[s
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_the_folder_of_runs_until_ctrl_c_which_ends_it_quietly(watching, tmp_path, ending):
     process, address = watching("--port", 0)
-    assert address.startswith("http://127.0.0.1:")
-    with urllib.request.urlopen(address, timeout=20) as page:
+    assert address.startswith("http://127.0.0.1:") and "?token=" in address
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(address.partition("?")[0], timeout=20)
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(address, timeout=20) as page:
         assert b"<title>Watching runs</title>" in page.read()
     process.send_signal(ending)
     out, err = process.communicate(timeout=20)

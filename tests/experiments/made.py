@@ -14,6 +14,7 @@ from tests.report.made_stage_times import made_stage_times
 from tests.report.made_toy import made_toy
 
 from headway.experiments import find
+from headway.presets import beside_ngrams
 from headway.records import Trajectory
 from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToySettings
 from headway.tasks.chain import Blocks, Chain
@@ -50,14 +51,16 @@ def made_results(
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
             continue
-        if isinstance(quick, Settings | Settings):
+        if not isinstance(quick.task, Chain):
             results[name] = quick, change(made_emergence(quick, seeds, diverged))
+            continue
+        if blocks is not None and (quick.task.context or 0) > max(map(max, blocks)):
             continue
         task = quick.task if blocks is None else on_blocks(quick.task, blocks)
         if isinstance(quick, ConstructionSettings):
             settings = dataclasses.replace(quick, task=task)
             results[name] = settings, change(_construction(settings, seeds))
-        elif quick.context is None or quick.context <= task.start:
+        else:
             settings = _changed(quick, task, heads)
             results[name] = settings, change(made_run(settings, seeds, diverged))
     return results
@@ -66,15 +69,15 @@ def made_results(
 def on_blocks(task: Chain, blocks: Blocks) -> Chain:
     """The same chain on other blocks; where it has weights, the first lag of each has the largest."""
     weights = tuple(tuple(0.3 if place else 0.7 for place, _ in enumerate(block)) for block in blocks)
-    return dataclasses.replace(task, blocks=blocks, weights=weights if task.weights else ())
+    return dataclasses.replace(task, blocks=blocks, weights=weights if task.weights else (), references=())
 
 
 def _changed(settings: Settings, task: Chain, heads: int | None) -> Settings:
     model: dict[str, Any] = {} if heads is None else {"heads": heads}
     if settings.model.embedding == "one-hot":  # The blocks set its width, which heads may then not divide.
         model |= {"keys": False, "output": False}
-    changed = settings.changed(task=task, model=model, references=())
-    return changed.beside_ngrams() if settings.references else changed
+    changed = settings.changed(task=dataclasses.replace(task, references=()), model=model)
+    return beside_ngrams(changed) if settings.references else changed
 
 
 def made_run(settings: Settings, seeds: tuple[int, ...] = FOUR, diverged: dict[int, int] | None = None) -> Trajectory:
@@ -83,7 +86,7 @@ def made_run(settings: Settings, seeds: tuple[int, ...] = FOUR, diverged: dict[i
     rungs = len(settings.task.blocks)
     more = {"excess_halves": np.repeat(made["excess_loss"][..., None], 2, axis=2)}
     stageless = {"kl_stageless": np.full((len(seeds), rungs + 1), 0.3, np.float32)}
-    if settings.evaluation.subsets:
+    if settings.evaluation.comparisons:
         sizes = [subset.bit_count() for subset in range(2**rungs)]
         more["kl_subsets"] = made["kl_rungs"][..., sizes]
         stageless["kl_stageless_subsets"] = stageless["kl_stageless"][:, sizes]

@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 from tests.experiments.made import made_run
 
-from headway.experiments import NAMES, find, grid_of
-from headway.experiments.init_scale import GRIDS as STARTS
+from headway.experiments import NAMES, find
+from headway.experiments.selection import grid_of
+from headway.presets import beside_ngrams
 from headway.published import PLATEAUS, STAGE_ENDS
 
 EVERY_GRID = ("quick", "printed", "as-run"), ("quick", "paper")
@@ -17,14 +18,14 @@ each_experiment = pytest.mark.parametrize("name", NAMES)
 @each_experiment
 def test_every_experiment_has_runs_and_seeds_in_every_grid(name):
     experiment = find(name)
-    assert tuple(experiment.GRIDS) == tuple(experiment.SEEDS)
-    assert tuple(experiment.GRIDS) in EVERY_GRID
-    assert all(experiment.GRIDS[grid] and experiment.SEEDS[grid] >= 4 for grid in experiment.GRIDS)
+    assert tuple(experiment.grids) == tuple(experiment.seeds)
+    assert tuple(experiment.grids) in EVERY_GRID
+    assert all(experiment.grids[grid] and experiment.seeds[grid] >= 4 for grid in experiment.grids)
 
 
 @each_experiment
 def test_runs_of_a_grid_all_differ(name):
-    for runs in find(name).GRIDS.values():
+    for runs in find(name).grids.values():
         twice = [settings for settings, count in Counter(runs.values()).items() if count > 1]
         assert [run for run, settings in runs.items() if settings in twice] == []
 
@@ -43,31 +44,33 @@ def test_every_claim_says_what_it_claims_when_a_seed_counts_and_what_is_measured
 
 def test_what_is_known_of_the_authors_figures_is_known_of_runs_that_exist():
     for experiment, run in (*STAGE_ENDS, *PLATEAUS):
-        assert run in find(experiment).GRIDS["as-run"], f"{experiment} has no run {run}"
+        assert run in find(experiment).grids["as-run"], f"{experiment} has no run {run}"
 
 
 @pytest.mark.parametrize("grid, published", [("as-run", ["0.87 published", "0.34", "0.09"]), ("printed", [])])
 def test_published_plateaus_stand_beside_what_was_run_whatever_it_was_compared_with(grid, published):
     """The Xavier run may come from a record that has n-gram models beside it."""
-    runs = {**STARTS[grid], "Xavier": STARTS[grid]["Xavier"].beside_ngrams()}
+    starts = find("init-scale").grids[grid]
+    runs = {**starts, "Xavier": beside_ngrams(starts["Xavier"])}
     figure = find("init-scale").draw({name: (settings, made_run(settings)) for name, settings in runs.items()})
     words = [text.get_text() for axes in figure["figure-4-left"].axes for text in axes.texts]
     assert [word for word in words if word.split()[0] in ("0.87", "0.34", "0.09")] == published
 
 
 def test_a_small_training_set_has_the_ngram_models_among_which_one_may_choose():
-    for grid, runs in find("dataset-size").GRIDS.items():
-        whole = {name: settings for name, settings in runs.items() if settings.context is None}
+    for grid, runs in find("dataset-size").grids.items():
+        whole = {name: settings for name, settings in runs.items() if settings.task.context is None}
         for name, settings in whole.items():
             beside = [other for other, each in runs.items() if other.startswith(f"{name}, c = ")]
             few = settings.training.data == "finite" and settings.training.samples < settings.training.batch
             assert beside == ([f"{name}, c = {context}" for context in (2, 4, 6)] if few else []), (grid, name)
-            assert all(runs[other] == settings.ngram(runs[other].context) for other in beside)
+            models = settings.changed(task={"references": (2, 4, 6)}).references
+            assert [runs[other] for other in beside] == list(models[: len(beside)])
 
 
 @pytest.mark.parametrize("name", ["dataset-size", *NAMES[NAMES.index("toy") :]])
 def test_no_grid_is_a_part_of_another_where_names_tell_which_was_run(name):
     """A whole one is read as what it is, and of a part every reading lacks runs."""
-    grids = find(name).GRIDS
+    grids = find(name).grids
     assert not any(one.keys() < other.keys() for one in grids.values() for other in grids.values())
     assert all(grids[grid_of(grids, runs)].keys() == runs.keys() for runs in grids.values())

@@ -9,9 +9,10 @@ import pytest
 from tests.experiments.made import made_results, only
 from tests.report.test_page import embedded
 
-from headway.cli.ending import write_markdown, write_report
-from headway.cli.outcome import Outcome, all_findings
+from headway.cli.ending import write_markdown
 from headway.experiments import NAMES, find
+from headway.experiments.outcome import Outcome, all_findings
+from headway.experiments.pages import write_report
 from headway.records import Cell, Finding, Trajectory
 from headway.store import Record
 
@@ -174,7 +175,7 @@ def test_figure_2_shows_a_short_run_at_its_end_and_no_step_twice(steps, panels):
     ],
 )
 def test_page_and_document_can_be_written(odd, tmp_path):
-    outcomes = [Outcome(name, "quick", _records(ODD[odd].results(name))) for name in NAMES]
+    outcomes = [Outcome(find(name), name, "quick", _records(ODD[odd].results(name))) for name in NAMES]
     findings = all_findings(outcomes)
     write_report(outcomes, findings, tmp_path / "page.html", ["command"], {})
     data = embedded((tmp_path / "page.html").read_text())

@@ -1,4 +1,4 @@
-"""Paper B's experiments: the words of their claims, and what the README says of them."""
+"""Paper B's experiments: the words of their claims, and what docs/verdicts.md says of them."""
 
 import importlib
 import re
@@ -12,14 +12,14 @@ from headway.experiments.selection import chosen, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.settings import ToySettings
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+VERDICTS = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
 PAPER_B = NAMES[NAMES.index("toy") :]
 MODULES = [importlib.import_module(f"headway.experiments.{name.replace('-', '_')}") for name in PAPER_B]
 CLAIMS = {claim.name: claim for module in MODULES for claim in module.EXPERIMENT.claims}
 
 
 def test_the_readme_calls_every_claim_by_its_title():
-    said = dict(re.findall(r"^\| (B\d[^:|]*): (.*?) \|", README, re.MULTILINE))
+    said = dict(re.findall(r"^\| (B\d[^:|]*): (.*?) \|", VERDICTS, re.MULTILINE))
     assert said == {name: claim.title for name, claim in CLAIMS.items()}
 
 

@@ -20,8 +20,11 @@ from headway.settings import (
     StageTimesSettings,
     ToySettings,
 )
+from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
+from headway.tasks.single_location import SingleLocation
 
 SEEDS = 2
 BATCH = 8
@@ -31,14 +34,14 @@ MOST_SAMPLES = 20
 
 # Compiling takes almost all of the time, so that what need not differ is the same: 7 tokens and 1 more hold every
 # block of the grids, and with the 4 tokens make one-hot vectors of 12, which three and four heads divide.
-TASK = {"tokens": 4, "order": 7, "horizon": 2}
+TASK = {"vocab": 4, "order": 7, "horizon": 2}
 
 
 def small(settings: Settings) -> Settings:
     """The same run on a small chain; deep models have two blocks, and none has dropout: both take long to compile."""
     model, training = settings.model, settings.training
     evaluation = EvaluationSettings(
-        points=10, snapshots=min(settings.evaluation.snapshots, 5), subsets=settings.evaluation.subsets
+        points=10, snapshots=min(settings.evaluation.snapshots, 5), comparisons=settings.evaluation.comparisons
     )
     return settings.changed(
         task=TASK,
@@ -86,28 +89,31 @@ def small_toy(settings: ToySettings) -> ToySettings:
     )
 
 
-WAITING = {"learning_rate": 0.01, "batch": 4, "steps": 20, "every": 10, "growth": 0.0, "test_samples": 8}
+WAITING = {"learning_rate": 0.01, "batch": 4, "steps": 20, "test_samples": 8}
+SELDOM = {"every": 10, "growth": 0.0}
 
 
 def small_location(settings: Settings) -> Settings:
     """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
     task = settings.task
     sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
-    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING)
+    return settings.changed(
+        task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING, evaluation=SELDOM
+    )
 
 
 def small_recall(settings: Settings) -> Settings:
     """The same of recall, whose two layers are what it is about."""
     task, pairs = settings.task, settings.task.pairs // 2
-    sizes = {"tokens": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
+    sizes = {"vocab": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
     waiting = {**WAITING, "threshold": 0.3, "until": None}
-    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting)
+    return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting, evaluation=SELDOM)
 
 
 SMALL: dict[type, Callable[..., Any]] = {
-    Settings: small_location,
-    Settings: small_recall,
-    Settings: small,
+    SingleLocation: small_location,
+    Recall: small_recall,
+    Chain: small,
     ToySettings: small_toy,
     ConstructionSettings: small_construction,
     FlowSettings: small_flow,
@@ -115,12 +121,15 @@ SMALL: dict[type, Callable[..., Any]] = {
     StageTimesSettings: small_stage_times,
     RegressionSettings: small_regression,
 }
-"""Settings of a kind -> the same with small sizes."""
+"""A task, or settings of a kind that is not trained -> the same with small sizes."""
+
+
+def made_small(settings: Any) -> Any:
+    return SMALL[type(settings.task if isinstance(settings, Settings) else settings)](settings)
+
+
 MINIMAL = small(presets.minimal_quick())
-GRIDS = {
-    name: {run: SMALL[type(settings)](settings) for run, settings in find(name).grids["quick"].items()}
-    for name in NAMES
-}
+GRIDS = {name: {run: made_small(settings) for run, settings in find(name).grids["quick"].items()} for name in NAMES}
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def tell() -> Callable[[str, str, int, str, str], None]:
 def document() -> Iterator[None]:
     """Rows of faults that were injected today replace those of an earlier day."""
     yield
-    versions = ", ".join(f"{name} {version(name)}" for name in ("jax", "submitit", "ray"))
+    versions = ", ".join(f"{name} {version(name)}" for name in ("jax", "submitit", "ray") if find_spec(name))
     when = f"{datetime.date.today()}, Linux {platform.release()}, Python {platform.python_version()}, {versions}"
     table.write(CHECKOUT / "docs/reliability.md", _rows, f"Last run: {when}.")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from tests.reliability.places import CHECKOUT, DEBIAN, PLACE
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "libfaketime")
-PYTHON = ("submitit>=1.5", "ray>=2.50")
+PYTHON = CHECKOUT / "locks" / "reliability.lock"
+"""Ray and submitit with all that they need, each by its hash; Debian's packages are signed."""
 PROGRAMS = {"mkfs.ext4": "e2fsprogs", "mount": "mount", "losetup": "mount"}
 """Of the system, and in every Debian."""
 
@@ -44,13 +45,23 @@ def unpack() -> None:
 def add_python() -> None:
     """An environment that sees what `.venv` has, and has Ray and submitit besides."""
     folder = PLACE / "venv"
-    say(f"installing {', '.join(PYTHON)} from PyPI (once)")
+    say("installing Ray and submitit from PyPI (once)")
     call(sys.executable, "-m", "venv", "--clear", folder)
     [packages] = folder.glob("lib/python3*/site-packages")
     [others] = {path for path in map(Path, sys.path) if path.name == "site-packages" and path.is_dir()}
     # Behind its own: what pip finds there it does not install again.
     (packages / "headway-reliability.pth").write_text(f"{others.resolve()}\n{CHECKOUT / 'src'}\n")
-    call(folder / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *PYTHON)
+    call(
+        folder / "bin/python",
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        "--require-hashes",
+        "-r",
+        PYTHON,
+    )
 
 
 def main() -> None:
@@ -60,7 +71,7 @@ def main() -> None:
     if not shutil.which("apt-get"):
         sys.exit("reliability: Slurm is taken from Debian's packages, and here is no apt-get. Use a Debian or Ubuntu.")
     done = PLACE / "stamp"
-    wanted = repr((PACKAGES, PYTHON, sys.version, sys.executable))
+    wanted = repr((PACKAGES, PYTHON.read_text(), sys.version, sys.executable))
     if done.is_file() and done.read_text() == wanted:
         return
     PLACE.mkdir(exist_ok=True)

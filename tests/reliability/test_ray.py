@@ -10,6 +10,7 @@ import pytest
 from tests.reliability.processes import kill, kill_workers, workers
 from tests.reliability.ray_cluster import Ray
 from tests.reliability.sweeping import Sweep
+from tests.reliability.test_disks_of_commands import a_full_disk
 
 OPTIONS = ("tasks=2",)
 
@@ -91,3 +92,7 @@ def test_the_head_dies_and_the_command_is_given_again(ray, sweep, swept, tell):
     assert sweep.outcome() == swept
     tell("Ray", "kill -9 of the head with everything on it", 1, "the command ended with an error; given again on a new "
          "cluster, it went on and ended bit-identical")  # fmt: skip
+
+
+def test_a_full_disk_reaches_the_user(ray, swept, tell):
+    a_full_disk("ray", (*OPTIONS, "retries=0"), swept, tell, "Ray", **ray.variables)

@@ -7,6 +7,7 @@ import pytest
 from tests.reliability.processes import kill, kill_workers, wait_until, workers
 from tests.reliability.slurm import Slurm
 from tests.reliability.sweeping import Sweep
+from tests.reliability.test_disks_of_commands import a_full_disk
 
 OPTIONS = ("jobs=2", "time=60", "grace=30")
 
@@ -103,3 +104,7 @@ def test_the_command_that_submitted_is_killed_and_given_again(slurm, sweep, swep
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
     tell("Slurm", "kill -9 of the command that submitted the jobs", 1, "given again, it ended bit-identical")
+
+
+def test_a_full_disk_reaches_the_user(slurm, swept, tell):
+    a_full_disk("slurm", (*OPTIONS, "retries=0"), swept, tell, "Slurm", **slurm.variables)

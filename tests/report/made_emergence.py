@@ -6,19 +6,22 @@ import numpy as np
 
 from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.records import Trajectory
+from headway.tasks.recall import Recall
+from headway.tasks.run import Settings
+from headway.tasks.single_location import SingleLocation
 
 POINTS = 201
 SEEDS = (0, 1, 2, 3)
 
 
 def made_emergence(
-    settings: Settings | Settings,
+    settings: Settings,
     seeds: tuple[int, ...] = SEEDS,
     diverged: dict[int, int] | None = None,
     **how: float,
 ) -> Trajectory:
-    """`how` are the arguments of the function for the settings' kind."""
-    made = made_location if isinstance(settings, Settings) else made_recall
+    """`how` are the arguments of the function for the settings' task."""
+    made = made_location if isinstance(settings.task, SingleLocation) else made_recall
     trajectory = made(settings, seeds, **how)
     at = np.array([(diverged or {}).get(row, -1) for row in range(len(seeds))])
     behind = (at >= 0)[:, None] & (trajectory.times("loss") >= at[:, None])
@@ -30,7 +33,7 @@ def made_emergence(
 
 
 def made_location(
-    settings: Settings,
+    settings: Settings[SingleLocation],
     seeds: tuple[int, ...] = SEEDS,
     length: float | None = None,
     fall: float = 0.1,
@@ -47,7 +50,7 @@ def made_location(
     loss = np.clip(0.5 - 0.5 * (share - (1 - fall)) / fall, 0, 0.5)
     # It is the threshold that is passed at the end, and not at the foot of the fall.
     loss = np.where(share >= 1, 0.0, np.maximum(loss, settings.training.threshold + 0.01))
-    uniform = 1 / settings.length
+    uniform = 1 / settings.task.reads
     attention = uniform + (0.95 - uniform) * (share >= 0.98)
     heads = np.full((*share.shape, settings.model.layers, settings.model.heads), uniform)
     heads[:, :, -1, 0] = attention
@@ -62,7 +65,7 @@ def made_location(
 
 
 def made_recall(
-    settings: Settings,
+    settings: Settings[Recall],
     seeds: tuple[int, ...] = SEEDS,
     length: float | None = None,
     known_at: float = 1.1,

@@ -32,11 +32,10 @@ def made_settings(
 ) -> Settings:
     """A minimal model of any number of heads on any blocks."""
     return Settings(
-        task=Chain(blocks=blocks),
+        task=Chain(blocks=blocks, references=references),
         model=ModelSettings(heads=heads, embedding="one-hot", positions="one-hot", keys=False, output=False),
         training=TrainingSettings(steps=STEPS, learning_rate=0.08, schedule="constant"),
         evaluation=EvaluationSettings(also=(60, 300, 1000)),
-        references=references,
     )
 
 

@@ -36,7 +36,7 @@ def test_the_rule_changes_nothing_that_is_written_today():
     for path in RESULTS:
         cell = revive_cell(described(path))
         today = json.loads(json.dumps(plain(cell.settings)))
-        assert upgraded(cell.kind, today) == today
+        assert upgraded(today) == today
         assert revive_cell(cell.describe()) == cell
 
 

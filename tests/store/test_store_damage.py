@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.records import Cell
+from headway.records import Cell, Open
 from headway.store import Store, StoreError, files, load
 from headway.tasks.run import Settings
 
@@ -54,7 +54,7 @@ def replace_by_pipe(folder):
 
 
 def rename_setting(content):
-    content["cell"]["settings"]["task"]["tokenz"] = content["cell"]["settings"]["task"].pop("tokens")
+    content["cell"]["settings"]["task"]["vokab"] = content["cell"]["settings"]["task"].pop("vocab")
 
 
 DAMAGES = {
@@ -94,12 +94,12 @@ DAMAGES = {
     "other-settings": (
         lambda f: rewrite(f, rename_setting),
         "foreign",
-        r"Settings.task lacks 'tokens': made by another version of Headway",
+        r"Chain lacks 'vocab': made by another version of Headway",
     ),
     "other-kind": (
         lambda f: rewrite(f, lambda c: c["cell"].update(kind="soup")),
-        "foreign",
-        "the kind 'soup'",
+        "damaged",
+        "its settings have the identity soup-",
     ),
     "other-identity": (
         lambda f: rewrite(f, lambda c: c["cell"]["settings"]["task"].update(ratio=1.8)),
@@ -195,17 +195,23 @@ def test_a_link_in_the_place_of_a_record_is_refused(record, store, worker, tmp_p
 @pytest.mark.parametrize("kind", ["../markov", "markov/..", " ", "MARKOV"])
 def test_a_cell_cannot_leave_the_store(kind, store):
     with (
-        pytest.raises(ValueError, match="cannot be stored; there are markov"),
+        pytest.raises(ValueError, match="holds settings of the kind 'markov'"),
         store.open(Cell(Settings(), (0,), kind)),
     ):
         pass
     assert not store.root.exists()
 
 
+@pytest.mark.parametrize("kind", ["../copy", "copy/..", " ", "COPY"])
+def test_a_users_kind_cannot_leave_the_store(kind, store):
+    with pytest.raises(ValueError, match="cannot name a folder of the store"):
+        store.has(Cell(Open({"task": {}}), (0,), kind, "0123456789abcdef"))
+
+
 def test_settings_of_the_wrong_kind_are_refused_before_they_are_computed(store):
-    with pytest.raises(ValueError, match="holds Chain, but it needs Settings"):
+    with pytest.raises(ValueError, match="holds Chain, but it needs the settings of a whole run"):
         store.has(Cell(Settings().task, (0,)))
-    with pytest.raises(ValueError, match="'construction' holds Settings, but it needs ConstructionSettings"):
+    with pytest.raises(ValueError, match="'construction' holds settings of the kind 'markov'"):
         store.has(Cell(Settings(), (0,), "construction"))
 
 

@@ -95,8 +95,8 @@ def test_names_with_slashes_do_not_collide(store, worker):
 
 
 def test_settings_come_back_as_the_same_cell(store):
-    task = Chain(weighting="given", weights=((0.7, 0.3), (1.0, 2.0), (0.5, 0.5)), base=7.0, order=9)
-    cell = Cell(Settings(task=task, references=(2, 4)), (0,))
+    task = Chain(weighting="given", weights=((0.7, 0.3), (1.0, 2.0), (0.5, 0.5)), base=7.0, order=9, references=(2, 4))
+    cell = Cell(Settings(task=task), (0,))
     with store.open(cell) as work:
         work.place(Trajectory((0,), {"step": np.arange(2)}, {"x": np.zeros((1, 2))}, {"x": "step"}), {})
     [record] = store.records()

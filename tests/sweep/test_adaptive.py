@@ -4,18 +4,27 @@ import numpy as np
 import pytest
 
 from headway.records import Cell
-from headway.settings import ModelSettings
+from headway.settings import EvaluationSettings, ModelSettings, TrainingSettings
 from headway.store import Store
-from headway.sweep import adaptive
+from headway.sweep import here
 from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
+from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
 
 MODEL = ModelSettings(heads=1, layers=1, positions="sinusoidal", width=8, norm="none", mlp=0, dropout=0.0)
-TRAINING = AdaptiveTrainingSettings(
-    learning_rate=1e-2, batch=8, steps=60, every=10, growth=0.0, test_samples=16, tail=-1.0
+TRAINING = TrainingSettings(
+    learning_rate=1e-2,
+    schedule="constant",
+    batch=8,
+    data="fresh",
+    steps=60,
+    test_samples=16,
+    threshold=0.1,
+    tail=-1.0,
 )
-LONG = Settings(SingleLocation(length=2, dimension=2), MODEL, TRAINING)
+EVALUATION = EvaluationSettings(every=10, losses="mean")
+LONG = Settings(SingleLocation(length=2, dimension=2), MODEL, TRAINING, EVALUATION)
 SHORT = LONG.changed(task={"copies": 2}, training={"threshold": 2.0, "tail": 0.5})
 CELLS = [Cell(LONG, (0, 1)), Cell(SHORT, (0, 1))]
 """One goes on to the end; the other has nothing to find, and stops when its loss is below 2."""
@@ -85,7 +94,7 @@ def test_what_was_saved_last_is_where_a_killed_sweep_goes_on(undisturbed, tmp_pa
             if step == self.behind:
                 raise KilledError
 
-    monkeypatch.setattr(adaptive, "SAVE_EVERY", -1.0)
+    monkeypatch.setattr(here, "SAVE_EVERY", -1.0)
     store = Store(tmp_path)
     with pytest.raises(KilledError):
         run_cells(CELLS, store, Kills(30))

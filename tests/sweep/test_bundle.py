@@ -1,10 +1,8 @@
 """Cells that share a program are handed out together, and arrive as they were sent."""
 
 import json
-from dataclasses import replace
 
 import pytest
-from headway.laboratory.footprint import footprint
 from tests.training.tiny import TINY, changed
 
 from headway.records import Cell
@@ -15,12 +13,13 @@ from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
+from headway.training.memory import footprint
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
 FAST = Cell(changed(TINY, training={"learning_rate": 0.2, "samples": 33}), (4,))
 LONGER = Cell(changed(TINY, training={"steps": 13}), SEEDS)
-COMPARED = Cell(replace(TINY, references=(1,)), SEEDS)
+COMPARED = Cell(changed(TINY, task={"references": (1,)}), SEEDS)
 RECALL = Cell(Recall.usual(), SEEDS)
 FLOW = Cell(FlowSettings(), SEEDS)
 

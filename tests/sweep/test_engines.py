@@ -146,9 +146,9 @@ def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch, tmp_p
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("submitit", "ray"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SettingsError, match=r"pip install 'headway\[slurm\]'"):
+    with pytest.raises(SettingsError, match=r"pip install '.\[slurm\]' in the checkout"):
         engine("slurm", {})
-    with pytest.raises(SettingsError, match=r"pip install 'headway\[ray\]'"):
+    with pytest.raises(SettingsError, match=r"pip install '.\[ray\]' in the checkout"):
         engine("ray", {})
 
 
@@ -186,7 +186,7 @@ def test_a_worker_is_told_its_share():
     order = Order(Path("runs"), Path("runs/.sweep/order.json"), 3)
     one, all_of_them = command(order.root, order.path, only=2), command(order.root, order.path, start=1)
     assert one[1:] == [
-        *("-m", "headway.sweep.worker", "--store", "runs", "--order", "runs/.sweep/order.json"),
+        *("-P", "-m", "headway.sweep.worker", "--store", "runs", "--order", "runs/.sweep/order.json"),
         *("--only", "2", "--with-parent"),
     ]
     assert all_of_them[-3:] == ["--from", "1", "--with-parent"]

@@ -1,7 +1,6 @@
 """Cells in this process: each once, in as few programs as there are shapes."""
 
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,7 +153,7 @@ def computed(monkeypatch):
         made.append(cell)
         return hand_made(cell)
 
-    monkeypatch.setitem(here.AT_ONCE, "construction", counted)
+    monkeypatch.setattr("headway.laboratory.hand_made.hand_made", counted)
     return made
 
 
@@ -188,7 +187,7 @@ def test_cells_of_both_kinds_may_be_asked_for_together(store, built, computed):
     assert store.has(CELL) and store.has(HAND_MADE)
 
 
-COMPARING = Cell(replace(TINY, references=(1,)), SEEDS)
+COMPARING = Cell(changed(TINY, task={"references": (1,)}), SEEDS)
 [REFERENCE] = COMPARING.references()
 
 
@@ -203,7 +202,7 @@ def test_references_are_computed_first_and_stored(compared):
     store, diary = compared
     assert [cells for cells, *_ in diary.of("begin")] == [(REFERENCE,), (COMPARING,)]
     assert [kind for kind, *_ in diary.lines if kind != "advance"] == ["begin", "end", "begin", "end"]
-    assert REFERENCE.settings.context == 1
+    assert REFERENCE.settings.task.context == 1
     assert store.load(REFERENCE).trajectory.seeds == SEEDS
 
 

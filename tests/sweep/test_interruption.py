@@ -66,10 +66,10 @@ def test_checkpoints_that_take_long_are_made_more_seldom(store, monkeypatch, may
 @pytest.mark.usefixtures("save_never")
 def test_an_interrupt_between_two_evaluations_goes_back_to_the_first(store, monkeypatch, undisturbed, bits):
     class Interrupted(here.Group):
-        def segments(self, *arguments):
-            for segment in super().segments(*arguments):
-                yield segment
-                if segment.step == 2:
+        def ticks(self, *arguments):
+            for tick in super().ticks(*arguments):
+                yield tick
+                if tick.step == 2:
                     raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

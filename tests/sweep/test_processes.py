@@ -2,7 +2,6 @@
 
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,7 +134,7 @@ def test_cells_that_fail_are_named_and_not_handed_out_again(store, tallies, undi
             super().__init__(orders, order)
             failure.note(store.root / CELL.identity, ValueError("too hot"))
 
-    compared = Cell(replace(TINY, references=(1,)), (0, 1, 2))
+    compared = Cell(changed(TINY, task={"references": (1,)}), (0, 1, 2))
     with pytest.raises(SweepError, match=rf"1 of 3 cells failed; {CELL.identity}: ValueError: too hot"):
         hand_out(
             [CELL, compared], store, Engine("nobody", lambda order, after: Fails(order), retries=1), tallies.append
@@ -163,7 +162,7 @@ def test_workers_that_outlive_us_are_left_alone(store, tallies, monkeypatch):
 
 
 def test_detached_everything_is_handed_out_at_once_what_is_compared_after_the_rest(store, tallies):
-    compared = Cell(replace(TINY, references=(1,)), (0,))
+    compared = Cell(changed(TINY, task={"references": (1,)}), (0,))
     started, orders = [], []
 
     def start(order, after):

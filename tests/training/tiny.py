@@ -21,7 +21,7 @@ from headway.records import Cell, Trajectory
 from headway.settings import EvaluationSettings, TrainingSettings
 from headway.tasks.chain import Chain
 from headway.tasks.run import Settings
-from headway.training.group import Group, Tick
+from headway.training.group import Group
 
 TINY = Settings(
     task=Chain(vocab=5, blocks=((1,), (2,)), horizon=4),

@@ -63,12 +63,13 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def ask() -> Callable[..., Answer]:
-    """ask(server, path): one request, the path sent as it is written here."""
+    """ask(server, path): one request by whoever has the cookie, the path sent as it is written here."""
 
     def question(server: Server, path: str, method: str = "GET", **headers: str | None) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-        told = {"Host": f"127.0.0.1:{server.port}", **{key.replace("_", "-"): each for key, each in headers.items()}}
+        own = {"Host": f"127.0.0.1:{server.port}", "Cookie": f"{server.cookie}={server.guard.token}"}
+        told = {**own, **{key.replace("_", "-"): each for key, each in headers.items()}}
         for name, value in told.items():
             if value is not None:
                 connection.putheader(name, value)

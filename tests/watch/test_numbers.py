@@ -153,7 +153,7 @@ def test_every_kind_of_training_is_shown_while_it_runs(serve, ask, store):
         assert [each["identity"] for each in state["runs"]] == [cell.identity]
         assert [row["showable"] for row in state["cells"]] == [True]
         [run] = json.loads(ask(server, f"/run/{cell.identity}.json").text)["runs"]
-        assert run["label"].endswith("(running)") and run["progress"]["array"] == "loss"
+        assert run["label"].endswith("(running)") and run["progress"]["array"] == "accuracy"
         assert {each["array"] for each in run["measures"] if each["axes"] == "heads"} == {
             "attention_previous",
             "attention_relevant",

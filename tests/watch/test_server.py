@@ -2,6 +2,8 @@
 
 import json
 import socket
+import threading
+import time
 
 import pytest
 
@@ -87,7 +89,12 @@ def test_every_answer_carries_the_headers_that_protect_it(serve, ask, record, pa
     assert headers["server"].strip() == "Headway"
 
 
-@pytest.mark.parametrize("host", [None, "", "evil.example", "evil.example:8765", "127.0.0.1@evil.example", "[", "a:b"])
+REBOUND = ("[::1].evil", "[::1].evil:80", "[::1]evil", "localhost.evil", "127.0.0.1.evil", "localhost:80:80", "[::1]:")
+
+
+@pytest.mark.parametrize(
+    "host", [None, "", "evil.example", "evil.example:8765", "127.0.0.1@evil.example", "[", "a:b", *REBOUND]
+)
 def test_whoever_asks_by_another_name_is_sent_away(serve, ask, record, host):
     """A page elsewhere could have its own name point to this machine (DNS rebinding); its browser sends that name."""
     answer = ask(serve(), "/state.json", Host=host)
@@ -143,16 +150,17 @@ def test_a_mistake_of_ours_is_told_on_the_terminal_and_not_to_the_reader(serve, 
 def test_only_this_machine_is_served_unless_a_host_is_given(serve):
     server = serve()
     assert server.socket.getsockname()[0] == "127.0.0.1"
-    assert server.guard.token is None
-    assert server.url == f"http://127.0.0.1:{server.port}/"
+    assert server.url == f"http://127.0.0.1:{server.port}/?token={server.guard.token}"
 
 
-def test_with_a_host_nothing_is_shown_without_the_token(serve, ask, record):
-    server = serve("127.0.0.1")
+@pytest.mark.parametrize("host", [None, "127.0.0.1"])
+def test_nothing_is_shown_without_the_token_on_loopback_neither(serve, ask, record, host):
+    """Every user of a machine shares its loopback."""
+    server = serve(host)
     token = server.url.partition("?token=")[2]
     assert len(token) >= 32
     for path in ("/", "/state.json", f"/run/{record.identity}.json", "/?token=", f"/?token={token}x", "/nothing"):
-        answer = ask(server, path)
+        answer = ask(server, path, Cookie=None)
         assert answer.status == 403
         assert token not in answer.text and "made up" not in answer.text
     assert ask(server, "/", Cookie=f"{server.cookie}=wrong").status == 403
@@ -198,3 +206,52 @@ def test_a_taken_port_is_an_error_where_it_was_asked_for_and_passed_over_where_n
         monkeypatch.setattr("headway.watch.server.TRIED", 1)
         with open_server(tmp_path) as second:
             assert second.port != first.port
+
+
+def slow(server):
+    """A connection that has begun to ask and does not go on."""
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    connection.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+    return connection
+
+
+def test_a_thousand_readers_that_never_finish_keep_nobody_out(serve, ask, record):
+    server = serve()
+    waiting = [slow(server) for _ in range(1020)]
+    try:
+        assert ask(server, "/state.json").status == 200
+        assert sum(each.name.startswith("Thread-") for each in threading.enumerate()) < 1020
+    finally:
+        for each in waiting:
+            each.close()
+
+
+def test_who_sends_a_letter_now_and_then_is_sent_away_all_the_same(serve, record, monkeypatch):
+    monkeypatch.setattr("headway.watch.visits.ASKING", 0.3)
+    server = serve()
+    connection = slow(server)
+    connection.settimeout(0.05)
+    began, ended = time.monotonic(), False
+    while time.monotonic() - began < 15 and not ended:
+        try:
+            connection.sendall(b"x")
+            ended = connection.recv(1) == b""
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            ended = True
+    connection.close()
+    assert ended
+
+
+def test_one_runs_error_is_that_runs(serve, ask, record, store, monkeypatch):
+    """The page of all runs comes, and that run's own page says what is wrong."""
+
+    def fail(*told):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("headway.watch.shelf.any_view", fail)
+    server = serve()
+    assert ask(server, "/").status == 200
+    answer = ask(server, f"/run/{record.identity}")
+    assert answer.status == 422 and "too deep" in answer.text

@@ -118,10 +118,10 @@ def test_a_damaged_record_is_told_as_such(store, record, content):
     assert seen.state == "damaged" and seen.trouble
 
 
-def test_a_file_that_is_far_too_large_is_not_even_opened(store, record, monkeypatch):
+def test_nothing_is_read_of_a_file_that_is_far_too_large(store, record, monkeypatch):
     with (store.root / record.identity / "record.json").open("r+b") as file:
         file.truncate(100_000_000)
-    monkeypatch.setattr("headway.store.files.read", lambda path: pytest.fail("it was read"))
+    monkeypatch.setattr("headway.store.files.os.read", lambda *place: pytest.fail("it was read"))
     seen = Survey(store.root).look().cells[record.identity]
     assert (seen.state, "100000000 bytes" in seen.trouble) == ("damaged", True)
 

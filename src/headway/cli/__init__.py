@@ -6,13 +6,17 @@ Nothing here imports the accelerator before a run needs it, so that help is ther
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
+"""What a write may meet, which then names no file."""
 COMMANDS = {
     "run": "train what an experiment needs, then show claims, figures and a page",
     "watch": "the page of a run folder, live in a browser while runs go on",
@@ -53,12 +57,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         try:
             _dispatch(arguments)
         finally:
-            sys.stdout.flush()
+            incomplete = _left_out()
+            _flush()
+        if incomplete:
+            raise SystemExit(2)
     except KeyboardInterrupt:
         _leave("\nInterrupted. The same command goes on from what was saved.", 130)
     except BrokenPipeError:
-        # Whoever read along has seen enough (`headway --help | head`); Python would complain about it once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read along has seen enough (`headway --help | head`).
+        _hush()
         raise SystemExit(141) from None
     except Exception as error:
         words = _for_the_user(error)
@@ -104,9 +111,33 @@ def _for_the_user(error: Exception) -> str | None:
 
     if isinstance(error, (UserError, SettingsError, StoreError, ExperimentError)):
         return str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}. Choose another place, or make room there, and start again."
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in OF_THE_DISK):
+        where = "a file" if error.filename is None else error.filename
+        return f"{where}: {error.strerror}. Choose another place, or make room there, and start again."
     return None
+
+
+def _left_out() -> bool:
+    """Whether the command had to leave out records, which it has named."""
+    module = sys.modules.get("headway.experiments.left_out")
+    return module is not None and module.any_since_the_last_command()
+
+
+def _flush() -> None:
+    """Let the screen have everything; a file on a full disk in its place says so once, and not again at the end."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        _hush()
+        raise
+
+
+def _hush() -> None:
+    """Python would complain once more about a screen that takes nothing."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt(_signal: int, _frame: object) -> NoReturn:
@@ -114,5 +145,7 @@ def _interrupt(_signal: int, _frame: object) -> NoReturn:
 
 
 def _leave(text: str, code: int) -> NoReturn:
-    print(text, file=sys.stderr)
+    from headway.store.texts import visible  # a message may repeat what a broken file holds
+
+    print(visible(text), file=sys.stderr)
     raise SystemExit(code)

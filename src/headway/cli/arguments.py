@@ -107,13 +107,18 @@ def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tup
 
 
 def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
-    """The folders that were named, which must exist, or the usual ones that do."""
+    """The folders that were named, which must exist, or the usual ones that do; what dead processes left there goes."""
     if not folders:
         raise UserError("--from needs a folder or more, as in `--from results`.")
     for folder in folders:
         if folders != USUAL and not folder.is_dir():
             raise UserError(f"there is no folder {folder}. Run something first, or name another folder with --from.")
-    return [folder for folder in folders if folder.is_dir()]
+    found = [folder for folder in folders if folder.is_dir()]
+    from headway.store.tidying import tidy  # late: help does not wait for it
+
+    for folder in found:
+        tidy(folder)
+    return found
 
 
 def take_option(arguments: list[str], name: str, default: str | None) -> str | None:

@@ -41,8 +41,8 @@ def main(arguments: Sequence[str]) -> None:
     stores = folders_with_records(options.from_)
     from rich.console import Console
 
-    from headway.cli.outcome import all_findings, outcomes_from
     from headway.cli.verdict_tables import print_in_full, print_table
+    from headway.experiments.outcome import all_findings, outcomes_from
     from headway.store import Store
 
     findings = all_findings(outcomes_from([Store(folder) for folder in stores], options.grid, every=True))

@@ -25,20 +25,32 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
 
         show_plan(missing, len(cells), stores[0], 1 if engine is None else engine.workers or 1)
         raise SystemExit(0)
+    stores[0].tidy()
     if missing and engine is None:
         from headway.cli.screen import Screen
         from headway.sweep.compiled import kept_compiled
         from headway.sweep.here import run_cells
 
-        with kept_compiled(stores[0].root), Screen() as screen:
+        with Screen() as screen, kept_compiled(screen.note):
             run_cells(missing, stores[0], screen)
     elif missing and engine is not None:
         _hand_out(missing, stores[0], engine, options.detach)
+    _require_done(missing, stores[0])
     everything = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
     for keep in stores[1:]:
         for cell in everything:
             if stores[0].has(cell):
                 stores[0].copy_small(cell, keep)
+
+
+def _require_done(cells: Sequence[Cell], store: Store) -> None:
+    """Whoever computes says why it could not; should it ever not, nothing is shown as if it were complete."""
+    lost = [cell.identity for cell in cells if not store.has(cell)]
+    if lost:
+        raise UserError(
+            f"{len(lost)} of {len(cells)} cells were not computed, {lost[0]} first. "
+            "What was saved is whole; the same command goes on with it."
+        )
 
 
 def _engine(options: Options) -> Engine | None:

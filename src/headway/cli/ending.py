@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from
-from headway.cli.outcome import Outcome, all_findings
 from headway.cli.verdict_tables import print_verdicts
+from headway.experiments.left_out import tell, unfit
+from headway.experiments.outcome import Outcome, all_findings
+from headway.experiments.pages import draw_figures, write_report
 from headway.records import Finding
+from headway.store import Record
+from headway.store.output import tidy_outputs
 
 if TYPE_CHECKING:
     from headway.report.assemble import Shown
@@ -29,13 +32,15 @@ def show(
     print_verdicts(console, findings)
     if page is None:
         return findings
+    tidy_outputs(into)
+    tidy_outputs(into / "figures")
     console.print("\ndrawing figures and page ...", style="dim")
     drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
     written = [path for paths in drawn.values() for path in paths]
     write_report(outcomes, findings, page, commands, drawn, others)
     console.print()
     if written:
-        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True)
+        console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True, markup=False)
     offer(console, page)
     return findings
 
@@ -47,76 +52,37 @@ def offer(console: Console, page: Path) -> None:
         webbrowser.open(page.resolve().as_uri())
 
 
-def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
-    """Every figure of the experiment as PNG, PDF and SVG."""
-    from headway.report.figures import save
-
-    folder.mkdir(parents=True, exist_ok=True)
-    figures = experiment_from(outcome.experiment).draw(outcome.results)
-    return [path for name, figure in figures.items() for path in save(figure, folder / f"{outcome.name}-{name}")]
-
-
-def write_report(
-    outcomes: Sequence[Outcome],
-    findings: Sequence[tuple[str, Finding]],
-    page: Path,
-    commands: Sequence[str],
-    drawn: Mapping[str, Sequence[Path]],
-    others: Sequence[Shown] = (),
-) -> None:
-    """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
-    from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
-    from headway.report.page import FigureGroup, write_page
-
-    first, rest, groups = [], [], []
-    several = len({outcome.experiment for outcome in outcomes}) > 1
-    # The page opens with its first run: what the authors' code did shows the whole story.
-    for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
-        section = outcome.experiment if several else ""
-        drawable = worth_drawing(outcome.records).items()
-        own = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
-        first += own[:1]
-        rest += own[1:]
-        pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
-        if pictures:
-            heading = experiment_from(outcome.experiment).title
-            groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
-    portraits = portraits_among(record for outcome in outcomes for record in outcome.records.values())
-    portraits += portraits_among(each.record for each in others)
-    heading, introduction = _heading(outcomes)
-    runs = [*first, *others, *rest]  # if there is no room for all, something of everything
-    write_page(page, put_together(heading, introduction, runs, findings, groups, commands, portraits))
-
-
-def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
-    """What the page is called and what it says first."""
-    names = list(dict.fromkeys(outcome.experiment for outcome in outcomes))
-    if not names:
-        return "Headway: runs of this folder", ""
-    if len(names) > 4:
-        return f"Headway: {len(names)} experiments", f"{', '.join(names)}."
-    heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    return f"Headway: {heading}", " ".join(experiment_from(name).title for name in names)
-
-
-def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str, bytes]:
-    """The files of one kind by the name of their figure."""
-    return {path.stem.removeprefix(f"{outcome.name}-"): path.read_bytes() for path in paths if path.suffix == suffix}
-
-
 def write_markdown(
     outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]], path: Path, command: str
 ) -> None:
     """The verdicts and the stage boundaries of every run as a document."""
     from headway.report.document import NamedRun, write_document
 
+    titles = {outcome.called: outcome.experiment.title for outcome in outcomes}
     runs = [
-        NamedRun(outcome.experiment, outcome.grid, name, record.cell.settings, record.trajectory)
+        (NamedRun(outcome.called, outcome.grid, name, record.cell.settings, record.trajectory), record)
         for outcome in outcomes
-        for name, record in outcome.records.items()
+        for name, record in outcome.usable.items()
     ]
-    titles = {outcome.experiment: experiment_from(outcome.experiment).title for outcome in outcomes}
-    write_document(path, findings, runs, titles, command)
+    try:
+        write_document(path, findings, [run for run, _ in runs], titles, command)
+    except OSError:
+        raise
+    except Exception:
+        fitting = [run for run, record in runs if _has_rows(run, record)]
+        write_document(path, findings, fitting, titles, command)
+
+
+def _has_rows(run: Any, record: Record) -> bool:
+    """Whether the tables of a document can show it; else it is named."""
+    from headway.report.document import tables_of
+
+    try:
+        tables_of([run])
+        return True
+    except Exception as error:
+        tell(unfit(record, error))
+        return False
 
 
 def has_desktop() -> bool:

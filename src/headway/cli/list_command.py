@@ -17,6 +17,8 @@ from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
+from headway.store.kinds import revive_cell
+from headway.store.older import upgraded
 from headway.store.status import without_collecting
 
 USAGE = """\
@@ -25,6 +27,7 @@ The experiments, their grids, and how much of each is on disk; then every record
 examples:
   headway list
   headway list --from results     what a GPU found at paper scale
+  headway list --check            every number against its checksum
 """
 
 FIGURES = "figures"
@@ -41,6 +44,8 @@ class Options:
     """Folders with records; runs and results, where they are, if not given."""
     all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Read and name every record, however many there are."""
+    check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Read every number of every record and compare it with its checksum; ends with 1 if one is damaged or foreign."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -50,8 +55,9 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _show(options: Options) -> None:
-    closely = None if options.all else MOST_DONE
-    listings = {folder: Store(folder).status(closely=closely) for folder in folders_with_records(options.from_)}
+    closely = None if options.all or options.check else MOST_DONE
+    folders = folders_with_records(options.from_)
+    listings = {folder: Store(folder).status(thorough=options.check, closely=closely) for folder in folders}
     table = Table(box=None, padding=(0, 2))
     for heading in ("experiment", "grid", "on disk", "what it shows"):
         table.add_column(heading)
@@ -68,14 +74,34 @@ def _show(options: Options) -> None:
         print(f"\n{printable(str(folder))}:")
         for line in _lines([entry for entry in entries if entry.identity != FIGURES]):
             print(line)
+    if options.check:
+        _check([entry for entries in listings.values() for entry in entries if entry.identity != FIGURES])
+
+
+def _check(entries: Sequence[Entry]) -> None:
+    """How many are sound; 1 as the exit code if any is not."""
+    bad = [entry for entry in entries if entry.state in ("damaged", "foreign")]
+    done = sum(entry.state == "done" for entry in entries)
+    print(f"\n{done} records are as they were written; {len(bad)} are damaged or not ours.")
+    if bad:
+        raise SystemExit(1)
 
 
 def _run(description: Mapping[str, Any]) -> bytes:
     """What a cell computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
-    settings = description["settings"]
-    alone = {**settings, "references": []} if "references" in settings else settings
+    settings, source = description["settings"], description.get("source", "")
+    if not source and upgraded(settings) != settings:  # written by an older version
+        settings = revive_cell(description).describe()["settings"]
+    task = settings.get("task", {})
+    if task.get("references"):
+        settings = {**settings, "task": {**task, "references": []}}
     # Quicker than JSON, and tells 2 from 2.0 as JSON does; it is never read back.
-    return marshal.dumps([description["kind"], alone], 2)
+    return marshal.dumps([description["kind"], source, _in_order(settings)], 2)
+
+
+def _in_order(told: Any) -> Any:
+    """Names in an order that does not depend on who wrote them."""
+    return {name: _in_order(told[name]) for name in sorted(told)} if isinstance(told, dict) else told
 
 
 def _lines(entries: Sequence[Entry]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, folders_with_records
+from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, experiment_from, folders_with_records
 from headway.experiments import NAMES
 from headway.store import Store
 
@@ -53,8 +53,10 @@ def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway report", description=USAGE)
     stores = [Store(folder) for folder in folders_with_records(options.from_)]
     check_grids(options.grid)
+    for name in options.experiments:
+        experiment_from(name)
     from headway.cli.ending import show, write_markdown
-    from headway.cli.outcome import outcomes_from
+    from headway.experiments.outcome import outcomes_from
 
     # A document tells of what was not run, too.
     every = options.document is not None

@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
     from headway.cli.computing import compute, records_of
     from headway.cli.ending import show
-    from headway.cli.outcome import Outcome
+    from headway.experiments.outcome import Outcome
     from headway.records import Cell
     from headway.store import Store
 
@@ -110,8 +110,10 @@ def main(arguments: Sequence[str]) -> None:
     changes: dict[str, Any] = {}
     for each, group in cells.items():
         for run, cell in group.items():
-            changes |= changed_settings(experiments[each].GRIDS[grid][run], cell.settings)
-    outcomes = [Outcome(each, grid, records_of(group, stores), changes) for each, group in cells.items()]
+            changes |= changed_settings(experiments[each].grids[grid][run], cell.settings)
+    outcomes = [
+        Outcome(experiments[each], each, grid, records_of(group, stores), changes) for each, group in cells.items()
+    ]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])
 

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway.records import Cell
+from headway.store.texts import visible
 
 PLAIN_EVERY = 10.0
 """Seconds between lines where nobody sees a live table."""
@@ -50,7 +51,7 @@ class Screen(LiveScreen):
         self._cells: Sequence[Cell] = ()
 
     def note(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(visible(text), markup=False, highlight=False)
 
     def begin(self, cells: Sequence[Cell], position: int, steps: int) -> None:
         self._cells, self._start, self._step, self._steps = cells, position, position, steps

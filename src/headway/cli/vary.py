@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from headway.cli import UserError, computing
 from headway.cli.arguments import experiment_from
-from headway.cli.outcome import Outcome
 from headway.cli.vary_ending import Sweep, show_varied
 from headway.cli.vary_options import axes_from
+from headway.experiments.outcome import Outcome
 from headway.lookup import readable
 from headway.records import Cell
 from headway.settings.variation import changed, combinations, value_of
@@ -42,7 +42,7 @@ def run_varied(
 
     def outcomes() -> Iterator[tuple[Mapping[str, Any], Outcome]]:
         for values, group in zip(every, groups, strict=True):
-            yield values, Outcome(name, options.grid, computing.records_of(group, stores, among))
+            yield values, Outcome(experiment_from(name), name, options.grid, computing.records_of(group, stores, among))
 
     digest = hashlib.sha256(" ".join(cell.identity for cell in wanted).encode()).hexdigest()[:6]
     sweep = Sweep(name, options.grid, tuple(axes), digest, options.into, command)
@@ -70,5 +70,6 @@ def _require_still_different(cells: Mapping[str, Cell], varied: Mapping[str, Cel
 
 def _trained(cell: Cell) -> Any:
     """What a run is but for how it is looked at."""
-    names = [each.name for each in fields(cell.settings) if each.name not in ("evaluation", "references")]
-    return cell.kind, tuple((name, getattr(cell.settings, name)) for name in names)
+    settings = cell.settings.alone() if hasattr(cell.settings, "alone") else cell.settings
+    names = [each.name for each in fields(settings) if each.name != "evaluation"]
+    return cell.kind, tuple((name, getattr(settings, name)) for name in names)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from headway.cli.arguments import experiment_from, title
+from headway.cli.arguments import experiment_from
 from headway.cli.ending import offer
-from headway.cli.outcome import Outcome, place_of
 from headway.cli.verdict_tables import print_counts, print_variation
+from headway.experiments.outcome import Outcome, place_of
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
-from headway.store import files
+from headway.store.output import write_output
+from headway.store.texts import csv_cell
 
 if TYPE_CHECKING:
     from headway.report.page import FigureGroup, RunView
@@ -77,7 +78,7 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
     (print_variation if count <= MOST_TOLD else print_counts)(console, told)
     sweep.into.mkdir(parents=True, exist_ok=True)
     numbers = sweep.into / f"{sweep.key}.csv"
-    files.write(numbers, _table(sweep.settings, found).encode())
+    write_output(numbers, _table(sweep.settings, found).encode())
     console.print(f"\nnumbers  {numbers}", soft_wrap=True, markup=False)
     if page:
         figures = _draw(console, sweep, found)
@@ -86,8 +87,7 @@ def show_varied(sweep: Sweep, outcomes: Iterable[tuple[Mapping[str, Any], Outcom
 
 def _findings(outcome: Outcome, key: str) -> list[Finding]:
     """Without the reasons that we give for what fails: they are for the papers' settings."""
-    found = experiment_from(outcome.experiment).read(outcome.results)
-    return [replace(each, figures=key) for each in found]
+    return [replace(each, figures=key) for each in outcome.plain_findings()]
 
 
 def _views(outcome: Outcome, label: str) -> list[RunView]:
@@ -104,10 +104,10 @@ def _table(settings: Sequence[str], found: Found) -> str:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow([*settings, "claim", "quantity", "seed", "value", "holds"])
     for values, findings in found:
-        told = [value_in_words(value) for value in values.values()]
+        told = [csv_cell(value_in_words(value)) for value in values.values()]
         for each in findings:
             for seed, value, holds in zip(each.seeds, each.values, each.holds, strict=True):
-                rows.writerow([*told, each.claim, each.quantity, seed, repr(float(value)), holds])
+                rows.writerow([*told, csv_cell(each.claim), csv_cell(each.quantity), seed, repr(float(value)), holds])
     return text.getvalue()
 
 
@@ -138,7 +138,7 @@ def _write_page(
 ) -> None:
     from headway.report.page import Report, write_page
 
-    about = title(experiment_from(sweep.experiment))
+    about = experiment_from(sweep.experiment).title
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
     offer(console, write_page(sweep.into / f"{sweep.key}.html", report))

@@ -20,7 +20,7 @@ examples:
   headway watch                      the folder that `headway run` uses
   headway watch results              what a GPU found at paper scale
   headway watch --port 9000          on a port of your choice
-  headway watch --host 0.0.0.0       for other machines too; the address carries a token, which they need
+  headway watch --host 0.0.0.0       for other machines too, which need the address with its token
 """
 
 
@@ -47,17 +47,22 @@ def main(arguments: Sequence[str]) -> None:
     _serve(options)
 
 
+def _reason(error: OSError | UnicodeError) -> str:
+    """A name such as .. is no name of a machine, which Python finds out when it puts it into letters."""
+    return "that is no name of a machine" if isinstance(error, UnicodeError) else str(error.strerror or error)
+
+
 def _serve(options: Options) -> None:
     from headway.cli.ending import has_desktop
     from headway.watch import open_server
 
     try:
         server = open_server(options.folder, options.host, options.port)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         where = options.host or "this machine"
         port = "any port" if options.port is None else f"port {options.port}"
         raise UserError(
-            f"cannot listen on {where} at {port}: {error.strerror or error}. "
+            f"cannot listen on {where} at {port}: {_reason(error)}. "
             "Choose another with --port, or leave it out to get one that is free."
         ) from error
     with server:

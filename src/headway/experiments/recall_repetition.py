@@ -22,7 +22,7 @@ SHARES = {"quick": (0.5, 0.9), "paper": (0.25, 0.5, 0.95)}
 """Ours: the slides do not say which. With as many copies as pairs every slot holds the query's pair."""
 
 
-def _runs(grid: str) -> dict[str, Settings]:
+def _runs(grid: str) -> dict[str, Any]:
     """All of one shape, and to the same step: what overfits is seen at the end."""
     base = BASES[grid].changed(
         task=SIZES[grid], training={"steps": STEPS[grid], "tail": -1.0}, evaluation={"every": EVERY[grid]}

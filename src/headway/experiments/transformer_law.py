@@ -55,7 +55,7 @@ XAVIER = {"quick": ((8, 4), (8, 8), (16, 4)), "paper": ((32, 16), (32, 32), (32,
 """T and d at which the start is Xavier's, with an orthogonal embedding, which is as long for every d. Ours."""
 
 
-def _runs(grid: str) -> dict[str, Settings]:
+def _runs(grid: str) -> dict[str, Any]:
     """Shapes with repetition first, then from short plateaus to long ones: if time runs out, the least is lost."""
     base, (length, dimension) = BASES[grid], MIDDLE[grid]
     middle = base.changed(task={"length": length, "dimension": dimension})

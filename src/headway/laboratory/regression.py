@@ -7,25 +7,26 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
-from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from headway.records import Cell, Trajectory
 from headway.settings import RegressionSettings, TrainingSettings
 from headway.theory import Problem, State, full_problem, geometric, near_uniform, stack
 from headway.theory.flow import softmax
 from headway.theory.simulate import halfway, logit_loss
+from headway.training import program
 from headway.training.optimisers import Rates, optimiser
+from headway.training.program import ROOM, Member, Program
 from headway.training.randomness import TRAINING_SET, key_of
 
+MEASURED = ("loss", "attention", "values")
 
-class Fit(NamedTuple):
-    """One seed on its way: V_k and q_k, what the optimiser remembers, the loss, and when the levels were met."""
 
-    state: State
-    memory: optax.OptState
-    loss: Float[Array, ""]
-    met: Float[Array, " feature"]
+class Posed(NamedTuple):
+    """What a seed is given: its features, and where it starts."""
+
+    problem: Problem
+    start: State
 
 
 def regression(cell: Cell) -> Trajectory:
@@ -38,29 +39,38 @@ def regression(cell: Cell) -> Trajectory:
     settings: RegressionSettings = cell.settings
     ticks = log_steps(settings.steps, settings.points)
     with jax.enable_x64(settings.optimiser == "gd"):  # samples are far noisier than single precision
-        fit, problems, measured = _start(settings, cell.seeds), _problems(settings, cell.seeds), []
-        keys = jnp.stack([key_of(seed, TRAINING_SET) for seed in cell.seeds])
-        levels = jnp.asarray(halfway(geometric(settings.features, settings.ratio, settings.base)), fit.loss.dtype)
-        rates = _rates(settings, fit.loss.dtype)
-        how = (settings.optimiser, settings.batch)
-        for before, tick in pairwise([0, *ticks.tolist()]):
-            fit = _advance(how, problems, levels, settings.label_noise, rates, keys, fit, before, tick)
-            measured.append(jax.tree.map(np.asarray, _measure(problems, fit)))
-        boundaries = np.asarray(fit.met, np.float64)
-    with np.errstate(over="ignore"):  # what diverged may be too large for single precision, too
-        arrays = {name: np.stack([each[name] for each in measured], axis=1).astype(np.float32) for name in measured[0]}
-    finite = np.isfinite(arrays["loss"])
+        training = Program(_posed(settings.optimiser, settings.batch), _members(settings, cell.seeds), len(cell.seeds))
+        training.begin()
+        losses, measured = [], [training.probe()]
+        for before, tick in pairwise(ticks.tolist()):
+            for start in range(before, tick, ROOM):
+                losses.append(training.advance(start, min(start + ROOM, tick)))
+            measured.append(training.probe())
+        diverged = training.diverged_at()
+    arrays = {name: np.stack([each[name] for each in measured], axis=1).astype(np.float32) for name in MEASURED}
+    levels = halfway(geometric(settings.features, settings.ratio, settings.base))
+    boundaries = crossings(np.concatenate([*losses, measured[-1]["loss"][:, None]], axis=1), levels)
     clock, unit = ("evaluation", None) if settings.optimiser == "adamw" else ("time", settings.learning_rate)
     return Trajectory(
         seeds=cell.seeds,
         clocks={clock: ticks if unit is None else ticks * unit},
         arrays=arrays,
         clock_of=dict.fromkeys(arrays, clock),
-        facts={
-            "boundaries": boundaries if unit is None else boundaries * unit,
-            "diverged_at": np.where(finite.all(axis=1), -1, ticks[np.argmin(finite, axis=1)]),
-        },
+        facts={"boundaries": boundaries if unit is None else boundaries * unit, "diverged_at": diverged},
     )
+
+
+def crossings(
+    losses: Float[np.ndarray, "seed step"], levels: Float[np.ndarray, " level"]
+) -> Float[np.ndarray, "seed level"]:
+    """When the loss first went through each level, by a line between the losses before and after the step; or never."""
+    found = np.full((len(losses), len(levels)), np.inf)
+    for row, level in np.ndindex(found.shape):
+        below = np.flatnonzero(losses[row, 1:] <= levels[level])
+        if len(below):
+            before, after = (float(each) for each in losses[row, below[0] : below[0] + 2])
+            found[row, level] = below[0] + (before - levels[level]) / (before - after)
+    return found
 
 
 def log_steps(steps: int, points: int) -> Int[np.ndarray, " tick"]:
@@ -93,82 +103,58 @@ def draw(
     return samples, jnp.sqrt(label_noise) * jax.random.normal(for_noise, (batch, size), dtype)
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _advance(
-    how: tuple[str, int],
-    problems: Problem,
-    levels: Float[Array, " feature"],
-    label_noise: Any,
-    rates: Rates,
-    keys: Key[Array, " seed"],
-    fits: Fit,
-    first: Any,
-    last: Any,
-) -> Fit:
-    """From step `first` to step `last`; both are traced, so that one program walks every stretch."""
-    method, batch = _method(how[0], rates), how[1]
+@functools.cache
+def _posed(word: str, batch: int) -> program.Problem:
+    """As the one program takes it: what is minimised is sampled or not, what is reported is the population's loss."""
 
-    def one(problem: Problem, key: PRNGKeyArray, fit: Fit) -> Fit:
-        def objective(state: State, number: Any) -> Float[Array, ""]:
-            if how[0] == "gd":
-                return jnp.asarray(logit_loss(problem, state))
-            drawn = draw(problem, jax.random.fold_in(key, number), batch, label_noise, levels.dtype)
-            return sample_loss(problem, state, *drawn)
+    def draw_samples(member: Member, data: Posed, step: Any) -> tuple[Any, Array]:
+        if word == "gd":
+            return data.problem, jnp.ones(1, bool)
+        key = jax.random.fold_in(key_of(member.seed, TRAINING_SET), step)
+        label_noise, dtype = member.numbers[1], data.start.values.dtype
+        return (data.problem, draw(data.problem, key, batch, label_noise, dtype)), jnp.ones(batch, bool)
 
-        def step(number: Any, fit: Fit) -> Fit:
-            updates, memory = method.update(jax.grad(objective)(fit.state, number), fit.memory, fit.state)
-            state: Any = optax.apply_updates(fit.state, updates)
-            loss = jnp.asarray(logit_loss(problem, state))
-            # A line between the losses before and after the step says when it went through a level.
-            when = number + (fit.loss - levels) / (fit.loss - loss)
-            met = jnp.where(jnp.isinf(fit.met) & (loss <= levels), when, fit.met)
-            return Fit(state, memory, loss, met)
+    def gradient(_member: Member) -> Any:
+        def of_batch(state: State, drawn: Any, _weights: Array, _key: Any) -> tuple[Float[Array, ""], State]:
+            problem = drawn if word == "gd" else drawn[0]
+            value, slope = jax.value_and_grad(lambda state: jnp.asarray(logit_loss(problem, state)))(state)
+            if word == "gd":
+                return value, slope
+            return value, jax.grad(lambda state: sample_loss(problem, state, *drawn[1]))(state)
 
-        return jax.lax.fori_loop(first, last, step, fit)
+        return of_batch
 
-    return jax.vmap(one)(problems, keys, fits)
-
-
-@jax.jit
-def _measure(problems: Problem, fits: Fit) -> dict[str, Array]:
-    def one(problem: Problem, fit: Fit) -> dict[str, Any]:
+    def measure(state: State, _member: Member, data: Posed) -> dict[str, Any]:
+        problem = data.problem
         return {
-            "loss": fit.loss,
-            "attention": softmax(problem, fit.state.attention)[:, : problem.count],
-            "values": fit.state.values @ problem.features.T,
+            "loss": jnp.asarray(logit_loss(problem, state)),
+            "attention": softmax(problem, state.attention)[:, : problem.count],
+            "values": state.values @ problem.features.T,
         }
 
-    return jax.vmap(one)(problems, fits)
-
-
-def _method(word: str, rates: Rates) -> optax.GradientTransformationExtraArgs:
-    plain = TrainingSettings(optimiser="adamw" if word == "adamw" else "sgd", schedule="constant")
-    return optimiser(plain, rates, 1)
-
-
-def _rates(settings: RegressionSettings, dtype: Any) -> Rates:
-    """No momentum and no clipping: the flow has neither."""
-    return Rates(*(jnp.asarray(rate, dtype) for rate in (settings.learning_rate, settings.weight_decay, 0.0, 0.0)))
-
-
-def _problems(settings: RegressionSettings, seeds: tuple[int, ...]) -> Problem:
-    """One problem a seed, each with features of its own, stacked; in the precision of the moment."""
-    problems = [_problem(settings, seed) for seed in seeds]
-    return jax.tree.map(lambda *parts: jnp.stack([jnp.asarray(part) for part in parts]), *problems)
-
-
-def _problem(settings: RegressionSettings, seed: int) -> Problem:
-    strengths = geometric(settings.features, settings.ratio, settings.base)
-    return full_problem(
-        strengths, length=settings.length, heads=settings.heads, dimension=settings.dimension, seed=seed
+    plain = TrainingSettings(optimiser="adamw" if word == "adamw" else "sgd", schedule="constant", clip=0.0)
+    return program.Problem(
+        begin=lambda member: (member.given.start, member.given),
+        draw=draw_samples,
+        gradient=gradient,
+        optimiser=lambda member: optimiser(plain, member.numbers[0], 1),
+        rate=lambda member, _state: member.numbers[0].learning_rate,
+        probe=measure,
+        facts=lambda _member, _data: {},
+        noise_key=lambda member, _step: key_of(member.seed, TRAINING_SET),
+        noisy_every=0,
     )
 
 
-def _start(settings: RegressionSettings, seeds: tuple[int, ...]) -> Fit:
-    """V_k = 0 and q_k = log s_k, the s_k of the flow's own start."""
-    drawn = [near_uniform(_problem(settings, seed), seed, noise=settings.noise**0.5) for seed in seeds]
-    state = jax.tree.map(jnp.asarray, stack([State(each.values, np.log(each.attention)) for each in drawn]))
-    method = _method(settings.optimiser, _rates(settings, state.values.dtype))
-    loss = jnp.asarray(jax.vmap(logit_loss)(_problems(settings, seeds), state))
-    met = jnp.full((len(seeds), settings.features), jnp.inf, loss.dtype)
-    return Fit(state, jax.vmap(method.init)(state), loss, met)
+def _members(settings: RegressionSettings, seeds: tuple[int, ...]) -> Member:
+    """One problem a seed, each with features of its own, and V_k = 0 and q_k = log s_k, the s_k of the flow's start."""
+    strengths = geometric(settings.features, settings.ratio, settings.base)
+    sizes: dict[str, Any] = {"length": settings.length, "heads": settings.heads, "dimension": settings.dimension}
+    problems = [full_problem(strengths, seed=seed, **sizes) for seed in seeds]
+    drawn = [near_uniform(each, seed, noise=settings.noise**0.5) for each, seed in zip(problems, seeds, strict=True)]
+    start = jax.tree.map(jnp.asarray, stack([State(each.values, np.log(each.attention)) for each in drawn]))
+    posed = jax.tree.map(lambda *parts: jnp.stack([jnp.asarray(part) for part in parts]), *problems)
+    # No momentum and no clipping: the flow has neither.
+    rates = Rates(*(jnp.full(len(seeds), rate) for rate in (settings.learning_rate, settings.weight_decay, 0.0, 0.0)))
+    noise = jnp.full(len(seeds), settings.label_noise)
+    return Member(jnp.asarray(seeds, jnp.uint32), (rates, noise), Posed(posed, start))

@@ -56,6 +56,11 @@ def about_of(settings: Any, provenance: Mapping[str, Any], trajectory: Trajector
     return said if isinstance(said, About) else _from_what_is_there(settings, trajectory)
 
 
+def context_of(settings: Any) -> int | None:
+    """How many tokens a model reads that is there to be compared with; None for one that reads everything."""
+    return getattr(getattr(settings, "task", None), "context", None) or getattr(settings, "context", None)
+
+
 def drawable(clock_of: Mapping[str, str]) -> bool:
     """Whether a run with these arrays, each on its clock, has a curve over time to draw."""
     return any(clock_of.get(name) in CLOCKS for name in PROGRESS)

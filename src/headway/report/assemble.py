@@ -11,16 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.records import Finding, Trajectory, plain
-from headway.report.about import PROGRESS, drawable
+from headway.report.about import PROGRESS, context_of, drawable
 from headway.report.build import run_view
 from headway.report.page import FigureGroup, Report, RunView
 from headway.report.page.flow_payload import is_portrait
+from headway.report.page.run_payload import MOST_PICTURES
 from headway.store import Record
 from headway.store.kinds import summary
 
 OTHERS = "Other runs in this folder"
 """The title of runs that belong to no experiment that is shown."""
-MOST_BYTES = 10_000_000
+MOST_BYTES = 20_000_000
 """Of all runs' numbers on one page; what does not fit is named instead."""
 MOST_NAMED = 3
 """Runs without room that are named one by one."""
@@ -58,7 +59,7 @@ def worth_drawing(records: Mapping[str, Record]) -> dict[str, Record]:
     runs = {name: record for name, record in records.items() if can_draw(record) and has_times(record)}
 
     def rank(name: str) -> tuple[bool, bool]:
-        compared = getattr(runs[name].cell.settings, "context", None) is not None
+        compared = context_of(runs[name].cell.settings) is not None
         return compared, not has_pictures(runs[name])
 
     return {name: runs[name] for name in sorted(runs, key=rank)}
@@ -165,13 +166,21 @@ def _fitting(runs: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
         if each.record.identity in seen or not can_draw(each.record):
             continue
         seen.add(each.record.identity)
-        size = sum(stamp["bytes"] for name, stamp in each.record.files.items() if "trajectory" in name)
-        if size <= room or not fitting:
+        # Once the page is full, nothing more is read to find that out.
+        size = _room(each.record.trajectory) if room > 0 else MOST_BYTES
+        if size > room and fitting:
+            without.append(each.label)
+        else:
             fitting.append(each)
             room -= size
-        else:
-            without.append(each.label)
     return fitting, without
+
+
+def _room(trajectory: Trajectory) -> int:
+    """About how many bytes a run takes on the page: curves as they are, a picture's weights in a byte each."""
+    pictures = sum(values.size for values in trajectory.arrays.values() if values.ndim == 6)
+    curves = (values for name, values in trajectory.arrays.items() if values.ndim < 6 and name != "train_loss")
+    return min(pictures, MOST_PICTURES) + 4 * sum(values.size for values in curves)
 
 
 def _left_out(labels: Sequence[str]) -> str:

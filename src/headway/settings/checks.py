@@ -14,6 +14,18 @@ from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 LARGEST = 2**63 - 1
 """No whole number may be larger, or a file, an array or a seed could not hold it."""
 MOST_LETTERS = 400
+SMALL_COUNT = 1000
+"""What is not larger need not be looked up."""
+MOST_WHOLE = 10**9
+"""Of a size: what a machine could ever hold of it, and products of a few still fit 64 bits."""
+MOST = {
+    **dict.fromkeys(("heads", "features", "columns", "rows", "copies", "pairs"), 10_000),
+    **dict.fromkeys(("blocks", "layers"), 1000),
+    **dict.fromkeys(("order", "lag"), 4096),
+    **dict.fromkeys(("points", "snapshots"), 1_000_000),
+    **dict.fromkeys(("steps", "patience", "samples"), 10**12),
+}
+"""By the last word of a name: what pages, tables and programs have one part for each of is bounded more tightly."""
 
 
 class SettingsError(ValueError):
@@ -109,6 +121,9 @@ def _is_real(kind: Any) -> bool:
 def require_whole(name: str, value: Any, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         refuse(f"{name} is {told(value)}, but it must be a whole number of at least {least}.")
+    if value > SMALL_COUNT:
+        most = MOST.get("lag" if name.startswith("a lag ") else name.rpartition(".")[2], MOST_WHOLE)
+        require(value <= most, f"{name} is {value}, but it may be {most} at most.")
 
 
 def require_number(

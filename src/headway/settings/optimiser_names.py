@@ -35,7 +35,7 @@ def factory_of(name: str) -> Any:
     import optax
 
     for home in (optax, optax.contrib):
-        found = getattr(home, name, None) if name.isidentifier() else None
+        found = getattr(home, name, None) if name.isidentifier() and not name.startswith("_") else None
         if inspect.isfunction(found) and "learning_rate" in inspect.signature(found).parameters:
             return found
     known = names()
@@ -54,7 +54,7 @@ def names() -> list[str]:
         name
         for home in (optax, optax.contrib)
         for name, value in vars(home).items()
-        if inspect.isfunction(value) and _is_optimiser(value)
+        if inspect.isfunction(value) and not name.startswith("_") and _is_optimiser(value)
     }
     return sorted({*OWN, *found})
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
 from headway.settings.given import Given, given
 
-Arguments = tuple[tuple[str, float], ...]
+Arguments = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,10 @@ def changed(settings: Any, values: Mapping[str, Any]) -> Any:
     for name, value in values.items():
         group, _, own = name.rpartition(".")
         groups.setdefault(group, {})[own] = value
+    own = groups.pop("", {})
+    for name in own:
+        kind_of(settings, name)  # A whole group is no setting.
     try:
-        own = groups.pop("", {})
         return replace(
             settings, **own, **{name: replace(getattr(settings, name), **each) for name, each in groups.items()}
         )

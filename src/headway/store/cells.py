@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from headway.records import Cell
-from headway.store import failure, heartbeat, small
-from headway.store.errors import Busy, StoreError, explained
+from headway.store import failure, heartbeat, small, tidying
+from headway.store.errors import StoreError, explained
 from headway.store.kinds import IDENTITY, checked_identity
 from headway.store.lock import locked
 from headway.store.record import Record, read_named
@@ -35,7 +34,7 @@ class Store:
         folder = self.root / checked_identity(cell)
         record = self._verified(cell)
         if record is not None:
-            self._clear_up(folder)
+            tidying.tidy_cell(folder)
             yield Work(cell, folder, record)
             return
         with explained(self.root, "making the folder for the runs"):
@@ -102,12 +101,8 @@ class Store:
             return work.place(trajectory, record.provenance, reduced=reduced)
 
     def tidy(self) -> None:
-        """Remove what processes left that died with their record in place: nobody opens such a cell again."""
-        names = {path.name for path in self.root.iterdir()} if self.root.is_dir() else set()
-        for stem in {name.partition(".")[0] for name in names if "." in name} & names:
-            with suppress(StoreError):
-                read_named(self.root, stem)
-                self._clear_up(self.root / stem)
+        """Remove what processes left that died, such as the lock of a cell that is done: nobody opens it again."""
+        tidying.tidy(self.root)
 
     def _whole(self, cell: Cell) -> Record | None:
         identity = checked_identity(cell)
@@ -118,16 +113,6 @@ class Store:
         if record is not None:
             record.verify()
         return record
-
-    def _clear_up(self, folder: Path) -> None:
-        """Remove what a process left that died between putting the record in place and tidying."""
-        partial = folder.with_name(f"{folder.name}.partial")
-        if not (partial.exists() or _lock(folder).exists() or heartbeat.beat_of(folder).exists()):
-            return
-        # Another process may be at it, or the store may be read-only: then it stays.
-        with suppress(Busy, StoreError), locked(_lock(folder), wait=False, on_wait=None):
-            shutil.rmtree(partial, ignore_errors=True)
-            heartbeat.forget(folder)
 
 
 def _lock(folder: Path) -> Path:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+WIDE, NARROW = ("float32", "float64"), ("float16", "steps")
 STEPS = 254
 NOT_A_NUMBER = 255
 """The byte of a share that a diverged seed does not have."""
@@ -19,6 +21,11 @@ def narrow(values: np.ndarray, to: str) -> tuple[np.ndarray, dict[str, str]]:
         steps = np.rint(np.where(known, values, 0) * STEPS)
         return np.where(known, steps, NOT_A_NUMBER).astype(np.uint8), how
     return values.astype(to), how
+
+
+def is_known(how: Any) -> bool:
+    """Whether `widen` may follow it: other names of types ask for any amount of memory."""
+    return isinstance(how, dict) and how.get("from") in WIDE and how.get("to") in NARROW
 
 
 def widen(values: np.ndarray, how: Mapping[str, str]) -> np.ndarray:

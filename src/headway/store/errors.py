@@ -38,6 +38,8 @@ def explained(path: Path, doing: str) -> Generator[None]:
             remedy = "Free some space and start again: what was saved before is whole and the run goes on there."
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             remedy = "Choose another folder for the runs, or make this one writable."
+        elif error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ESTALE):
+            remedy = "Something removed it or put something else there while the run went on. Start again."
         else:
             remedy = "What was saved before is whole; start again once the cause is removed."
         raise StoreError(path, f"{doing} failed: {error.strerror or error}", remedy, "unwritable") from error

@@ -54,8 +54,8 @@ def beating(folder: Path) -> Generator[None]:
     """Beat for the cell of that folder; where nothing can be written, the store will say so itself."""
     path = beat_of(folder)
     told = {"format": FORMAT, "host": socket.gethostname(), "pid": os.getpid(), "machine": machine()}
-    with suppress(OSError):
-        path.write_bytes(files.seal(told))
+    with suppress(OSError), os.fdopen(files.create(path), "wb") as file:
+        file.write(files.seal(told))
     _HEART.take(path)
     try:
         yield
@@ -188,7 +188,7 @@ class _Heart:
             for path in paths:
                 # By the kernel, or by the server of the file system: not by this process's idea of the time.
                 with suppress(OSError):
-                    os.utime(path)
+                    os.utime(path, follow_symlinks=False)
 
 
 _HEART = _Heart()

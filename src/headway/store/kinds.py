@@ -14,13 +14,17 @@ from headway import registry
 from headway.records import Cell, Open, plain
 from headway.store.files import canonical
 from headway.store.older import upgraded
-from headway.store.revival import MANY
 
+MANY = 4096
+"""So many different settings are remembered."""
 IDENTITY = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{16}")
 
 
 def checked_identity(cell: Cell) -> str:
     """The name of a cell's folder."""
+    own = getattr(cell.settings, "KIND", cell.kind)
+    if own != cell.kind:
+        raise ValueError(f"a cell of the kind {cell.kind!r} holds settings of the kind {own!r}.")
     identity = cell.identity
     if not IDENTITY.fullmatch(identity):
         raise ValueError(f"{identity!r} cannot name a folder of the store.")
@@ -41,7 +45,8 @@ def revive_cell(description: Mapping[str, Any]) -> Cell:
 @lru_cache(MANY)
 def _settings(kind: str, told: str, source: str) -> Any:
     """Ten thousand cells share a few settings: each is made and checked once."""
-    return registry.settings_of(kind, upgraded(kind, json.loads(told)), source)
+    # A user's task may call a setting by what was once a name of ours: only ours were ever renamed.
+    return registry.settings_of(kind, json.loads(told) if source else upgraded(json.loads(told)), source)
 
 
 def named_by(description: Mapping[str, Any], text: str = "") -> str:

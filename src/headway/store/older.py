@@ -26,7 +26,7 @@ _PLATEAU_TRAINING = {
 """What trainings until the end of a plateau had without saying so."""
 
 
-def upgraded(kind: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def upgraded(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """The description of the same settings in the names of today; what is no old description comes back as it is."""
     groups = {name: value for name, value in settings.items() if isinstance(value, dict)}
     if "task" not in groups:
@@ -36,7 +36,7 @@ def upgraded(kind: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
     # Windows and comparisons were settings of their own.
     moved = {name: rest.pop(name) for name in ("context", "references") if name in rest}
     new["task"] = new["task"] | moved
-    if kind == "construction":
+    if "sharpness" in rest:  # A solution made by hand had the chain alone.
         new["task"] = {"context": None, "references": []} | new["task"]
     if "training" in new and "evaluation" not in new:
         new |= _of_plateau(new["training"])

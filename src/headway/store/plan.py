@@ -42,7 +42,7 @@ def announced(root: Path, cells: Sequence[Cell]) -> Generator[None]:
     # Whether what lies there can be read, and whether there is such a kind, is found out by who opens it.
     missing = [cell for cell in wanted if not os.path.lexists(root / cell.identity)]
     path = root / f"sweep-{secrets.token_hex(8)}.plan"
-    _sweep(root)
+    sweep(root)
     descriptor = _write(path, missing) if missing else None
     try:
         yield
@@ -64,7 +64,7 @@ def _write(path: Path, cells: Sequence[Cell]) -> int | None:
     descriptor = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         # Locked before it has its name: from then on nobody takes it for a leftover.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with open(descriptor, "wb", closefd=False) as file:
@@ -80,7 +80,7 @@ def _write(path: Path, cells: Sequence[Cell]) -> int | None:
     return descriptor
 
 
-def _sweep(root: Path) -> None:
+def sweep(root: Path) -> None:
     """Remove what killed processes left, half-written plans too; a read-only store keeps them."""
     for path in (*_paths(root), *_paths(root, files.TEMPORARY)):
         if not is_locked(path):

@@ -11,6 +11,7 @@ the old checkpoint with all its files, or the new one with all of its; files tha
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import re
 import shutil
@@ -52,6 +53,8 @@ class Progress:
 def begin(folder: Path, cell: Cell, begun: Mapping[str, Any]) -> None:
     """A new folder for the unfinished work on `cell`, which says by which code it was begun."""
     folder.mkdir(exist_ok=True)
+    if folder.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(folder))
     content = {"format": FORMAT, "version": VERSION, "cell": cell.describe(), "begun": dict(begun)}
     files.write(folder / CELL, files.seal(content))
     files.settle(folder)
@@ -164,7 +167,7 @@ def _require_beginning(folder: Path) -> None:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    content = files.parse(files.read(path))
+    content = files.parse(files.read(path, files.MOST_JSON))
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         raise ValueError(f"{path.name} was written by another version of Headway or by something else")
     return files.unseal(content)

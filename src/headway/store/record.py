@@ -14,7 +14,7 @@ import numpy as np
 
 from headway.records import Cell, Trajectory
 from headway.store import arrays, files
-from headway.store.coarse import widen
+from headway.store.coarse import is_known, widen
 from headway.store.errors import MOVE, OTHER, StoreError
 from headway.store.files import Stamp
 from headway.store.kinds import checked_identity, named_by, revive_cell
@@ -135,7 +135,7 @@ def glance(root: Path, identity: str) -> Mapping[str, Any]:
 def _content(folder: Path) -> dict[str, Any]:
     """What `record.json` says, if it is one of our format and version; its seal is not yet checked."""
     try:
-        content = files.parse(files.read(folder / RECORD))
+        content = files.parse(files.read(folder / RECORD, files.MOST_JSON))
     except (FileNotFoundError, NotADirectoryError) as error:
         if not folder.exists():
             remedy = "Check the name, or run the cell first."
@@ -211,6 +211,11 @@ def _require_tables(record: Record) -> None:
             raise ValueError(f"its {name} is not a set of named values")
     if not all(isinstance(clock, str) for clock in record.clock_of.values()):
         raise ValueError("its clock_of does not name clocks")
+    for name in ("provenance", "reduced"):
+        files.require_shallow(getattr(record, name))
+    coarse = record.reduced.get("arrays", {})
+    if not isinstance(coarse, dict) or not all(map(is_known, coarse.values())):
+        raise ValueError("its arrays were reduced in a way that this Headway does not know")
 
 
 def _require_files(folder: Path, named: Mapping[str, Stamp]) -> None:

@@ -1,4 +1,4 @@
-"""Compiled programs are kept in the folder of the runs, so that a shape is compiled once, whoever computes it.
+"""Compiled programs are kept in the user's own cache folder, so that a shape is compiled once for all runs.
 
 JAX writes into its cache without care for others: a reader can meet half a file, and what a killed process left half
 written stays. So every process has a folder of its own, into which it takes what there is, and from which it gives what
@@ -10,8 +10,8 @@ import os
 import platform
 import secrets
 import shutil
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from jax.experimental.compilation_cache import compilation_cache
 
 from headway.store.errors import Busy, StoreError
 from headway.store.lock import is_locked, locked
+from headway.sweep.cache_folder import Untrusted, is_ours, own_folder
 
-FOLDER = ".compiled"
 OWN = ".own-"
 LEAST_SECONDS = 0.2
 """What compiles faster than this is not worth a file."""
@@ -33,34 +33,52 @@ CHOICES = {
 }
 _shares: list[tuple[Path, Path]] = []
 """(own, common) folders in use, the innermost last."""
+MOST_BYTES = 2 << 30
+"""Of all programs of a kind of machine; beyond it the oldest go."""
 
 
 @contextmanager
-def kept_compiled(root: Path) -> Generator[None]:
-    """Use and keep compiled programs in the runs' folder meanwhile; who chose another place for them keeps it."""
+def kept_compiled(note: Callable[[str], None]) -> Generator[None]:
+    """Use and keep compiled programs meanwhile; who chose another place for them keeps it.
+
+    A cache that others could have written is not used, and `note` is told so in one sentence.
+    """
     if getattr(jax.config, PLACE) is not None:
         yield
         return
-    common = root / FOLDER / kind_of_machine()
-    own = common / f"{OWN}{secrets.token_hex(8)}"
+    with ExitStack() as held:
+        # Only the cache may fail in silence: an error of what is done meanwhile is the caller's, and must reach it.
+        with suppress(Busy, StoreError, OSError):
+            try:
+                place = own_folder()
+            except Untrusted as reason:
+                note(str(reason))
+                place = None
+            if place is not None:
+                common = place / kind_of_machine()
+                common.mkdir(mode=0o700, exist_ok=True)
+                own = common / f"{OWN}{secrets.token_hex(8)}"
+                own.mkdir(mode=0o700)
+                held.enter_context(locked(own.with_name(own.name + ".lock"), wait=False, on_wait=None))
+                held.enter_context(_used(own, common))
+        yield
+
+
+@contextmanager
+def _used(own: Path, common: Path) -> Generator[None]:
+    """Let JAX work in the folder `own`, which takes from `common` and gives to it."""
+    _sweep(common)
+    before = {name: getattr(jax.config, name) for name in CHOICES}
+    _use(str(own), CHOICES)
+    _shares.append((own, common))
     try:
-        own.mkdir(parents=True)
-    except OSError:
-        yield  # A store that cannot be written will say so itself when it matters.
-        return
-    with suppress(Busy, StoreError), locked(own.with_name(own.name + ".lock"), wait=False, on_wait=None):
-        _sweep(common)
-        before = {name: getattr(jax.config, name) for name in CHOICES}
-        _use(str(own), CHOICES)
-        _shares.append((own, common))
-        try:
-            share()
-            yield
-        finally:
-            share()
-            _shares.pop()
-            _use(None, before)
-            shutil.rmtree(own, ignore_errors=True)
+        share()
+        yield
+    finally:
+        share()
+        _shares.pop()
+        _use(None, before)
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def share() -> None:
@@ -69,7 +87,8 @@ def share() -> None:
         for source, destination in ((common, own), (own, common)):
             with suppress(OSError):
                 for path in source.iterdir():
-                    if path.is_file() and not path.name.startswith(".") and not (destination / path.name).exists():
+                    wanted = not path.name.startswith(".") and not os.path.lexists(destination / path.name)
+                    if wanted and is_ours(path):
                         _put(path, destination / path.name)
 
 
@@ -111,3 +130,15 @@ def _sweep(common: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
             with suppress(OSError):
                 path.with_name(path.name + ".lock").unlink()
+    _prune(common)
+
+
+def _prune(common: Path) -> None:
+    """Remove the oldest programs of more than `MOST_BYTES`; who uses one has a name of its own for it."""
+    with suppress(OSError):
+        found = [(path, os.lstat(path)) for path in common.iterdir() if not path.name.startswith(".")]
+        room = MOST_BYTES
+        for path, told in sorted(found, key=lambda each: -each[1].st_mtime):
+            room -= told.st_size
+            if room < 0:
+                path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -11,9 +12,10 @@ from typing import NoReturn
 
 from headway import registry
 from headway.records import Cell
-from headway.store import Store, files
+from headway.store import Store, StoreError, files
 from headway.store import failure as failures_on_disk
 from headway.store.errors import explained
+from headway.store.output import own_folder
 from headway.store.plan import announced
 from headway.sweep.bundle import Bundle, cut, encode, waves
 from headway.sweep.engines import Engine, Order, Started
@@ -21,6 +23,8 @@ from headway.sweep.tally import Count, Tally, failures
 
 FOLDER = ".sweep"
 """Orders, and the logs of workers."""
+ROOM = 1 << 16
+"""Bytes that a folder must take for its workers to work, and to say why they cannot."""
 LOOK = 1.0
 """Seconds between two looks at the folders."""
 
@@ -120,11 +124,20 @@ def _require_done(store: Store, cells: Sequence[Cell], trouble: str) -> None:
             f"{store.root}/*{failures_on_disk.SUFFIX}; the same command tries them again."
         )
     if lost:
+        _require_writable(store.root)
         last = f" The last words of a worker: {trouble.splitlines()[-1]}" if trouble else ""
         raise SweepError(
             f"{len(lost)} of {len(cells)} cells were lost with their workers, again and again.{last} "
             "What was saved is whole; the same command goes on with it."
         )
+
+
+def _require_writable(root: Path) -> None:
+    """A disk that takes nothing takes no worker's last words either: try it, and say what is wrong with it."""
+    probe = root / f".room-{secrets.token_hex(8)}"
+    with explained(root, "writing there"):
+        files.write(probe, bytes(ROOM))
+        probe.unlink()
 
 
 @contextmanager
@@ -133,13 +146,21 @@ def _order(bundles: Sequence[Bundle], store: Store, *, keep: bool) -> Generator[
     folder = store.root / FOLDER
     path = folder / f"{secrets.token_hex(4)}.json"
     with explained(folder, "writing the order of the sweep"):
-        folder.mkdir(parents=True, exist_ok=True)
+        _require_own(own_folder(folder))
         files.write(path, encode(bundles).encode())
     try:
         yield Order(store.root, path, len(bundles), registry.files())
     finally:
         if not keep:
             _remove(folder, path.stem)
+
+
+def _require_own(folder: Path) -> None:
+    """What lies there is carried out by workers, and Slurm's jobs unpickle theirs: nobody else may write it."""
+    if folder.stat().st_uid != os.geteuid():
+        remedy = "Remove it when nothing runs there, or choose another folder for the runs."
+        raise StoreError(folder, "the orders of workers there belong to another user", remedy, "foreign")
+    folder.chmod(0o700)
 
 
 def _remove(folder: Path, stem: str) -> None:

@@ -8,6 +8,7 @@ from typing import TextIO
 import numpy as np
 
 from headway.records import Cell
+from headway.store.texts import visible
 from headway.sweep.watch import Silence
 
 EVERY = 30.0
@@ -23,7 +24,7 @@ class Told(Silence):
         self._steps = 0
 
     def note(self, text: str) -> None:
-        self._file.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+        self._file.write(f"{time.strftime('%H:%M:%S')} {visible(text)}\n")
         self._file.flush()
 
     def begin(self, cells: Sequence[Cell], position: int, steps: int) -> None:

@@ -65,7 +65,7 @@ def work(bundles: Sequence[Bundle], store: Store, watch: Watch) -> int:
     """Compute the bundles, and first whatever they are compared with, if nobody has; the exit code."""
     needed = [reference for bundle in bundles for cell in bundle.cells for reference in cell.references()]
     missing = [cell for cell in dict.fromkeys(needed) if not store.has(cell)]
-    with kept_compiled(store.root):
+    with kept_compiled(watch.note):
         errors = run_bundles(pack(missing), store, watch, once=True)
         errors += run_bundles(bundles, store, watch, once=True)
     for error in errors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -90,6 +91,7 @@ class Chain:
                 f"Use task.order >= {max(self.lags)}, or drop that lag.",
             )
         self._check_weights()
+        self._check_strength()
         if self.orthogonal:
             require(
                 len(self.blocks) <= self.vocab,
@@ -104,6 +106,15 @@ class Chain:
                     f"task.{name} asks for windows of {context} tokens, but the first predicted token has only "
                     f"{self.start} before it. Use at most {self.start}, or a larger task.order.",
                 )
+
+    def _check_strength(self) -> None:
+        """The strongest block is base ratio^(blocks - 1), and single precision must hold what it adds up to."""
+        exponent = math.log10(self.base) + (len(self.blocks) - 1) * math.log10(self.ratio)
+        require(
+            exponent < 30,
+            f"task.ratio {self.ratio:g} and task.base {self.base:g} make the strongest of {len(self.blocks)} blocks "
+            f"10^{exponent:.0f}, but it may be 10^30 at most. Use smaller ones.",
+        )
 
     def _check_weights(self) -> None:
         if self.weighting != "given":
@@ -169,6 +180,8 @@ class Chain:
 
     def reference_runs(self, settings: Any) -> tuple[Any, ...]:
         """The n-gram models that a run compares itself with: the same in all but the context."""
+        if not self.references:
+            return ()
         evaluation = replace(settings.evaluation, snapshots=0, also=(), comparisons=False)
         alone = replace(self, references=())
         return tuple(

@@ -69,7 +69,8 @@ class Recall:
         """
         from headway.tasks.run import plateau_settings
 
-        return plateau_settings(cls(), threshold=0.05).changed(
+        settings: Any = plateau_settings(cls(), threshold=0.05)
+        return settings.changed(
             model={"layers": 4, "initialisation": "unit-embedding"}, training={"until": 0.9, "test_samples": 2048}
         )
 

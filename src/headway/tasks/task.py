@@ -62,9 +62,12 @@ class Functions(NamedTuple):
     world: Callable[[PRNGKeyArray], Any]
     sample: Callable[[Any, PRNGKeyArray], Any]
     loss: Callable[[Any, Array, Example], Float[Array, ""]]
-    ladder: Callable[[Any, Any], Array] | None
-    measures: Callable[..., Mapping[str, Array]] | None
-    comparisons: Callable[[Any, Any], Mapping[str, Array]] | None
+    ladder: Any
+    """(world, example) -> (rung, predicted, output), or None."""
+    measures: Any
+    """(world, example, reading[, test]) -> name -> number, or None."""
+    comparisons: Any
+    """(world, example) -> name -> (predictor, predicted, output), or None."""
 
 
 def name_of(task: Any) -> str:
@@ -151,11 +154,9 @@ def functions_of(task: Any) -> Functions:
 
     own = {name: getattr(task, name, None) for name in ("sample", "loss", "ladder", "measures", "comparisons")}
     usual = _cross_entropy if has_tokens(task) else _squared_error
-    filled = {name: of_world(function) for name, function in own.items()}
-    return Functions(
-        world=task.world if drawn else lambda _key: (),
-        **(filled | {"loss": filled["loss"] or (lambda _world, outputs, example: usual(outputs, example))}),
-    )
+    filled: dict[str, Any] = {name: of_world(function) for name, function in own.items()}
+    filled["loss"] = filled["loss"] or (lambda _world, outputs, example: usual(outputs, example))
+    return Functions(world=task.world if drawn else lambda _key: (), **filled)
 
 
 def _cross_entropy(outputs: Array, example: Example) -> Float[Array, ""]:

@@ -182,9 +182,8 @@ class Evaluator(NamedTuple):
         def one(each: tuple[Array, Array | None, Array | None]) -> dict[str, Array]:
             place, row, references = each
             drawn = functions_of(tested).sample(data.world, jax.random.fold_in(key, place)) if row is None else row
-            if references is None:
-                references = _said(tested, data.world, drawn, self.comparisons)
-            return _fact_values(tested, data.world, drawn, references, rungs)
+            said: Any = _said(tested, data.world, drawn, self.comparisons) if references is None else references
+            return _fact_values(tested, data.world, drawn, said, rungs)
 
         kept = (data.test, data.references) if self.rows_kept else (None, None)
         means = mean_over(one, (jnp.arange(self.tested), *kept), CHUNK if self.rows_kept else AT_A_TIME)

@@ -32,7 +32,8 @@ def optimiser(
     settings: TrainingSettings, rates: Rates, steps_per_epoch: Count
 ) -> optax.GradientTransformationExtraArgs:
     """Clip, optimise, schedule; its `update` wants the loss as `value` for the plateau schedule."""
-    clip = optax.stateless(lambda grads, _: clipped(grads, rates.clip))
+    # Where nobody clips, nobody pays for it.
+    clip = optax.identity() if settings.clip == 0 else optax.stateless(lambda grads, _: clipped(grads, rates.clip))
     method = _method(settings, rates)
     return optax.with_extra_args_support(optax.chain(clip, method, _schedule(settings, steps_per_epoch)))
 

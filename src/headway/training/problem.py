@@ -56,7 +56,8 @@ def shape(settings: Settings) -> Settings:
     follows = training.dropout == "first-of-epoch" and settings.model.dropout
     samples = training.samples if follows else min(training.samples, training.batch)
     outside = {"threshold": training.threshold is not None, "until": None, "tail": 0.0, "samples": samples}
-    rates = dict.fromkeys(("learning_rate", "weight_decay", "momentum", "clip")) if rates_may_differ(training) else {}
+    rates = dict.fromkeys(("learning_rate", "weight_decay", "momentum")) if rates_may_differ(training) else {}
+    rates |= {"clip": None} if training.clip else {}
     return with_numbers(
         settings,
         {

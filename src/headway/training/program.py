@@ -255,7 +255,8 @@ def _advance(problem: Problem, states: State, members: Member, data: PyTree, sta
         return states, losses.at[:, step - start].set(loss)
 
     losses = jnp.zeros((len(members.seed), ROOM), jnp.float32)
-    return jax.lax.fori_loop(start, stop, step_all, (states, losses))
+    ended, losses = jax.lax.fori_loop(start, stop, step_all, (states, losses))
+    return _over(lambda each: _finite_or_before(stop, *each), (ended, states)), losses
 
 
 def _step(problem: Problem, step, state: State, member: Member, data: PyTree) -> tuple[State, Float[Array, ""]]:
@@ -265,7 +266,7 @@ def _step(problem: Problem, step, state: State, member: Member, data: PyTree) ->
     updates, inner = optimiser.update(grads, state.optimiser, state.model, value=value)
     model = optax.apply_updates(state.model, updates)
     norm = optax.tree.norm(grads)
-    sound = jnp.isfinite(value) & (value < EXPLODED) & jnp.isfinite(norm) & _all_finite(model)
+    sound = jnp.isfinite(value) & (value < EXPLODED) & jnp.isfinite(norm)
     diverged_at = jnp.where((state.diverged_at < 0) & ~sound, step + 1, state.diverged_at).astype(jnp.int32)
     # A diverged member stands still before the step, with finite weights; the others do not notice.
     alive = diverged_at < 0
@@ -277,6 +278,18 @@ def _step(problem: Problem, step, state: State, member: Member, data: PyTree) ->
         norm.astype(jnp.float32),
     )
     return new, value.astype(jnp.float32)
+
+
+def _finite_or_before(stop, ended: State, before: State) -> State:
+    """Weights that overflowed, which the loss shows only a step later, are those from before this call again.
+
+    Looked at once a call and not at every step: small models would pay a tenth of their time for it.
+    """
+    sound = _all_finite(ended.model)
+    keep = lambda new, old: jnp.where(sound, new, old)  # noqa: E731
+    diverged_at = jnp.where(sound | (ended.diverged_at >= 0), ended.diverged_at, stop).astype(jnp.int32)
+    model, memory = (jax.tree.map(keep, getattr(ended, name), getattr(before, name)) for name in ("model", "optimiser"))
+    return State(model, memory, diverged_at, ended.gradient_norm)
 
 
 def _gradient(problem: Problem, step, model, member, examples, real):

@@ -1,4 +1,4 @@
-"""Who may read: requests that name this machine and, where others could reach it, carry the token.
+"""Who may read: requests that name this machine and carry the token, on loopback too, which all its users share.
 
 A page from elsewhere can send a browser to any address, also to this machine under a name of its own making
 (DNS rebinding); it cannot choose the Host header. Whoever asks by another name than ours is sent away.
@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import socket
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 LOOPBACK = "127.0.0.1"
+HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
 class Guard:
-    """`host` as it was given, or None for loopback alone; `token` where one is wanted."""
+    """`host` as it was given, or None for loopback alone; `token` is known to whoever started the server."""
 
-    host: str | None = None
-    token: str | None = None
+    host: str | None
+    token: str
 
     def knows(self, host_header: str | None) -> bool:
         """Whether the Host header names this machine."""
@@ -35,8 +36,6 @@ class Guard:
 
     def admits(self, *tokens: str | None) -> bool:
         """Whether one of these is the token, compared in a time that says nothing about it."""
-        if self.token is None:
-            return True
         wanted = self.token.encode()
         return any(hmac.compare_digest(wanted, given.encode()) for given in tokens if given is not None)
 
@@ -51,14 +50,9 @@ def cookie_value(header: str | None, name: str) -> str | None:
 
 
 def _name(host_header: str) -> str | None:
-    """ "localhost:8765" -> "localhost"; None where it is no host and port."""
-    try:
-        split = urlsplit(f"//{host_header}")
-        _ = split.port  # a ValueError where it is not a number
-    except ValueError:
-        return None
-    plain = split.netloc == host_header and "@" not in host_header
-    return split.hostname.rstrip(".") if plain and split.hostname else None
+    """ "localhost:8765" -> "localhost"; None where it is no host and port, as in [::1].evil."""
+    found = HOST.fullmatch(host_header)
+    return (found["address"] or found["name"]).lower().rstrip(".") if found else None
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

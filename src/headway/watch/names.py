@@ -16,9 +16,16 @@ MOST_CHANGES = 3
 """A run of a grid with more settings changed than these is rather something of its own."""
 
 
-@lru_cache(MOST_KEPT)
 def label(cell: Cell) -> str:
     """As in "stages: minimal, quick, 8 seeds" or "stages: minimal, quick, training.steps=300, 8 seeds"."""
+    try:
+        return _label(cell)
+    except Exception:  # A name is not worth the page of all other runs.
+        return f"{cell.kind} {cell.identity[-4:]}"
+
+
+@lru_cache(MOST_KEPT)
+def _label(cell: Cell) -> str:
     seeds = f"{len(cell.seeds)} {'seed' if len(cell.seeds) == 1 else 'seeds'}"
     known = _grids()
     if cell.settings in known:

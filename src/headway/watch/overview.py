@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from headway.report.about import context_of
 from headway.watch.names import label, shortened
 from headway.watch.shelf import has_numbers, revision
 from headway.watch.sight import STATES, Seen, Sight
@@ -23,7 +24,7 @@ def shown(sight: Sight) -> list[Seen]:
     """What is worth watching: what runs, then what changed last; n-gram models, to compare with, behind the others."""
 
     def rank(seen: Seen) -> tuple[bool, bool, float]:
-        reference = getattr(seen.cell.settings, "context", None) is not None if seen.cell else False
+        reference = context_of(seen.cell.settings) is not None if seen.cell else False
         return seen.state != "running", reference, -seen.changed
 
     return sorted(filter(has_numbers, sight.cells.values()), key=rank)[:MOST_SHOWN]

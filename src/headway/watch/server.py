@@ -18,6 +18,7 @@ from headway.watch.desk import Desk
 from headway.watch.guard import LOOPBACK, Guard, cookie_value
 from headway.watch.pages import error_page
 from headway.watch.refusal import Refusal
+from headway.watch.visits import Visits
 
 PORT = 8765
 TRIED = 20
@@ -47,12 +48,27 @@ class Server(ThreadingHTTPServer):
     def __init__(self, desk: Desk, guard: Guard, host: str, port: int) -> None:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         self.address_family = family
-        self.desk, self.guard = desk, guard
+        self.desk, self.guard, self.visits = desk, guard, Visits()
         super().__init__((str(address[0]), int(address[1])), Handler)
 
     def server_bind(self) -> None:
         # Not HTTPServer's, which asks the network for our name and may wait long for an answer.
         socketserver.TCPServer.server_bind(self)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """A thread for the connection, if there may be one more."""
+        if self.visits.begin(request):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def close_request(self, request: Any) -> None:
+        self.visits.end(request)
+        super().close_request(request)
+
+    def service_actions(self) -> None:
+        """Called every half second: who takes too long is sent away."""
+        self.visits.expire()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader who leaves in the middle is no error; anything else is told in a line."""
@@ -71,19 +87,19 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where to look, with the token where one is needed."""
+        """Where to look, with the token."""
         host = self.guard.host or LOOPBACK
         host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
         host = f"[{host}]" if ":" in host else host
-        return f"http://{host}:{self.port}/" + (f"?token={self.guard.token}" if self.guard.token else "")
+        return f"http://{host}:{self.port}/?token={self.guard.token}"
 
 
 def open_server(folder: Path, host: str | None = None, port: int | None = None) -> Server:
-    """A server for the folder, listening: on loopback, or on `host` and then only for those who have the token.
+    """A server for the folder, listening on loopback or on `host`, for those who have the token.
 
     Without a port, the usual one or the next that is free. OSError where it cannot listen.
     """
-    guard = Guard(host, secrets.token_urlsafe(24) if host is not None else None)
+    guard = Guard(host, secrets.token_urlsafe(24))
     desk = Desk(folder)
     if port is not None:
         return Server(desk, guard, host or LOOPBACK, port)
@@ -101,6 +117,12 @@ class Handler(BaseHTTPRequestHandler):
 
     server_version, sys_version = "Headway", ""
     timeout = 20
+
+    def parse_request(self) -> bool:
+        """From here on the reader has said what it wants, and is not sent away for somebody else."""
+        understood = super().parse_request()
+        cast(Server, self.server).visits.asked(self.connection)
+        return understood
 
     def do_GET(self) -> None:
         try:
@@ -133,7 +155,7 @@ class Handler(BaseHTTPRequestHandler):
         if not guard.admits(token, cookie_value(self.headers.get("Cookie"), server.cookie)):
             words = "Use the whole address that `headway watch` printed: it carries a token."
             raise Refusal(HTTPStatus.FORBIDDEN, "Not without the token", words)
-        if guard.token is not None and token is not None:
+        if token is not None:
             # From now on the cookie carries it: it should not stay in the address, which people copy and show.
             cookie = f"{server.cookie}={guard.token}; Path=/; HttpOnly; SameSite=Strict"
             return self._send(HTTPStatus.SEE_OTHER, "", "text/html", {"Location": _own(path), "Set-Cookie": cookie})

@@ -17,7 +17,7 @@ from headway.report.page import Report, RunView
 from headway.report.page.flow_payload import is_portrait, portrays
 from headway.report.page.payload import payload
 from headway.store import StoreError, progress
-from headway.store.record import read_named
+from headway.store.record import brief, read_named
 from headway.watch.names import label
 from headway.watch.refusal import Refusal
 from headway.watch.sight import Seen, Sight
@@ -63,8 +63,9 @@ class Shelf:
             words = f"{seen.identity} changed while it was read. Try again in a moment."
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "Just being written", words) from error
         # A record with the right checksums can still hold anything; no content of it may end in a traceback.
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-            raise damaged(seen.identity, f"what it holds cannot be shown ({type(error).__name__}: {error})") from error
+        except Exception as error:
+            why = brief(f"{type(error).__name__}: {error}")
+            raise damaged(seen.identity, f"what it holds cannot be shown ({why})") from error
 
     def _whole(self, seen: Seen, sight: Sight) -> RunView:
         self._parts.pop(seen.identity, None)

@@ -9,15 +9,13 @@ from pathlib import Path
 
 from headway.store import StoreError, failure, heartbeat, plan, progress
 from headway.store.kinds import IDENTITY, revive_cell, summary
-from headway.store.record import RECORD, TRAJECTORY, read_named
+from headway.store.record import RECORD, TRAJECTORY, brief, read_named
 from headway.watch.sight import Seen, Sight
 from headway.watch.timing import seconds_spent
 
 MOST_ENTRIES = 20_000
 """So many names are looked at, for a folder could be any folder."""
 SILENT = f"its worker has not given a sign of life for {heartbeat.STALE:.0f} s: it hangs, or its machine is gone"
-MOST_JSON = 16_000_000
-"""Bytes of the small files that say what lies beside them."""
 
 
 class Survey:
@@ -33,7 +31,10 @@ class Survey:
         names = self._names()
         cells: dict[str, Seen] = {}
         for identity in sorted(_stems(names)):
-            seen = self._one(identity)
+            try:
+                seen = self._one(identity)
+            except Exception as error:  # One run's error is that run's.
+                seen = Seen(identity, "damaged", trouble=f"it cannot be read: {brief(error)}")
             if seen is not None:
                 cells[identity] = seen
         self._known = dict(cells)
@@ -79,7 +80,6 @@ class Survey:
         if stamp and known is not None and known.stamp == stamp:
             return known
         try:
-            _require_small(path)
             record = read_named(self.root, identity)
             size = record.files[TRAJECTORY]["bytes"]
             return Seen(
@@ -110,14 +110,12 @@ class Survey:
         try:
             if folder.is_symlink() or not folder.is_dir():
                 return None
-            _require_small(folder / progress.CELL)
             cell = revive_cell(progress.read_begin(folder)["cell"])
             if cell.identity != identity:
                 raise ValueError(f"it is the work on another cell, {cell.identity}")
             seen = Seen(identity, "stopped", summary(cell), cell=cell, changed=changed, stamp=stamp)
             if not checkpoint.exists():
                 return seen
-            _require_small(checkpoint)
             told = progress.read_checkpoint(folder)
             size = sum(stamp["bytes"] for stamp in told.parts.values())
             seconds = seconds_spent(folder, told)
@@ -148,9 +146,3 @@ def _stamp(path: Path) -> tuple[str, float]:
     except OSError:
         return "", 0.0
     return f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}", found.st_mtime
-
-
-def _require_small(path: Path) -> None:
-    size = os.lstat(path).st_size
-    if size > MOST_JSON:
-        raise ValueError(f"{path.name} has {size} bytes, and no such file of ours has more than {MOST_JSON}")

@@ -20,7 +20,7 @@ def run(staircase):
         halves = np.full((3, 10, 2), 9.0)
         halves[:, 4] = np.stack([even, odd], axis=1)
         halves[:, 6, 1] = 0.0  # a lower loss on the odd sequences at another step, which nobody may look at
-        settings = staircase.settings.changed(training={"samples": samples}, context=context)
+        settings = staircase.settings.changed(training={"samples": samples}, task={"context": context})
         return settings, staircase.run(excess_halves=halves, **changes)
 
     return made

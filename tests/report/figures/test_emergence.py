@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.report.made_emergence import made_emergence
 
-from headway.experiments.recall import GRIDS as RECALL
-from headway.experiments.recall_repetition import GRIDS as REPETITION
-from headway.experiments.transformer_law import GRIDS as LAW
+from headway.experiments.recall import EXPERIMENT as RECALL
+from headway.experiments.recall_repetition import EXPERIMENT as REPETITION
+from headway.experiments.transformer_law import EXPERIMENT as LAW
 from headway.report.figures import (
     figure_emergence,
     figure_plateau_sizes,

@@ -25,7 +25,7 @@ def runs(staircase):
         name: values for name, values in staircase.run(excess_loss=low).arrays.items() if name != "kl_references"
     }
     plain = dataclasses.replace(staircase.run(), arrays=without)
-    references = sized(staircase, samples=100).changed(references=(2, 3, 5))
+    references = sized(staircase, samples=100).changed(task={"references": (2, 3, 5)})
     return {
         "fresh": (sized(staircase, data="fresh"), plain),
         "10000": (sized(staircase, samples=10_000), plain),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from headway.analysis import median_in_words
 from headway.records import Finding
+from headway.report.about import context_of
 from headway.report.document import flow_table
 from headway.report.document.tables import NamedRun, schedule_table, stage_table
+from headway.store.output import write_output
 
-__all__ = ["NamedRun", "write_document"]
+__all__ = ["NamedRun", "tables_of", "write_document"]
 
 INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
@@ -59,20 +61,26 @@ def write_document(
     ]
     for experiment, title in titles.items():
         parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
-        own = [run for run in runs if run.experiment == experiment]
-        flows = [run for run in own if flow_table.fits(run)]
-        if flows:
-            parts += [flow_table.WORDS, flow_table.flow_table(flows)]
-        shown = [run for run in own if "kl_rungs" in run.trajectory and run.settings.task.context is None]
-        if shown:
-            parts += [DIFFERENCES] if experiment == "differences" else []
-            parts.append(stage_table(shown))
-        saddles = [run for run in shown if run.name.startswith("saddle")]
-        if saddles:
-            parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
+        parts += tables_of([run for run in runs if run.experiment == experiment])
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_output(path, ("\n\n".join(parts) + "\n").encode())
     return path
+
+
+def tables_of(runs: Sequence[NamedRun]) -> list[str]:
+    """What an experiment's runs show of their stages, with the words that explain it."""
+    parts: list[str] = []
+    flows = [run for run in runs if flow_table.fits(run)]
+    if flows:
+        parts += [flow_table.WORDS, flow_table.flow_table(flows)]
+    shown = [run for run in runs if "kl_rungs" in run.trajectory and context_of(run.settings) is None]
+    if shown:
+        parts += [DIFFERENCES] if shown[0].experiment == "differences" else []
+        parts.append(stage_table(shown))
+    saddles = [run for run in shown if run.name.startswith("saddle")]
+    if saddles:
+        parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
+    return parts
 
 
 def _summary(findings: Sequence[tuple[str, Finding]]) -> str:

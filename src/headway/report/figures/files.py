@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from headway.report.figures.style import RESOLUTION, styled
+from headway.store.output import own_folder, write_output
 
 # It says that the date of matplotlib's own font is odd.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
@@ -28,14 +27,14 @@ _METADATA: dict[str, dict[str, Any]] = {
 def save(figure: Figure, stem: Path | str) -> tuple[Path, Path, Path]:
     """Write `stem`.png, `stem`.pdf and `stem`.svg, each whole or not at all, and return their paths."""
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    own_folder(stem.parent)
     # The name is kept as it is: with_suffix would cut "u=0.001" at its point.
     png, pdf, svg = (stem.with_name(f"{stem.name}.{kind}") for kind in _METADATA)
     for path in (png, pdf, svg):
         kind = path.suffix[1:]
         content = io.BytesIO()
         figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=_METADATA[kind])
-        _write_whole(path, _renamed(content.getvalue()) if kind == "svg" else content.getvalue())
+        write_output(path, _renamed(content.getvalue()) if kind == "svg" else content.getvalue())
     return png, pdf, svg
 
 
@@ -45,19 +44,3 @@ def _renamed(drawing: bytes) -> bytes:
     for name in re.findall(rb'id="([a-z]+[0-9a-f]{10})"', drawing):
         names.setdefault(name, b"part-%d" % len(names))
     return re.sub(rb"\b[a-z]+[0-9a-f]{10}\b", lambda found: names.get(found[0], found[0]), drawing)
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Put `content` under a name beside `path`, then rename: a reader sees the old file or the new one."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    beside = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.chmod(0o644)  # a temporary file is private, a figure is not
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise

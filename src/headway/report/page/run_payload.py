@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from headway.records import About, Trajectory
-from headway.report.about import CLOCKS, SCALARS, about_of, progress_array
+from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array
 from headway.report.colours import UNIFORM_COLOUR, full_strength, head_colours, rung_colours
 from headway.report.page.flow_payload import feature_task, features_of, plateaus_of, portrait_of
 from headway.report.page.packing import pack_curves, pack_levels, plain_json
@@ -234,7 +234,8 @@ def _references(settings: Any, trajectory: Trajectory) -> list[str]:
     if "kl_references" not in trajectory:
         return []
     count = trajectory["kl_references"].shape[2]
-    contexts = list(getattr(settings, "references", ()))
+    # Lengths of windows, or the runs that have them.
+    contexts = [context_of(each) if not isinstance(each, int) else each for each in getattr(settings, "references", ())]
     return (
         [f"context {each}" for each in contexts] if len(contexts) == count else [f"model {k + 1}" for k in range(count)]
     )

@@ -13,7 +13,6 @@ import html
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 
 from headway.report.page.payload import payload
 from headway.report.page.views import Report
+from headway.store.output import write_output
 
 MODULES = (
     "dom.js",
@@ -98,18 +98,8 @@ def write_page(path: str | os.PathLike[str], report: Report) -> Path:
     """Write the report to `path`, whole or not at all, and return the path."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = page(report)
     # A reader who reloads while we write must see the old page or the new one, never half of one.
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_output(path, page(report).encode())
     return path
 
 

@@ -20,7 +20,9 @@ def command(root: Path, order: Path, code: Sequence[str] = (), *, only: int | No
     """
     which = ["--from", str(start)] if only is None else ["--only", str(only)]
     files = [word for path in code for word in ("--code", path)]
-    return [sys.executable, "-m", WORKER, "--store", str(root), "--order", str(order), *files, *which, "--with-parent"]
+    # -P: a file called numpy.py in the working folder, which may have come with somebody's runs, is not imported.
+    begin = [sys.executable, "-P", "-m", WORKER]
+    return [*begin, "--store", str(root), "--order", str(order), *files, *which, "--with-parent"]
 
 
 WORKER = "headway.sweep.worker"

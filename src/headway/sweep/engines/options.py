@@ -74,8 +74,8 @@ def _table(engine: str, file: Path | None, known: Iterable[str]) -> dict[str, An
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"--cluster is {path}, which cannot be read: {error.strerror}. Name a TOML file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is not TOML: {error}. See docs/cluster.md for an example.") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is one, too
+        raise SettingsError(f"{path} is not TOML: {str(error)[:200]}. See docs/cluster.md for an example.") from None
     tables = list(known)
     for name, table in content.items():
         if name not in tables or not isinstance(table, dict):

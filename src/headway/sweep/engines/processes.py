@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.settings import SettingsError
+from headway.store import files
 from headway.sweep.engines import Engine, Order
 from headway.sweep.engines.launch import ask_to_stop, command, spawn
 from headway.sweep.engines.options import Option, read_options
@@ -46,7 +47,7 @@ class Processes:
         for number in range(min(workers, order.bundles)):
             log = order.path.with_name(f"{order.path.stem}-{number}.log")
             words = command(order.root, order.path, order.code, start=number * order.bundles // workers)
-            with log.open("wb") as file:
+            with os.fdopen(files.create(log), "wb") as file:
                 self._workers.append((spawn(words, file, surroundings(number, workers, devices)), log))
 
     def going(self) -> bool:

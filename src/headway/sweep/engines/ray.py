@@ -31,7 +31,7 @@ def ray_engine(options: Mapping[str, Any]) -> Engine:
     try:
         import ray
     except ModuleNotFoundError:
-        raise SettingsError("--on ray needs Ray. Install it: pip install 'headway[ray]'") from None
+        raise SettingsError("--on ray needs Ray. Install it: pip install '.[ray]' in the checkout.") from None
     return Engine(
         "ray", lambda order, _after: Tasks(ray, order, chosen, needs), chosen.get("tasks"), chosen.get("retries", 2)
     )
@@ -53,16 +53,16 @@ def number_of_bytes(text: str) -> int:
     unit = UNITS.get(text[-1:].upper(), 0)
     try:
         return int(float(text[:-1]) * unit) if unit else int(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SettingsError(f"ray option memory is {text!r}, but it is a number of bytes, such as 8G.") from None
 
 
 def task(root: str, order: str, code: tuple[str, ...], number: int) -> int:
     """What a task does: a worker in a process of its own, which ends with the task."""
-    code = attend(spawn(command(Path(root), Path(order), code, only=number)))
-    if code not in (0, 1):
-        raise RuntimeError(f"the worker left with {code}")
-    return code
+    left = attend(spawn(command(Path(root), Path(order), code, only=number)))
+    if left not in (0, 1):
+        raise RuntimeError(f"the worker left with {left}")
+    return left
 
 
 class Tasks:

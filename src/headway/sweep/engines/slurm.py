@@ -97,7 +97,7 @@ def executor(folder: Path, chosen: Mapping[str, Any], *, dry: bool = False) -> A
     try:
         import submitit
     except ModuleNotFoundError:
-        raise SettingsError("--on slurm needs submitit. Install it: pip install 'headway[slurm]'") from None
+        raise SettingsError("--on slurm needs submitit. Install it: pip install '.[slurm]' in the checkout.") from None
     if dry:
         return None
     made = submitit.SlurmExecutor(folder, max_num_timeout=chosen.get("requeues", 100))

@@ -98,6 +98,7 @@ export function mountControls(host, report, selection) {
     };
     const back = step(-1, "‹", "To the stage before (key p)");
     const on = step(1, "›", "To the next stage (key n)");
+    stages.hidden = !known.length;
     stages.replaceChildren(...(known.length ? ["stage", back, ...known.map(button), on] : []));
     // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.
     const changes = known.slice(firstMove(run()) - 1);

@@ -1,6 +1,19 @@
 // What is happening now, and what happened altogether, said in words from the measured numbers.
 import { blockMasses, diverged, measureTimes, nearestIndex, shownTime, stoppedBefore } from "./data.js";
-import { blocksAreRungs, byLadder, byLevels, headName, lossOf, lossUnit, lossWord, placeName, placesOf, placeWord, rungName, when } from "./terms.js";
+import {
+  blocksAreRungs,
+  byLadder,
+  byLevels,
+  headName,
+  lossOf,
+  lossUnit,
+  lossWord,
+  placeName,
+  placesOf,
+  placeWord,
+  rungName,
+  when,
+} from "./terms.js";
 import { stageAt } from "./stages.js";
 import { headWords, joined, number, percent, sentence, whole } from "./words.js";
 

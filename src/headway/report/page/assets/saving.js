@@ -72,10 +72,10 @@ export async function pngBlob(text, scale = 2) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-/** Text with a comma, a quote or a line end is quoted; what is not there stays empty. */
+/** Text with a comma, a quote or a line end is quoted; one that begins like a formula gets a ' before it. */
 function cell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
-  const text = String(value);
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

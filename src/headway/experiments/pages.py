@@ -1,0 +1,91 @@
+"""Figures and the page of what experiments came to, whoever asks: the command line or a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.experiments.left_out import tell, tell_of_figures, unfit
+from headway.experiments.outcome import Outcome
+from headway.records import Finding
+
+if TYPE_CHECKING:
+    from headway.report.assemble import Shown
+
+
+def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
+    """Every figure of the experiment as PNG, PDF and SVG."""
+    from headway.report.figures import save
+
+    try:
+        figures = outcome.experiment.draw(outcome.results)
+    except Exception as error:
+        tell_of_figures(outcome.name, [record.path for record in outcome.usable.values()], error)
+        return []
+    return [path for name, figure in figures.items() for path in save(figure, folder / f"{outcome.name}-{name}")]
+
+
+def write_report(
+    outcomes: Sequence[Outcome],
+    findings: Sequence[tuple[str, Finding]],
+    page: Path,
+    commands: Sequence[str],
+    drawn: Mapping[str, Sequence[Path]],
+    others: Sequence[Shown] = (),
+) -> None:
+    """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
+    from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
+    from headway.report.page import FigureGroup, write_page
+
+    first, rest, groups = [], [], []
+    several = len({outcome.called for outcome in outcomes}) > 1
+    # The page opens with its first run: what the authors' code did shows the whole story.
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
+        section = outcome.called if several else ""
+        drawable = worth_drawing(outcome.usable).items()
+        named = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
+        own = [each for each in named if _fits_the_page(each)]
+        first += own[:1]
+        rest += own[1:]
+        pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
+        if pictures:
+            heading = outcome.experiment.title
+            groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
+    others = [each for each in others if _fits_the_page(each)]
+    portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
+    portraits += portraits_among(each.record for each in others)
+    heading, introduction = _heading(outcomes)
+    runs = [*first, *others, *rest]  # if there is no room for all, something of everything
+    write_page(page, put_together(heading, introduction, runs, findings, groups, commands, portraits))
+
+
+def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    """What the page is called and what it says first."""
+    titles = {outcome.called: outcome.experiment.title for outcome in outcomes}
+    names = list(titles)
+    if not names:
+        return "Headway: runs of this folder", ""
+    if len(names) > 4:
+        return f"Headway: {len(names)} experiments", f"{', '.join(names)}."
+    heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return f"Headway: {heading}", " ".join(titles.values())
+
+
+def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str, bytes]:
+    """The files of one kind by the name of their figure."""
+    return {path.stem.removeprefix(f"{outcome.name}-"): path.read_bytes() for path in paths if path.suffix == suffix}
+
+
+def _fits_the_page(shown: Shown) -> bool:
+    """Whether the page can draw a run: a record with the right checksums can hold anything. Else it is named."""
+    from headway.report.assemble import views_of
+    from headway.report.page import Report
+    from headway.report.page.payload import payload
+
+    try:
+        payload(Report("", "", views_of([shown])))
+        return True
+    except Exception as error:
+        tell(unfit(shown.record, error))
+        return False
