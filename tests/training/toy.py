@@ -116,7 +116,7 @@ def go_on(program: Program, start: int, stops: Sequence[int]) -> Run:
 
 def state_of(program: Program) -> State:
     """What was kept of every member."""
-    template, _ = jax.eval_shape(jax.vmap(lambda member: _begun(program.problem, member)), program._members)
+    template, _ = jax.eval_shape(jax.vmap(lambda member: _begun(program.problem, member)), program.members)
     return fill(template, program.states())
 
 
