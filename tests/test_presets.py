@@ -55,7 +55,7 @@ def test_what_the_papers_tables_have_in_common(settings: Settings):
     assert (training.optimiser, training.weight_decay, training.clip, training.data) == ("adamw", 0.01, 1.0, "finite")
     assert (training.patience, training.factor) == (10, 0.5)
     assert (settings.model.heads, settings.model.layers, settings.model.initialisation) == (3, 1, "xavier")
-    assert settings.context is None and settings.references == ()
+    assert settings.task.context is None and settings.references == ()
 
 
 @each_at_paper_scale
@@ -119,10 +119,12 @@ def test_every_grid_has_a_base_and_a_number_of_seeds(bases):
 
 
 def test_the_same_runs_are_made_from_the_base_of_every_grid():
-    grids = presets.for_each_grid(presets.MINIMALS, lambda base: {"base": base, "more": base.changed(context=4)})
+    grids = presets.for_each_grid(
+        presets.MINIMALS, lambda base: {"base": base, "more": base.changed(task={"context": 4})}
+    )
     assert list(grids) == list(presets.MINIMALS)
     for grid, base in presets.MINIMALS.items():
-        assert grids[grid] == {"base": base(), "more": base().changed(context=4)}
+        assert grids[grid] == {"base": base(), "more": base().changed(task={"context": 4})}
 
 
 @each_at_paper_scale
@@ -130,7 +132,7 @@ def test_curves_and_pictures_change_what_is_kept_and_not_what_is_trained(setting
     for kept, snapshots in ((presets.curves(settings), 0), (presets.pictures(settings), 12)):
         assert all(name.startswith("evaluation.") for name in differences(kept, settings))
         assert kept.evaluation.snapshots == snapshots
-        assert not kept.evaluation.subsets
+        assert not kept.evaluation.comparisons
 
 
 @pytest.mark.parametrize("settings", [presets.full_printed(), presets.full_as_run()])
@@ -138,7 +140,7 @@ def test_what_goes_beyond_the_paper_is_smaller_and_compares_every_combination_of
     small = presets.small(settings)
     changed = differences(small, settings)
     assert {"task.blocks", "model.width", "training.batch", "training.test_samples"} <= changed.keys()
-    assert small.evaluation.subsets
+    assert small.evaluation.comparisons
     untouched = ("task.weighting", "task.vocab", "training.schedule", "training.steps", "training.learning_rate")
     assert not changed.keys() & set(untouched)
     assert small.model.width % (2 * small.model.heads) == 0, "rotary positions turn pairs of coordinates"

@@ -38,7 +38,7 @@ def live(task: dict[str, Any]) -> dict[str, float | int | None]:
 
         generator = np.random.default_rng(0)
         task_settings, samples = chosen.settings.task, chosen.settings.training.samples
-        sequences = generator.integers(task_settings.tokens, size=(samples, task_settings.length + 1)).astype(np.int32)
+        sequences = generator.integers(task_settings.vocab, size=(samples, task_settings.length + 1)).astype(np.int32)
         weights = {
             name: generator.uniform(-0.1, 0.1, shape).astype(np.float32) for name, shape in task["shapes"].items()
         }

@@ -100,8 +100,10 @@ def along(base: Case, axis: str, value: int) -> Case:
     match axis:
         case "batch":
             changed = replace(settings, training=replace(training, batch=value, samples=max(training.samples, value)))
-        case "horizon" | "tokens":
-            changed = replace(settings, task=replace(task, **{axis: value}))
+        case "horizon":
+            changed = replace(settings, task=replace(task, horizon=value))
+        case "tokens":  # as records call it
+            changed = replace(settings, task=replace(task, vocab=value))
         case "heads":
             changed = replace(settings, model=replace(settings.model, heads=value))
         case "blocks":

@@ -1,4 +1,4 @@
-"""Headway's own side: the laboratory's compiled program, exactly as `headway run` trains with it."""
+"""Headway's own side: the compiled program of a group, exactly as `headway run` trains with it."""
 
 from __future__ import annotations
 
@@ -7,60 +7,69 @@ from dataclasses import dataclass
 
 import jax
 import numpy as np
-from headway.training.train import State
-from jaxtyping import PyTree
 
 from benchmarks.bench.contestant import HEADWAY, Contestant
-from headway.laboratory import Group, precision
 from headway.records import Cell
 from headway.tasks.run import Settings
-from headway.training.checkpoint import flatten
-
-FAR = 10**9
-"""An evaluation that is never reached: the program only trains."""
+from headway.training.group import Group
+from headway.training.problem import precision
+from headway.training.program import ROOM
 
 
 @dataclass(frozen=True)
 class Begun:
-    """A program with its fresh states and data, which training leaves as they are."""
+    """A program that has begun, and what its first seed starts from."""
 
     settings: Settings
     group: Group
-    state: State
-    data: PyTree
-
-    @property
-    def weights(self) -> dict[str, np.ndarray]:
-        """What the first seed starts from."""
-        return flatten(jax.tree.map(lambda leaf: leaf[0], self.state.model))
+    weights: dict[str, np.ndarray]
 
     @property
     def sequences(self) -> np.ndarray:
         """What the first seed learns from."""
-        return np.asarray(self.data.training[0])
+        program = self.group.program
+        with precision(self.settings):
+            member = jax.tree.map(lambda leaf: leaf[0], program.members)
+            return np.asarray(jax.jit(lambda member: program.problem.begin(member)[1].training)(member))
 
     def contestant(self, steps: int) -> Contestant:
-        """Train on and on, `steps` at a time."""
-        segments = self.group.program.train(self.state, self.data, 0, [FAR], room=steps)
+        """Train on and on, `steps` at a time, from the beginning; a program has one contestant at a time."""
+        if steps > ROOM:
+            raise ValueError(f"{steps} steps are more than one call makes. Use at most {ROOM}.")
+        done = 0
+        self._begin()
 
         def advance() -> np.ndarray:
+            nonlocal done
+            done += steps
             with precision(self.settings):
-                return next(segments).losses
+                return self.group.program.advance(done - steps, done)
 
         return Contestant(HEADWAY, len(self.group.cells[0].seeds), steps, advance)
 
     def evaluate(self) -> None:
         """One evaluation of every seed."""
         with precision(self.settings):
-            next(self.group.program.train(self.state, self.data, 0, [0]))
+            self.group.program.probe()
 
     def gradient_by_one_step(self, rate: float) -> tuple[float, dict[str, np.ndarray]]:
         """loss, (before - after) / rate: what the program's one step of plain gradient descent says."""
+        self._begin()
         with precision(self.settings):
-            (segment,) = self.group.program.train(self.state, self.data, 0, [1], room=1)
-        after = flatten(jax.tree.map(lambda leaf: leaf[0], segment.state.model))
+            losses = self.group.program.advance(0, 1)
+        self.group.program.keep()
+        after = first_of(self.group)
         grads = {name: (before.astype(np.float64) - after[name]) / rate for name, before in self.weights.items()}
-        return float(segment.losses[0, 0]), grads
+        return float(losses[0, 0]), grads
+
+    def _begin(self) -> None:
+        with precision(self.settings):
+            self.group.program.begin()
+
+
+def first_of(group: Group) -> dict[str, np.ndarray]:
+    """The first seed's weights."""
+    return {name: values[0] for name, values in group.weights()[0].items()}
 
 
 @functools.lru_cache(maxsize=32)  # a case's own program serves every part that measures it
@@ -68,8 +77,8 @@ def begin(settings: Settings, seeds: int) -> Begun:
     """The program of these settings for seeds 0 .. seeds-1, ready to train."""
     group = Group([Cell(settings, tuple(range(seeds)))])
     with precision(settings):
-        state, data = jax.block_until_ready(group.program.begin())
-    return Begun(settings, group, state, data)
+        group.program.begin()
+    return Begun(settings, group, first_of(group))
 
 
 def on_gpu() -> bool:

@@ -19,7 +19,7 @@ from benchmarks.bench.headway_side import on_gpu
 from benchmarks.bench.machine import describe, disturbance
 from benchmarks.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start
 from benchmarks.bench.record import BenchRecord
-from headway.laboratory import device
+from headway.training.chunks import device
 
 MEASURES = {
     "rivals": against_rivals.measure,

@@ -12,8 +12,8 @@ from benchmarks.bench import rivals
 from benchmarks.bench.agreement import check
 from benchmarks.bench.cases import case
 from benchmarks.bench.record import BenchError
-from headway.laboratory import new_model
 from headway.training.checkpoint import flatten
+from headway.training.problem import new_model
 
 RIVALS = ("jax",) if importlib.util.find_spec("torch") is None else ("torch", "jax")
 each_model = pytest.mark.parametrize("model", ["minimal", "full"])

@@ -25,7 +25,7 @@ def group():
 
 
 def test_every_batch_is_new_for_every_step_and_seed_and_can_be_drawn_again(group, whole):
-    problem, members, steps = group.program.problem, group.program._members, jnp.arange(40)
+    problem, members, steps = group.program.problem, group.program.members, jnp.arange(40)
 
     @jax.jit
     @jax.vmap
@@ -42,7 +42,7 @@ def test_every_batch_is_new_for_every_step_and_seed_and_can_be_drawn_again(group
 
 
 def test_no_training_set_takes_room(group):
-    member = jax.tree.map(lambda leaf: leaf[0], group.program._members)
+    member = jax.tree.map(lambda leaf: leaf[0], group.program.members)
     _, data = jax.eval_shape(group.program.problem.begin, member)
     assert jax.tree.leaves(data.training) == []
 

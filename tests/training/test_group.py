@@ -123,7 +123,7 @@ def test_a_set_smaller_than_the_batch_has_a_program_of_its_own_and_all_others_sh
 @pytest.mark.parametrize(("samples", "rows"), [(5, 5), (8, 8), (20, 8)])
 def test_a_batch_has_no_more_rows_than_the_set(samples, rows):
     group = Group([Cell(changed(TINY, training={"samples": samples}), (0,))])
-    problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program._members)
+    problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program.members)
     drawn, real = jax.eval_shape(lambda m: problem.draw(m, problem.begin(m)[1], 0), member)
     assert (drawn.examples.shape, real.shape) == ((rows, TINY.task.length + 1), (rows,))
 
@@ -131,7 +131,7 @@ def test_a_batch_has_no_more_rows_than_the_set(samples, rows):
 def test_the_combinations_of_blocks_are_measured_where_the_settings_ask_for_them():
     for wanted in (False, True):
         group = Group([Cell(changed(TINY, evaluation={"comparisons": wanted}), (0,))])
-        problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program._members)
+        problem, member = group.program.problem, jax.tree.map(lambda leaf: leaf[0], group.program.members)
 
         def probed(member, problem=problem):
             model, data = problem.begin(member)
@@ -168,7 +168,7 @@ def test_dropout_acts_always_never_or_on_the_first_step_of_an_epoch(dropout, whe
 def test_a_step_with_noise_is_a_step_with_dropout():
     settings = changed(TINY, model={"dropout": 0.3})
     group = Group([Cell(settings, SEEDS)])
-    model, data = group.program.problem.begin(jax.tree.map(lambda leaf: leaf[0], group.program._members))
+    model, data = group.program.problem.begin(jax.tree.map(lambda leaf: leaf[0], group.program.members))
     sequence = data.training[0]
     loss = lambda key: float(group.form.gradient(model, sequence[None], jnp.ones(1), key)[0])  # noqa: E731
     losses = [loss(jax.random.key(number)) for number in (1, 1, 2, 3)]
@@ -210,7 +210,7 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
 @pytest.fixture(scope="module")
 def data(group):
     """What every seed learns from and is measured on."""
-    return jax.jit(jax.vmap(lambda member: group.program.problem.begin(member)[1]))(group.program._members)
+    return jax.jit(jax.vmap(lambda member: group.program.problem.begin(member)[1]))(group.program.members)
 
 
 def test_a_seed_draws_its_training_set_its_test_set_and_its_features_apart(data):

@@ -51,7 +51,7 @@ def test_weights_moments_and_measurements_have_the_digits_of_float64(group, run)
 
 def test_the_features_are_orthogonal_to_the_last_digits_of_float64(group):
     with precision(group.settings):
-        _, data = group.program.problem.begin(jax.tree.map(lambda leaf: leaf[0], group.program._members))
+        _, data = group.program.problem.begin(jax.tree.map(lambda leaf: leaf[0], group.program.members))
         features = np.asarray(data.world.matrices)
     for strength, feature in zip((17.0, 10.0), features, strict=True):
         np.testing.assert_allclose(feature.T @ feature / strength**2, np.eye(5), atol=1e-14)

@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from headway.models.gradient import batch_gradient
 from headway.settings import TrainingSettings
 from headway.training.checkpoint import fill
 from headway.training.data import epoch_batch
-from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, current_rate, optimiser
 from headway.training.program import Member, Problem, Program, State
 
@@ -116,7 +116,7 @@ def go_on(program: Program, start: int, stops: Sequence[int]) -> Run:
 
 def state_of(program: Program) -> State:
     """What was kept of every member."""
-    template, _ = jax.eval_shape(jax.vmap(lambda member: _begun(program.problem, member)), program._members)
+    template, _ = jax.eval_shape(jax.vmap(lambda member: _begun(program.problem, member)), program.members)
     return fill(template, program.states())
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.training.schedule import evaluation_steps
-
 from benchmarks.bench.alternate import seconds, seconds_per_step, warm_up
 from benchmarks.bench.headway_side import begin
 from benchmarks.bench.parts import Bench
@@ -23,7 +21,7 @@ def measure(bench: Bench) -> None:
         steps = case.settings.training.steps
         measured: dict[str, Any] = {
             "steps": steps,
-            "evaluations": len(evaluation_steps(case.settings.evaluation, steps)),
+            "evaluations": len(case.settings.evaluation.steps(steps)),
             "step_seconds": [],
             "evaluation_seconds": [],
         }

@@ -18,9 +18,9 @@ from benchmarks.bench.cases import QUICK, Case
 from benchmarks.bench.contestant import HEADWAY
 from benchmarks.bench.parts import Bench
 from benchmarks.bench.record import BenchError
-from headway.laboratory import new_model
 from headway.tasks.run import Settings
 from headway.training.checkpoint import flatten
+from headway.training.problem import new_model
 
 CHECKOUT = Path(__file__).parents[3]
 

@@ -27,7 +27,7 @@ def minimal_logits(
     weights: Weights, settings: Settings, tokens: Int[Array, " time"], key: PRNGKeyArray | None
 ) -> Float[Array, "time token"]:
     """x = (one-hot token, one-hot position); out = sum_h softmax(x A_h x^T) x V_h, of which the first d are logits."""
-    d, length = settings.task.vocab, settings.length
+    d, length = settings.task.vocab, settings.task.reads
     x = jnp.concatenate([jax.nn.one_hot(tokens, d), jnp.eye(length)], axis=1)
     scores = jnp.einsum("qe,hef,kf->hqk", x, weights[f"{HEAD}query"], x)
     scores = scores / math.sqrt(x.shape[-1]) if settings.model.scaled_scores else scores

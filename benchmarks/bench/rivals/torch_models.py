@@ -32,7 +32,7 @@ class MinimalModel(nn.Module):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self.tokens, length, heads = settings.task.vocab, settings.length, settings.model.heads
+        self.tokens, length, heads = settings.task.vocab, settings.task.reads, settings.model.heads
         width = self.tokens + length
         self.scale = math.sqrt(width) if settings.model.scaled_scores else 1.0
         self.score = nn.Parameter(torch.zeros(heads, width, width))
@@ -57,7 +57,7 @@ class FullModel(nn.Module):
         model, width = settings.model, settings.model.width
         self.heads = model.heads
         self.embedding = nn.Embedding(settings.task.vocab, width)
-        self.positions = nn.Parameter(torch.zeros(settings.length, width))
+        self.positions = nn.Parameter(torch.zeros(settings.task.reads, width))
         self.query = nn.Linear(width, width, bias=False)
         self.key = nn.Linear(width, width, bias=False)
         self.value = nn.Linear(width, width, bias=False)

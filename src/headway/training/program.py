@@ -11,8 +11,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray, PyTree
 
+from headway.models.gradient import BatchGradient
 from headway.training.checkpoint import fill, flatten
-from headway.training.gradient import BatchGradient
 
 EXPLODED = 1e4
 """A loss beyond this, or one that is not a number, counts as divergence."""
@@ -90,7 +90,7 @@ class Program:
     def __init__(self, problem: Problem, members: Member, together: int):
         """Packs of `together` members: one after the other is what caches like, side by side what GPUs like."""
         self.running = np.ones(len(members.seed), bool)
-        self.problem, self._members, self._together = problem, members, together
+        self.problem, self.members, self._together = problem, members, together
         self._packs: list[Pack] = []
         self._kept: list[Pack] = []
         self._stopped: dict[int, State] = {}
@@ -107,7 +107,7 @@ class Program:
             own = everybody[first : first + self._together]
             # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
             rows = np.resize(own, self._together) if first else own
-            members = jax.tree.map(lambda leaf, rows=rows: leaf[rows], self._members)
+            members = jax.tree.map(lambda leaf, rows=rows: leaf[rows], self.members)
             state, data = _begin(self.problem, members)
             if saved is not None:
                 state = fill(state, {name: values[rows] for name, values in saved.items()})
