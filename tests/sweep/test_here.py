@@ -60,7 +60,7 @@ def test_a_record_is_whole(undisturbed):
         "train_loss", "learning_rate", "gradient_norm", "loss", "accuracy", "excess_loss", "excess_halves", "kl_rungs",
         "attention_by_lag", "attention",
     }  # fmt: skip
-    assert set(found.facts) == {"entropy", "rung_excess", "kl_stageless", "diverged_at"}
+    assert set(found.facts) == {"entropy", "rung_excess", "rung_loss", "kl_stageless", "diverged_at"}
     assert (found.facts["diverged_at"] == -1).all()
     assert {name.split(".")[-1]: values.shape for name, values in undisturbed.weights().items()} == {
         "query": (3, 2, 10, 10),
