@@ -13,7 +13,7 @@ import headway
 from headway.analysis import minima, over_seeds
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 
 def longest_stage_first(claim, results):

@@ -119,7 +119,9 @@ def test_every_grid_has_a_base_and_a_number_of_seeds(bases):
 
 
 def test_the_same_runs_are_made_from_the_base_of_every_grid():
-    grids = presets.for_each_grid(presets.MINIMALS, lambda base: {"base": base, "more": base.changed(task={"context": 4})})
+    grids = presets.for_each_grid(
+        presets.MINIMALS, lambda base: {"base": base, "more": base.changed(task={"context": 4})}
+    )
     assert list(grids) == list(presets.MINIMALS)
     for grid, base in presets.MINIMALS.items():
         assert grids[grid] == {"base": base(), "more": base().changed(task={"context": 4})}

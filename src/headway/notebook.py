@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import statistics
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from headway import registry
 from headway.analysis import Stages
+from headway.experiments.experiment import Experiment
+from headway.experiments.outcome import Outcome
 from headway.lookup import answer, needed, readable
-from headway.records import Cell
+from headway.records import Cell, Finding
 from headway.settings import SettingsError
 from headway.settings.variation import changed, combinations
 from headway.store import Record, Store
@@ -20,9 +27,95 @@ if TYPE_CHECKING:
     from headway.forecast.answer import Forecast
 
 
-def run(settings: Settings, seeds: int | Sequence[int] = 4, into: str | Path = "runs", quiet: bool = False) -> Record:
-    """Train `settings` with these seeds, or find the record in the folder `into`; an interrupted run goes on."""
-    return vary(settings, {}, seeds, into, quiet)[0]
+@overload
+def run(
+    what: Settings, seeds: int | Sequence[int] | None = None, into: str | Path = "runs", quiet: bool = False
+) -> Record: ...
+
+
+@overload
+def run(
+    what: Experiment,
+    seeds: int | Sequence[int] | None = None,
+    into: str | Path = "runs",
+    quiet: bool = False,
+    grid: str | None = None,
+) -> Ran: ...
+
+
+def run(
+    what: Any,
+    seeds: int | Sequence[int] | None = None,
+    into: str | Path = "runs",
+    quiet: bool = False,
+    grid: str | None = None,
+) -> Record | Ran:
+    """Train what the folder `into` lacks; an interrupted run goes on.
+
+        run(settings, seeds=4)         one run: its record
+        run(experiment)                all runs of a grid, "quick" or the first if not given: records, findings, figures
+
+    Of an experiment the grid says how many seeds there are, unless they are given here.
+    """
+    if not isinstance(what, Experiment):
+        if grid is not None:
+            raise SettingsError(f"grid is {grid!r}, but settings are a single run. Grids are those of an Experiment.")
+        return vary(what, {}, 4 if seeds is None else seeds, into, quiet)[0]
+    what.register()
+    chosen = grid or ("quick" if "quick" in what.grids else next(iter(what.grids)))
+    if chosen not in what.grids:
+        raise SettingsError(f"there is no grid {chosen!r}. There are {', '.join(what.grids)}.")
+    wanted = _seeds(what.seeds[chosen] if seeds is None else seeds)
+    cells = {name: Cell(settings, wanted) for name, settings in what.grids[chosen].items()}
+    records = dict(zip(cells, _found(list(cells.values()), Store(into), quiet), strict=True))
+    return Ran(Outcome(what, "experiment", chosen, records))
+
+
+@dataclass(frozen=True, repr=False)
+class Ran:
+    """What an experiment came to."""
+
+    outcome: Outcome
+
+    @property
+    def records(self) -> Mapping[str, Record]:
+        """The record of every run, by its name."""
+        return self.outcome.records
+
+    @functools.cached_property
+    def findings(self) -> list[Finding]:
+        """Every claim, held against the records."""
+        return self.outcome.findings()
+
+    def figures(self, folder: str | Path) -> list[Path]:
+        """Draw the experiment's figures into a folder, each as PNG, PDF and SVG."""
+        from headway.experiments.pages import draw_figures
+
+        return draw_figures(self.outcome, Path(folder))
+
+    def page(self, path: str | Path, title: str = "") -> Path:
+        """One self-contained page: the runs with their slider, the verdicts and the figures."""
+        from headway.experiments.pages import write_report
+
+        written = Path(path)
+        findings = [(self.outcome.grid, finding) for finding in self.findings]
+        with tempfile.TemporaryDirectory() as folder:
+            drawn = {self.outcome.name: self.figures(folder)}
+            write_report([self.outcome], findings, written, (), drawn, title=title or self.outcome.experiment.title)
+        return written
+
+    def __repr__(self) -> str:
+        runs = ", ".join(f"{name} ({len(record.cell.seeds)} seeds)" for name, record in self.records.items())
+        lines = [self.outcome.experiment.title, f"{self.outcome.grid}: {runs}"]
+        return "\n".join([*lines, *map(_verdict, self.findings)])
+
+
+def _verdict(finding: Finding) -> str:
+    """As in "A1: holds 8/8, step 120 [100, 140]. The rungs are met in order."."""
+    numbers = [value for value in finding.values if math.isfinite(value)]
+    ends = "" if finding.interval is None else " [{:.3g}, {:.3g}]".format(*finding.interval)
+    measured = f", {finding.quantity} {statistics.median(numbers):.3g}{ends}" if numbers else ""
+    return f"{finding.claim}: {finding.verdict} {finding.held}".rstrip() + f"{measured}. {finding.statement}"
 
 
 def vary(
@@ -38,11 +131,21 @@ def vary(
 
     The last setting varies fastest. What lies in the folder `into` is not trained again; an interrupted sweep goes on.
     """
+    if hasattr(settings, "task") and hasattr(settings, "source"):
+        registry.add(type(settings.task), settings.KIND)
+    chosen = _seeds(seeds)
+    return _found([Cell(changed(settings, each), chosen) for each in combinations(values)], Store(into), quiet)
+
+
+def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
     if not chosen or len(set(chosen)) != len(chosen) or min(chosen) < 0:
         raise SettingsError(f"seeds is {seeds!r}, but it must be a number of seeds or different numbers from 0 on.")
-    cells = [Cell(changed(settings, each), chosen) for each in combinations(values)]
-    store = Store(into)
+    return chosen
+
+
+def _found(cells: Sequence[Cell], store: Store, quiet: bool) -> list[Record]:
+    """The record of every cell, trained where the store lacks it."""
     # Usually all are there, or none; to look for runs that do as well, everything in the folder is read.
     if not all(store.has(cell) for cell in cells) and (missing := needed(cells, [store])):
         _train(missing, store, quiet)

@@ -5,17 +5,18 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
 from headway.cli import COMMANDS
 from headway.experiments import NAMES, find
+from headway.settings.variation import names
 from headway.tasks.run import Settings
 
 ROOT = Path(__file__).parent.parent.parent
+EXTEND = (ROOT / "docs" / "extend.md").read_text()
 HEAVY = ("jax", "equinox", "optax", "scipy", "matplotlib", "ruptures")
 LOADED = f"""
 import sys
@@ -35,18 +36,9 @@ def fresh(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
-def option_names(kind: type = Settings, prefix: str = "--") -> list[str]:
+def option_names(settings: Any = None) -> list[str]:
     """Every setting as an option: --task.ratio, --training.test-samples, --task.references."""
-    hints = get_type_hints(kind)
-    return [
-        name
-        for field in fields(kind)
-        for name in (
-            option_names(hints[field.name], f"{prefix}{field.name}.")
-            if is_dataclass(hints[field.name])
-            else [f"{prefix}{field.name}".replace("_", "-")]
-        )
-    ]
+    return [f"--{name}".replace("_", "-") for name in names(Settings() if settings is None else settings)]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +93,7 @@ def test_help_of_run_presents_every_experiment(headway):
     assert said.code == 0
     shown = dict(re.findall(r"^  ([a-z-]+) +(.*)$", said.out.split("experiments:")[1], re.MULTILINE))
     assert shown == {**{name: find(name).title for name in NAMES}, "all": "all of them"}
+    assert "FILE.py" in said.out
     assert headway("run").code == 2, "run alone does not say what to run"
 
 
@@ -110,7 +103,7 @@ def test_help_of_an_experiment_names_every_setting(headway, experiment):
     assert said.code == 0
     offered = set(re.findall(r"(?<![\w-])--[\w.-]+", said.out))
     first = NAMES[0] if experiment == "all" else experiment
-    own = set(option_names(type(next(iter(find(first).grids["quick"].values())))))
+    own = set(option_names(next(iter(find(first).grids["quick"].values()))))
     assert {*own, "--grid", "--seeds", "--into", "--page", "--keep"} - offered == set()
     of_others = {"--sharpness", "--training.steps", "--dimensions"} - own
     assert of_others & offered == set()
@@ -137,6 +130,7 @@ def test_help_teaches_with_examples_that_work(headway, dry, arguments):
     examples = [re.split(r"\s{2,}", line.strip(" │"))[0] for line in lines[begin + 1 :] if "headway " in line]
     shown = [example for example in examples if example.startswith("headway ")]
     assert len(shown) >= 2
+    Path("my_task.py").write_text(re.findall(r"```python\n(.*?)```", EXTEND, re.DOTALL)[0])
     for example in shown:
         dry(*shlex.split(example)[1:])
 

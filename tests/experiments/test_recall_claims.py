@@ -35,13 +35,11 @@ def test_the_law_of_matching_is_that_of_half_the_answers_not_of_the_first_few(mo
 
 
 def test_sizes_of_which_guessing_nearly_passes_the_threshold_do_not_count_above_chance():
-    runs = made(how=lambda settings: {"length": 100.0} if settings.task.tokens == 32 else {})
+    runs = made(how=lambda settings: {"length": 100.0} if settings.task.vocab == 32 else {})
     for factor in ("", " tokens"):
         assert held(RECALL, f"B4{factor}", runs).verdict == "fails"
         assert held(RECALL, f"B4 above chance{factor}", runs).verdict == "holds"
-    near = {
-        name: (own.changed(training={"threshold": 1.5 / own.task.tokens}), run) for name, (own, run) in runs.items()
-    }
+    near = {name: (own.changed(training={"threshold": 1.5 / own.task.vocab}), run) for name, (own, run) in runs.items()}
     assert held(RECALL, "B4 above chance", near).verdict == "not run"
 
 
@@ -55,7 +53,7 @@ def test_plateaus_of_one_length_are_no_law():
 def test_noise_that_passes_the_threshold_early_is_seen_where_it_must_be_kept():
     runs = made()
     for name, (settings, trajectory) in runs.items():
-        if settings.task.tokens == 32:
+        if settings.task.vocab == 32:
             trajectory.arrays["accuracy"][:, 1] = 0.06
             runs[name] = settings, ending_at(trajectory, settings.training.threshold)
     found = held(RECALL, "B4 tokens", runs)

@@ -16,16 +16,16 @@ from headway.tasks.single_location import SingleLocation
 SEEDS = (0, 1, 2, 3)
 POWERS = {
     "transformer": {"constant": 3.0, "dimension": 1.1, "length": 0.7, "copies": -0.6, "q": -0.4},
-    "recall": {"constant": 0.8, "tokens": 0.6, "pairs": 1.9, "copies": -0.5, "q": -0.3},
+    "recall": {"constant": 0.8, "vocab": 0.6, "pairs": 1.9, "copies": -0.5, "q": -0.3},
 }
 _PLAIN = [{"length": t, "dimension": d} for t in (32, 64, 128, 256) for d in (16, 32, 64, 128) if t * d < 2**15]
-_PAIRS = [{"tokens": n, "pairs": m} for n in (32, 64, 128, 256) for m in (8, 16, 32) if n * m < 2**12]
+_PAIRS = [{"vocab": n, "pairs": m} for n in (32, 64, 128, 256) for m in (8, 16, 32) if n * m < 2**12]
 TASKS = {
     "transformer": [*_PLAIN, *({"length": 128, "dimension": 32, "copies": b} for b in (2, 4, 8))],
     "recall": [
         *_PAIRS,
-        *({"tokens": 64, "pairs": 16, "copies": b} for b in (2.0, 4.0, 16.0)),
-        *({"tokens": 64, "pairs": 16, "favoured": p} for p in (0.25, 0.5, 0.95)),
+        *({"vocab": 64, "pairs": 16, "copies": b} for b in (2.0, 4.0, 16.0)),
+        *({"vocab": 64, "pairs": 16, "favoured": p} for p in (0.25, 0.5, 0.95)),
     ],
 }
 """Much like the grids of the experiments, without the largest."""
@@ -45,7 +45,7 @@ def true_steps(model: str, task: Any) -> float:
     law = POWERS[model]
     if model == "recall":
         q = concentration(task.vocab, task.favoured, task.favourites)
-        sizes = task.vocab ** law["tokens"] * task.pairs ** law["pairs"]
+        sizes = task.vocab ** law["vocab"] * task.pairs ** law["pairs"]
     else:
         q = concentration(task.dimension, task.repeated)
         sizes = task.dimension ** law["dimension"] * task.length ** law["length"]

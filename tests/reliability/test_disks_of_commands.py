@@ -26,26 +26,26 @@ def goes_on(sweep, swept):
     assert sweep.outcome() == swept
 
 
-def a_full_disk(on, options, swept, tell, where, **variables):
+def a_full_disk(disk, on, options, swept, tell, where, **variables):
     """Full as soon as a cell is begun."""
-    with faults.disk() as disk:
-        sweep = Sweep(disk.root / "runs", on, *options, **variables)
-        try:
-            wait_until(lambda: list(sweep.root.glob("*.alive")) or sweep._over(), PATIENCE, "a cell is begun")
-            disk.fill(0)
-            told(sweep, "No space left on device", "Free some space")
-            disk.empty()
-            goes_on(sweep, swept)
-        finally:
-            sweep.close()
-            kill(workers(sweep.root))
+    sweep = Sweep(disk.root / "runs", on, *options, **variables)
+    try:
+        wait_until(lambda: list(sweep.root.glob("*.alive")) or sweep._over(), PATIENCE, "a cell is begun")
+        disk.fill(0)
+        told(sweep, "No space left on device", "Free some space")
+        disk.empty()
+        goes_on(sweep, swept)
+    finally:
+        sweep.close()
+        kill(workers(sweep.root))
     happened = "exit code 2, cause and remedy; given again with room, it ended bit-identical"
-    tell(where, "`headway run`: the disk is full once a cell is begun", 1, happened)
+    tell(where, "`headway run init-scale`: the disk is full once a cell is begun", 1, happened)
 
 
 @pytest.mark.parametrize("on", OPTIONS)
 def test_a_full_disk(on, swept, tell):
-    a_full_disk(on, OPTIONS[on], swept, tell, NAMES[on])
+    with faults.disk() as disk:
+        a_full_disk(disk, on, OPTIONS[on], swept, tell, NAMES[on])
 
 
 @pytest.mark.parametrize("on", OPTIONS)
@@ -63,7 +63,7 @@ def test_something_else_in_the_place_of_a_record(on, swept, tell, tmp_path):
         sweep.close()
         kill(workers(sweep.root))
     happened = "exit code 2, the folder is named and stays; moved away, it ended bit-identical"
-    tell(NAMES[on], "`headway run`: something else lies in the place of a record", 1, happened)
+    tell(NAMES[on], "`headway run init-scale`: something else lies in the place of a record", 1, happened)
 
 
 @pytest.mark.parametrize("on", OPTIONS)
@@ -72,4 +72,4 @@ def test_the_folder_is_read_only(on, swept, tell, tmp_path):
     with faults.read_only(tmp_path / "runs"):
         sweep = Sweep(tmp_path / "runs", on, *OPTIONS[on])
         told(sweep, "Read-only file system", "Choose another folder")
-    tell(NAMES[on], "`headway run` into a read-only folder", 1, "exit code 2, cause and remedy")
+    tell(NAMES[on], "`headway run init-scale` into a read-only folder", 1, "exit code 2, cause and remedy")

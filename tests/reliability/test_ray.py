@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.reliability import faults
 from tests.reliability.processes import kill, kill_workers, workers
 from tests.reliability.ray_cluster import Ray
 from tests.reliability.sweeping import Sweep
@@ -95,4 +96,5 @@ def test_the_head_dies_and_the_command_is_given_again(ray, sweep, swept, tell):
 
 
 def test_a_full_disk_reaches_the_user(ray, swept, tell):
-    a_full_disk("ray", (*OPTIONS, "retries=0"), swept, tell, "Ray", **ray.variables)
+    with faults.disk() as disk:
+        a_full_disk(disk, "ray", (*OPTIONS, "retries=0"), swept, tell, "Ray", **ray.variables)

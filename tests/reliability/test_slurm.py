@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+from tests.reliability import faults
 from tests.reliability.processes import kill, kill_workers, wait_until, workers
 from tests.reliability.slurm import Slurm
 from tests.reliability.sweeping import Sweep
@@ -106,5 +107,12 @@ def test_the_command_that_submitted_is_killed_and_given_again(slurm, sweep, swep
     tell("Slurm", "kill -9 of the command that submitted the jobs", 1, "given again, it ended bit-identical")
 
 
-def test_a_full_disk_reaches_the_user(slurm, swept, tell):
-    a_full_disk("slurm", (*OPTIONS, "retries=0"), swept, tell, "Slurm", **slurm.variables)
+def test_a_full_disk_reaches_the_user(swept, tell, tmp_path):
+    """Nodes see what was mounted before they started: this Slurm is another one."""
+    with faults.disk() as disk:
+        slurm = Slurm(tmp_path)
+        try:
+            slurm.wait_for_nodes()
+            a_full_disk(disk, "slurm", (*OPTIONS, "retries=0"), swept, tell, "Slurm", **slurm.variables)
+        finally:
+            slurm.close()

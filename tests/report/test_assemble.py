@@ -22,7 +22,6 @@ from headway.report.assemble import (
 from headway.store import Record, Store
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
-from headway.tasks.run import Settings
 
 USUAL = made_settings()
 
@@ -35,7 +34,7 @@ def chain(tmp_path: Path) -> Record:
 
 @pytest.fixture
 def recall(tmp_path: Path) -> Record:
-    with Store(tmp_path).open(Cell(Settings(Recall()), (0, 1, 2))) as work:
+    with Store(tmp_path).open(Cell(Recall.usual(), (0, 1, 2))) as work:
         return work.place(heads_alone(), {})
 
 
@@ -53,8 +52,7 @@ def test_what_there_is_no_room_for_is_named(chain, recall, monkeypatch):
 
 def test_runs_that_no_experiment_uses_are_named_by_what_differs(chain, recall):
     (other,) = other_runs([chain, recall], {chain.identity})
-    assert other.section == OTHERS
-    assert other.label.startswith(f"recall {recall.identity[-4:]}: 3 seeds; model.heads=3, model.layers=1")
+    assert other.section == OTHERS and other.label == f"recall {recall.identity[-4:]}: 3 seeds; default settings"
 
 
 def test_a_notebook_is_told_what_cannot_be_drawn(chain, tmp_path):

@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from headway.models.gradient import batch_gradient
 from headway.settings import TrainingSettings
 from headway.training.checkpoint import fill
 from headway.training.data import epoch_batch
-from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Rates, current_rate, optimiser
 from headway.training.program import Member, Problem, Program, State
 

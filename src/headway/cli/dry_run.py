@@ -9,9 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.cli.screen import clock, name
-from headway.sweep.plan import Part, plan, total
-from headway.training.chunks import device
-from headway.training.memory import room
+from headway.sweep.plan import Part, device, plan, room, total
 
 if TYPE_CHECKING:
     from headway.records import Cell

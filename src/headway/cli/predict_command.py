@@ -27,8 +27,8 @@ examples:
   headway predict --dimension 64 --length 1024 --trained gap --json       the gap between them alone, for a machine
   headway predict --dimension 16 --length 64 --samples 256                the toy, with a training set
   headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
-  headway predict --model recall --tokens 64 --pairs 16 --from results    associative recall
-  headway predict --model recall --tokens 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
+  headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
+  headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
   headway predict --held-out                                              how well it foretells what it has not seen
 """
 

@@ -12,7 +12,6 @@ import tyro
 
 from headway.cli import UserError
 from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option
-from headway.cli.settings_options import REGISTRY
 from headway.settings.renamed import renamed_to
 
 if TYPE_CHECKING:
@@ -123,6 +122,8 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
 
     With them comes what a run of `all` could not make sense of.
     """
+    from headway.cli.settings_options import REGISTRY  # late: the list of experiments need not wait for NumPy
+
     default = Options(grid=grid, settings=settings)
     # Of `all`, every run takes what it knows; what none knows is refused.
     some = name == "all"

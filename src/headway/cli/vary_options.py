@@ -9,14 +9,15 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
 from headway.cli import UserError, suggestion
-from headway.cli.settings_options import read_blocks, read_weights
+from headway.cli.settings_options import read_arguments, read_blocks, read_weights
 from headway.settings import SettingsError
+from headway.settings.training import Arguments
 from headway.settings.variation import MOST_COMBINATIONS, kind_of, names
 from headway.tasks.chain import Blocks, Weights
 
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+):(?P<count>\d{1,9})(?P<log>:log)?")
 FORMS = "values as in 1.3 1.7, evenly spaced ones as in 1.2:2.0:5, or 0.001:0.1:5:log"
-FIXED = ("context", "references")
+FIXED = ("task.context", "task.references")
 """Settings that say what a run is compared with, or as what it is read."""
 
 
@@ -97,6 +98,8 @@ def _value(name: str, kind: Any, text: str) -> Any:
             return read_blocks(text.split())
         if kind == Weights:
             return read_weights(text.split())
+        if kind == Arguments:
+            return read_arguments(text.split())
     except ValueError as error:
         raise UserError(f"--vary {name}: {error}; in quotes, as one value.") from None
     if get_origin(kind) is tuple and text.lower() == "none":

@@ -1,4 +1,4 @@
-"""Paper B's toy with copies in the context: the law of its plateau."""
+"""Paper B's toy with the token that matters B times in the context: the plateau as a power law of d and T/B."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import CONTEXT, censored, fit, lasts, law_constant, law_exponent, plateaus, sizes
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import about, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
@@ -92,7 +92,7 @@ B1_LOGITS = Claim(
     reasons={"paper": _SHARED_GAP},
 )
 EXPERIMENT = Experiment(
-    title="Paper B's toy with the token that matters B times in the context: the plateau as a power law of d and T/B.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 8},
     claims=(

@@ -1,4 +1,4 @@
-"""Paper B's toy with one vector repeated across samples, beside copies in the context."""
+"""Paper B's toy with one vector repeated across samples: the plateau as a power law, and which repetition pays more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headway.claims.claim import Claim, Results
 from headway.claims.plateau_laws import ACROSS, fit, law_constant, law_exponent, repetition_shortens
 from headway.experiments.context_repetition import COPIES, with_copies
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import about, chosen, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
@@ -71,8 +71,7 @@ _EFFICIENT = (
 )
 _FACTOR = "by what factor a doubling of B shortens the plateau, relative to one of p (geometric means over d and T)"
 EXPERIMENT = Experiment(
-    title="Paper B's toy with one vector repeated across samples: the plateau as a power law, and which repetition "
-    "pays more.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 8},
     claims=(

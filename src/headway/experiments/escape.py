@@ -1,4 +1,4 @@
-"""Paper B's toy without repetition: how long its plateau lasts, and what approximates it."""
+"""Paper B's toy without repetition: the plateau grows as sqrt(d) T, and how well theory tells its length and end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import CONTEXT, grows, plateaus
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import about, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
@@ -109,8 +109,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 EXPERIMENT = Experiment(
-    title="Paper B's toy without repetition: the plateau grows as sqrt(d) T, and how well theory tells its length and "
-    "end.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 8},
     claims=(

@@ -74,6 +74,16 @@ class Experiment:
         runs = {"quick": {name_of(task): settings}}
         return cls(title or name_of(task), runs, {"quick": seeds}, tuple(claims), figures)
 
+    def register(self) -> None:
+        """From now on runs of its tasks can be trained, and records of them come back as their own settings."""
+        from headway import registry
+        from headway.tasks.task import name_of
+
+        for settings in (each for runs in self.grids.values() for each in runs.values()):
+            # What is computed in one go may be about a task, too.
+            if hasattr(settings, "task") and name_of(settings.task) == settings.KIND:
+                registry.add(type(settings.task), settings.KIND)
+
     def read(self, results: Results, grid: str = "") -> list[Finding]:
         """Every claim held against what was measured; one that misses a run is "not run"."""
         runs = self.grids.get(grid, {})

@@ -31,9 +31,7 @@ def load_experiment(path: str | Path) -> Experiment:
     if file.suffix != ".py":
         raise ExperimentError(f"{path} is no Python file: its name ends in {file.suffix!r}. Call it {file.stem}.py.")
     experiment = _the_one_in(_imported(file), path)
-    for settings in (each for runs in experiment.grids.values() for each in runs.values()):
-        if hasattr(settings, "task"):
-            registry.add(type(settings.task), settings.KIND)
+    experiment.register()
     registry.add_file(str(file))
     return experiment
 

@@ -33,6 +33,7 @@ def write_report(
     commands: Sequence[str],
     drawn: Mapping[str, Sequence[Path]],
     others: Sequence[Shown] = (),
+    title: str = "",
 ) -> None:
     """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
     from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
@@ -55,7 +56,7 @@ def write_report(
     others = [each for each in others if _fits_the_page(each)]
     portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
     portraits += portraits_among(each.record for each in others)
-    heading, introduction = _heading(outcomes)
+    heading, introduction = (title, "") if title else _heading(outcomes)
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
     write_page(page, put_together(heading, introduction, runs, findings, groups, commands, portraits))
 

@@ -1,4 +1,4 @@
-"""Paper B: transformers on associative recall, of many sizes."""
+"""Paper B: how long transformers wait on associative recall, against the numbers of symbols and of pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, Results, judged
 from headway.claims.plateau_laws import RECALL, ending, grows, law_constant, law_exponent, sizes
 from headway.claims.recall import KNOWN, ONE, one_transition
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import Where, about, made
 from headway.records import Finding
 from headway.tasks.recall import Recall
@@ -170,7 +170,7 @@ def _powers(
 
 
 EXPERIMENT = Experiment(
-    title="Paper B: how long transformers wait on associative recall, against the numbers of symbols and of pairs.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 4},
     claims=(

@@ -1,4 +1,4 @@
-"""Paper B: transformers on associative recall, with repetition."""
+"""Paper B: repetition makes transformers learn associative recall sooner, and too much of it makes them overfit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results
 from headway.claims.recall import GAP, KNOWN, a_little_shortens, too_much_overfits
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.recall import BASES
 from headway.experiments.selection import chosen
 from headway.records import Finding
@@ -67,8 +67,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 EXPERIMENT = Experiment(
-    title="Paper B: repetition makes transformers learn associative recall sooner, and too much of it makes them "
-    "overfit.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 4},
     claims=(

@@ -1,4 +1,4 @@
-"""Paper B's toy: a plateau, and its end."""
+"""Paper B's toy: attention waits on a plateau, then finds the one token that matters at once; W moves first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headway.claims.claim import Claim, Results
 from headway.claims.plateau_laws import EARLY, MOVED, sharp_and_in_order
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import about, having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.settings import ToySettings
@@ -68,7 +68,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 EXPERIMENT = Experiment(
-    title="Paper B's toy: attention waits on a plateau, then finds the one token that matters at once; W moves first.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 8},
     claims=(

@@ -1,4 +1,4 @@
-"""Paper B: transformers on single-location regression."""
+"""Paper B: how long transformers wait on single-location regression, against T, d, B and p."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headway.claims.plateau_laws import (
     repetition_shortens,
     sharp_and_in_order,
 )
-from headway.experiments.experiment import Experiment
+from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import about, chosen, made, wanted
 from headway.records import Finding
 from headway.tasks.single_location import SingleLocation
@@ -171,7 +171,7 @@ _FIT = (
 _OTHER_START = "The same law with Xavier's start and an orthogonal embedding"
 NEAR, WITHIN = LOCATION.near, LOCATION.within
 EXPERIMENT = Experiment(
-    title="Paper B: how long transformers wait on single-location regression, against T, d, B and p.",
+    title=headline(__doc__),
     grids=GRIDS,
     seeds={"quick": 4, "paper": 5},
     claims=(

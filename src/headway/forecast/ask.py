@@ -9,7 +9,7 @@ from headway.claims.claim import AnyRun
 from headway.forecast.answer import Forecast
 from headway.forecast.from_laws import from_laws
 from headway.forecast.from_theory import from_theory
-from headway.forecast.measured import TASKS, Measured, toy_cells, transformer_cells
+from headway.forecast.measured import Measured, is_of, toy_cells, transformer_cells
 from headway.forecast.question import Question
 from headway.lookup import readable
 from headway.store import Store
@@ -32,6 +32,5 @@ def cells(question: Question, runs: Sequence[AnyRun]) -> Measured:
 
 def runs_of(model: str, folders: Sequence[Path]) -> list[AnyRun]:
     """The runs of one kind of model in the folders; records that cannot be read are passed over."""
-    kind = TASKS.get(model, model)
-    found = [record for record in readable([Store(folder) for folder in folders]) if record.cell.kind == kind]
+    found = [record for record in readable([Store(folder) for folder in folders]) if is_of(model, record.cell.settings)]
     return [(record.cell.settings, record.trajectory) for record in found]

@@ -19,7 +19,7 @@ PARTS = 3
 _ANY = {
     "toy": Question("toy", dimension=2, length=32),
     "transformer": Question("transformer", dimension=2, length=32),
-    "recall": Question("recall", tokens=32, pairs=16),
+    "recall": Question("recall", vocab=32, pairs=16),
 }
 """A question about each model, to ask which records there are: any will do."""
 

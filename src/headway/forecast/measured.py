@@ -14,8 +14,12 @@ from headway.forecast.question import SIZES, Question
 
 THRESHOLD = 0.1
 """Loss of the toy at which its plateau ends."""
-TASKS = {"transformer": "single-location", "recall": "recall"}
-"""Model -> the kind of its records."""
+TOLD_BY = {
+    "toy": ("dynamics", "model", "samples"),
+    "transformer": ("dimension", "length", "position", "repeated"),
+    "recall": ("pairs", "vocab", "copies", "favoured"),
+}
+"""Model -> settings by which one sees that a run is of it, whatever it is called: the toy's own, or its task's."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,12 @@ class Measured:
         return self.sizes[:, SIZES[self.model].index(name)]
 
 
+def is_of(model: str, settings: Any) -> bool:
+    """Whether a run with these settings is one of such a model."""
+    task = getattr(settings, "task", settings)
+    return all(hasattr(task, name) for name in TOLD_BY[model])
+
+
 def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
     """What gradient descent on the toy took; a size that several runs have counts once.
 
@@ -78,7 +88,7 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
     models = ("gap",) if question.trained == "gap" else ("logits", "matrices")
     found: dict[tuple[float, ...], np.ndarray] = {}
     for settings, trajectory in runs:
-        if getattr(settings, "KIND", "") != "toy" or settings.dynamics != "descent" or settings.model not in models:
+        if not is_of(question.model, settings) or settings.dynamics != "descent" or settings.model not in models:
             continue
         if settings.samples != question.samples or settings.threshold != THRESHOLD:
             continue
@@ -94,7 +104,7 @@ def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
     """
     groups: dict[tuple[Any, ...], list[AnyRun]] = {}
     for settings, trajectory in runs:
-        if getattr(settings, "KIND", "") != TASKS[question.model]:
+        if not is_of(question.model, settings) or settings.training.threshold is None:
             continue
         sizes = dict(zip(SIZES[question.model], _sizes(settings.task), strict=True))
         if (sizes["copies"] > 1 and question.copies == 1) or (sizes["repeated"] > 0 and question.repeated == 0):
@@ -113,7 +123,8 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
     model = question.model
     thresholds = [settings.training.threshold for settings, _ in runs]
     # The level that every run was trained to: cross-sample repetition stops at a higher loss.
-    level = (question.accuracy or min(thresholds)) if model == "recall" else max(thresholds)
+    rising = runs[0][0].about().progress == "accuracy"  # else a loss, which falls
+    level = (question.accuracy or min(thresholds)) if rising else max(thresholds)
     found: dict[tuple[float, ...], np.ndarray] = {}
     # Of two records of one size the one that looked more often counts, unless the other has more seeds.
     for settings, trajectory in sorted(runs, key=lambda run: run[0].evaluation.every):
@@ -123,10 +134,10 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
             found[key] = np.where(np.isnan(at), np.inf, at)
     shape, training = runs[0][0].model, runs[0][0].training
     how = (
-        f"{shape.blocks} layers of width {shape.width}, {shape.initialisation} start, Adam {training.learning_rate:g}, "
+        f"{shape.layers} layers of width {shape.width}, {shape.initialisation} start, Adam {training.learning_rate:g}, "
         f"batch {training.batch}"
     )
-    ends = f"{100 * level:g} % of the answers are right" if model == "recall" else f"the loss is at most {level:g}"
+    ends = f"{100 * level:g} % of the answers are right" if rising else f"the loss is at most {level:g}"
     favourites = getattr(runs[0][0].task, "favourites", 1)
     return replace(_table(model, found, ends=ends), how=how, favourites=favourites)
 

@@ -10,18 +10,18 @@ from headway.settings.checks import require, require_number, require_whole, sett
 SIZES = {
     "toy": ("dimension", "length", "copies", "repeated"),
     "transformer": ("dimension", "length", "copies", "repeated"),
-    "recall": ("tokens", "pairs", "copies", "repeated"),
+    "recall": ("vocab", "pairs", "copies", "repeated"),
 }
 """Kind of model -> the sizes of its task."""
 SYMBOLS = {
     "dimension": "d",
     "length": "T",
-    "tokens": "N_tokens",
+    "vocab": "N_tokens",
     "pairs": "N_pairs",
     "copies": "B",
     "repeated": "p",
 }
-_EXAMPLES = {"dimension": 64, "length": 256, "tokens": 64, "pairs": 16}
+_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16}
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Asked:
     """d: of a token; toy and transformer."""
     length: int | None = None
     """T: how many tokens there are; toy and transformer."""
-    tokens: int | None = None
+    vocab: int | None = None
     """N_tokens: symbols in the pool; recall."""
     pairs: int | None = None
     """N_pairs: how many pairs a sequence shows; recall."""
@@ -59,7 +59,7 @@ class Question(Asked):
     def __post_init__(self) -> None:
         settle(self)
         self._check_that_sizes_belong()
-        for name, least in (("dimension", 2), ("length", 2), ("tokens", 2), ("pairs", 1), ("samples", 1)):
+        for name, least in (("dimension", 2), ("length", 2), ("vocab", 2), ("pairs", 1), ("samples", 1)):
             if getattr(self, name) is not None:
                 require_whole(name, getattr(self, name), least)
         require_number("copies", self.copies, least=1)
@@ -99,15 +99,15 @@ class Question(Asked):
         if self.accuracy is None:
             return
         require(
-            self.tokens is not None,
+            self.vocab is not None,
             f"accuracy is {self.accuracy!r}, but it ends the plateau of recall alone, not that of {self.model}. Leave "
             "it out.",
         )
-        chance = 1 / (self.tokens or 1)
+        chance = 1 / (self.vocab or 1)
         require_number("accuracy", self.accuracy, above=0)
         require(
             chance < self.accuracy < 1,
-            f"accuracy is {self.accuracy:g}, but guessing gets {chance:.2g} of {self.tokens} symbols right, and 1 is "
+            f"accuracy is {self.accuracy:g}, but guessing gets {chance:.2g} of {self.vocab} symbols right, and 1 is "
             f"never reached. Use a number above {chance:.2g} and below 1.",
         )
 

@@ -11,8 +11,8 @@ from headway.kernels.asked import Asked
 from headway.kernels.minimal import is_minimal
 from headway.kernels.tables import form as tables
 from headway.kernels.tables.form import BatchReading
+from headway.models.gradient import BatchGradient
 from headway.models.transformer import Transformer
-from headway.training.gradient import BatchGradient
 
 Read = Callable[[Transformer, Int[Array, "batch time"]], BatchReading]
 

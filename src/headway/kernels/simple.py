@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from headway.models.gradient import ExampleLoss, batch_gradient
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer
 from headway.prediction import predict
-from headway.training.gradient import ExampleLoss, batch_gradient
 
 
 def cross_entropy(task: Rows) -> ExampleLoss:

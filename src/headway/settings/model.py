@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -129,4 +130,6 @@ class ModelSettings:
 def _require_part(name: str, value: object, words: tuple[str, ...]) -> None:
     if not isinstance(value, Given) and value not in words:
         known = ", ".join(f'"{word}"' for word in words)
-        refuse(f"model.{name} is {value!r}, but it must be one of {known}, or a function.")
+        near = difflib.get_close_matches(value, words, 1) if isinstance(value, str) else []
+        hint = f' Did you mean "{near[0]}"?' if near else ""
+        refuse(f"model.{name} is {value!r}, but it must be one of {known}, or a function.{hint}")

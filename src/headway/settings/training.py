@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,6 +12,8 @@ from headway.settings.checks import refuse, require, require_number, require_who
 from headway.settings.given import Given, given
 
 Arguments = tuple[tuple[str, Any], ...]
+OWN_OPTIMISERS = ("adamw", "sgd")
+"""With PyTorch's conventions, and numbers that may differ between the members of one program."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,14 @@ class TrainingSettings:
 
     def _check_optimiser(self) -> None:
         if isinstance(self.optimiser, str):
-            from headway.settings.optimiser_names import require_known
-
-            require_known(self.optimiser, dict(self.arguments))
+            require(
+                self.optimiser.isidentifier(),
+                f"training.optimiser is {self.optimiser!r}, but it must be the name of an optimiser, such as adamw.",
+            )
+            # Whoever only reads settings need not have optax; whoever computes is told before anything is trained.
+            if "optax" in sys.modules:
+                names = importlib.import_module("headway.training.optimiser_names")
+                names.require_known(self.optimiser, dict(self.arguments))
         elif not isinstance(self.optimiser, Given):
             refuse(f"training.optimiser is {self.optimiser!r}, but it must be a name, a transformation or a function.")
         elif self.arguments:

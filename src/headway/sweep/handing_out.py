@@ -20,6 +20,8 @@ from headway.store.plan import announced
 from headway.sweep.bundle import Bundle, cut, encode, waves
 from headway.sweep.engines import Engine, Order, Started
 from headway.sweep.tally import Count, Tally, failures
+from headway.sweep.told import Told
+from headway.sweep.users_code import look_at_users_code
 
 FOLDER = ".sweep"
 """Orders, and the logs of workers."""
@@ -44,6 +46,7 @@ def hand_out(cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *,
 
     An interrupt stops workers that cannot outlive us, once they have saved; others go on, and `Detached` says so.
     """
+    look_at_users_code(cells, store, Told())
     wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.references(), cell)))
     missing = [cell for cell in wanted if not store.has(cell)]
     for cell in missing:
@@ -125,7 +128,8 @@ def _require_done(store: Store, cells: Sequence[Cell], trouble: str) -> None:
         )
     if lost:
         _require_writable(store.root)
-        last = f" The last words of a worker: {trouble.splitlines()[-1]}" if trouble else ""
+        logs = f" Look at the logs in {store.root / FOLDER}." if (store.root / FOLDER).is_dir() else ""
+        last = f" The last words of a worker: {trouble.splitlines()[-1]}" if trouble else logs
         raise SweepError(
             f"{len(lost)} of {len(cells)} cells were lost with their workers, again and again.{last} "
             "What was saved is whole; the same command goes on with it."

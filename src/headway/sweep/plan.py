@@ -10,7 +10,9 @@ from typing import Any
 from headway.records import Cell
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, cut, program_of, waves
-from headway.training.memory import footprint, room
+from headway.training.chunks import device as device
+from headway.training.memory import footprint
+from headway.training.memory import room as room
 
 
 @dataclass(frozen=True)

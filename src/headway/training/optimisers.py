@@ -8,8 +8,9 @@ import optax
 from jaxtyping import Array, Float
 
 from headway.settings import TrainingSettings
-from headway.settings.optimiser_names import OWN, factory_of
+from headway.settings.training import OWN_OPTIMISERS
 from headway.training.data import Count
+from headway.training.optimiser_names import factory_of
 
 Number = Float[Array, ""] | float
 
@@ -25,7 +26,7 @@ class Rates(NamedTuple):
 
 def rates_may_differ(settings: TrainingSettings) -> bool:
     """Whether members of one program may have different rates: optimisers of others may look at theirs."""
-    return settings.optimiser in OWN
+    return settings.optimiser in OWN_OPTIMISERS
 
 
 def optimiser(

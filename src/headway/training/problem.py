@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, Integer, PyTree
 
 from headway.kernels import Form, form_of
 from headway.kernels.asked import Asked
+from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
 from headway.models.rows import PlainRows, Rows
 from headway.models.transformer import Transformer
@@ -22,7 +23,6 @@ from headway.tasks.task import as_example, functions_of, is_row, numbers_of, sha
 from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
 from headway.training.evaluation import EvaluationData, Evaluator, read_example, references_of
-from headway.training.gradient import batch_gradient
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
 from headway.training.program import Member, Problem
 from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of

@@ -11,8 +11,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray, PyTree
 
+from headway.models.gradient import BatchGradient
 from headway.training.checkpoint import fill, flatten
-from headway.training.gradient import BatchGradient
 
 EXPLODED = 1e4
 """A loss beyond this, or one that is not a number, counts as divergence."""

@@ -27,7 +27,7 @@ def test_plateaus_stand_against_every_size_beside_the_published_law():
     assert [axes.get_xlabel() for axes in (length, dimension, copies, share)] == ["T", "d", "copies B", "share p"]
     medians = [line for line in length.get_lines() if line.get_linestyle() == "-"]
     assert [line.get_xdata().tolist() for line in medians] == [[8, 16, 32]] * 2
-    made = made_emergence(LAW["quick"]["T = 8, d = 4"]).facts["plateau"]
+    made = made_emergence(LAW.grids["quick"]["T = 8, d = 4"]).facts["plateau"]
     assert medians[0].get_ydata()[0] == pytest.approx(np.median(made))
     law = [line for line in copies.get_lines() if line.get_linestyle() == "--"]
     assert law[0].get_xdata().tolist() == [1, 2, 4] and set(law[0].get_ydata()) == {100.0}

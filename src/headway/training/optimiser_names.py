@@ -7,15 +7,15 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from headway.settings.checks import refuse
+import optax
 
-OWN = ("adamw", "sgd")
-"""With PyTorch's conventions, and numbers that may differ between the members of one program."""
+from headway.settings.checks import refuse
+from headway.settings.training import OWN_OPTIMISERS
 
 
 def require_known(name: str, arguments: Mapping[str, Any]) -> None:
     """Refuse a name that is no optimiser, and arguments that it does not take."""
-    if name in OWN:
+    if name in OWN_OPTIMISERS:
         if arguments:
             refuse(
                 f'training.arguments are {dict(arguments)}, but "{name}" has settings of its own (learning_rate, '
@@ -32,8 +32,6 @@ def require_known(name: str, arguments: Mapping[str, Any]) -> None:
 
 def factory_of(name: str) -> Any:
     """optax.NAME or optax.contrib.NAME: a function from a learning rate, and more, to a transformation."""
-    import optax
-
     for home in (optax, optax.contrib):
         found = getattr(home, name, None) if name.isidentifier() and not name.startswith("_") else None
         if inspect.isfunction(found) and "learning_rate" in inspect.signature(found).parameters:
@@ -48,15 +46,13 @@ def factory_of(name: str) -> Any:
 
 def names() -> list[str]:
     """Every optimiser that can be named."""
-    import optax
-
     found = {
         name
         for home in (optax, optax.contrib)
         for name, value in vars(home).items()
         if inspect.isfunction(value) and not name.startswith("_") and _is_optimiser(value)
     }
-    return sorted({*OWN, *found})
+    return sorted({*OWN_OPTIMISERS, *found})
 
 
 def _is_optimiser(function: Any) -> bool:

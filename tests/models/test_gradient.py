@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from headway.training.gradient import batch_gradient
+from headway.models.gradient import batch_gradient
 
 pytestmark = pytest.mark.usefixtures("double")
 
