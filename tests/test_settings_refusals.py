@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import optax  # noqa: F401 - where it is loaded, names of optimisers are checked
 import pytest
 
 import headway
