@@ -29,7 +29,7 @@ Measure the speed of training on this machine: on the CPU, or on the GPU if JAX 
 
 All contestants must first give the same loss and gradients, or nothing is measured. Records, tables and pictures
 are made as the numbers come in: stop it whenever you like. All of it takes about an hour on two cores.
-PyTorch is not part of Headway: without `pip install 'headway[torch]'` only plain JAX takes part.
+PyTorch is not part of Headway: without `pip install '.[torch]'` only plain JAX takes part.
 
 examples:
   headway bench --what rivals                     who is faster, and by how much

@@ -41,7 +41,9 @@ def absence(name: str, gpu: bool) -> str | None:
     if name == "jax":
         return None
     if importlib.util.find_spec("torch") is None:
-        return f"{TITLES[name]} is left out: PyTorch is not installed. `pip install 'headway[torch]'` installs it."
+        return (
+            f"{TITLES[name]} is left out: PyTorch is not installed. `pip install '.[torch]'` in the checkout does it."
+        )
     if name == "torch-compile" and not any(map(shutil.which, (os.environ.get("CXX", "c++"), "g++", "clang++"))):
         return f"{TITLES[name]} is left out: it needs a C++ compiler. On Debian: apt-get install g++."
     if gpu:
