@@ -15,7 +15,7 @@ from headway.settings import ModelSettings
 NAN, INFINITY = math.nan, math.inf
 
 
-OURS = ("headway.settings", "headway.tasks", "headway.records")
+OURS = ("headway.settings", "headway.tasks", "headway.records", "headway.training.optimiser_names")
 HOMES = ("settings", "tasks.chain", "tasks.construction", "tasks.recall", "tasks.single_location", "tasks.run")
 
 
