@@ -41,7 +41,7 @@ def main(folder, picture):
         finding = claim.held_against({"run": (record.cell.settings, record.trajectory)})
         rows.append((record.cell.settings.task.ratio, over_seeds(finding.values).median, finding.verdict))
     counts = {verdict: sum(row[2] == verdict for row in rows) for verdict in ("holds", "partly", "fails")}
-    print(f"{len(rows)} runs: {counts}")
+    sys.stdout.write(f"{len(rows)} runs: {counts}\n")
     figure, axes = pyplot.subplots(figsize=(5, 3))
     axes.scatter([row[0] for row in rows], [row[1] for row in rows], s=12)
     axes.axhline(1, linewidth=0.8, color="grey")

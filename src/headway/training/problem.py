@@ -86,7 +86,10 @@ def _compiled(settings: Settings) -> Settings:
 def precision(settings: Settings) -> Generator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
     wanted = settings.training.precision
-    with jax.enable_x64(wanted == "float64"), jax.default_matmul_precision(PRODUCTS[wanted]):
+    # A CPU has no products of bfloat16 and refuses some of their shapes: it computes them in float32.
+    lacking = wanted == "bfloat16" and jax.devices()[0].platform == "cpu"
+    products = PRODUCTS["float32" if lacking else wanted]
+    with jax.enable_x64(wanted == "float64"), jax.default_matmul_precision(products):
         yield
 
 
