@@ -16,13 +16,14 @@ from headway.settings import ModelSettings
 NAN, INFINITY = math.nan, math.inf
 
 
-OURS = ("headway.settings", "headway.tasks", "headway.records")
+OURS = ("headway.settings", "headway.tasks", "headway.records", "headway.training.optimiser_names")
 HOMES = ("settings", "tasks.chain", "tasks.construction", "tasks.recall", "tasks.single_location", "tasks.run")
 
 
 @pytest.fixture(scope="module")
 def unchecked() -> Iterator[ModuleType]:
     """The settings as a user has them: without the run-time type checks that the tests put on everything."""
+    importlib.import_module("optax")  # Where it is loaded, optimisers are known by name.
     for name in HOMES:
         importlib.import_module(f"headway.{name}")
     checked = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(OURS)}

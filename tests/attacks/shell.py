@@ -10,7 +10,7 @@ from tests.compiling import FLAGS
 
 ROOT = Path(__file__).parent.parent.parent
 SMALL = (
-    *("--seeds", "1", "--task.tokens", "3", "--task.horizon", "2", "--task.blocks", "1", "2", "--model.heads", "2"),
+    *("--seeds", "1", "--task.vocab", "3", "--task.horizon", "2", "--task.blocks", "1", "2", "--model.heads", "2"),
     *("--training.steps", "4", "--training.batch", "4", "--training.samples", "8", "--training.test-samples", "8"),
     *("--evaluation.points", "2", "--evaluation.also", "--evaluation.snapshots", "2", "--no-page"),
 )

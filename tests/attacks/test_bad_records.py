@@ -227,7 +227,7 @@ def test_provenance_that_is_nested_deeply_is_refused(runs, main, depth):
 
 @pytest.mark.parametrize("huge", [10**9, 10**30, pytest.param(2**62, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("which", ["minimal", pytest.param("full", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("setting", ["model.heads", "model.blocks", "task.horizon", "task.tokens", "training.steps"])
+@pytest.mark.parametrize("setting", ["model.heads", "model.layers", "task.horizon", "task.vocab", "training.steps"])
 def test_a_record_whose_settings_are_huge_hangs_neither_claims_nor_page(runs, main, which, setting, huge):
     group, name = setting.split(".")
 

@@ -27,7 +27,7 @@ DRY = [
     "stages --task.order 4096",
     "stages --task.horizon 9223372036854775806",
     "stages --task.blocks 9223372036854775806",
-    "stages --task.tokens 9223372036854775806",
+    "stages --task.vocab 9223372036854775806",
     "stages --training.steps 9223372036854775806",
     "stages --training.batch 9223372036854775806",
     "stages --training.samples 1000000000000",
@@ -37,7 +37,7 @@ DRY = [
     "stages --on slurm --cluster digits.toml",
     "stages --on processes:9223372036854775807",
     "stages --vary task.ratio 1e300:1e308:3",
-    "recall --task.tokens 1000000000",
+    "recall --task.vocab 1000000000",
     "toy --lengths 1000000000",
     "flow --last 1e308",
 ]
