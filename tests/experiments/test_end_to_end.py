@@ -88,7 +88,7 @@ def test_every_experiment_ends_with_a_verdict_on_each_of_its_claims(everything):
 def test_a_run_that_several_experiments_need_is_trained_once(everything, store):
     """The full model serves everywhere as it serves Figure 3, where n-gram models stand beside it."""
     beside = {cell for cell in CELLS.values() if cell.references()}
-    served = {Cell(cell.settings.changed(references=()), SEEDS) for cell in beside}
+    served = {Cell(cell.settings.alone(), SEEDS) for cell in beside}
     wanted = {*CELLS.values(), *(reference for cell in beside for reference in cell.references())} - served
     assert CELLS["attention", "full"] in served
     assert {entry.identity for entry in store.status() if entry.state == "done"} == {cell.identity for cell in wanted}
@@ -127,8 +127,9 @@ def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_t
 def test_the_page_lets_one_watch_a_run_with_matrices_of_each_experiment_that_has_one_and_none_twice(page):
     labels = [run["label"] for run in page["runs"]]
     watched = ("minimal", "full", "fresh", "reversed", "nonuniform", "three heads", "SGD", "flow", "flow (regression)")
-    assert labels == [f"{run}, quick" for run in watched]
-    assert all("attention" in run["arrays"] for run in page["runs"])
+    assert labels[: len(watched)] == [f"{run}, quick" for run in watched], "these come first, and other curves behind"
+    assert all("attention" in run["arrays"] for run in page["runs"][: len(watched)])
+    assert len(labels) <= len({cell.identity for cell in CELLS.values()})
 
 
 def test_the_same_command_again_trains_nothing(everything, shell, store):

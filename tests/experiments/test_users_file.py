@@ -137,7 +137,7 @@ def test_stopped_and_started_again_it_ends_with_the_same_bits(shell, trained):
 
 
 def test_it_is_varied_and_computed_by_other_processes_as_ours_are(shell, trained):
-    """The bits do not depend on who computes them."""
+    """The same losses, to rounding, as in one program here."""
     words = said(shell.call(*ARGUMENTS, "--vary", "training.learning_rate", "0.01", "0.02", "--on", "processes:2"))
     assert "learning_rate 0.02" in words and "U1" in words
     found = {record.cell.settings.training.learning_rate: record for record in records(shell)}

@@ -232,7 +232,8 @@ def _by_size(runs: Sequence[AnyRun], along: str) -> dict[tuple[int, int], list[A
 def _per_doubling(runs: Sequence[AnyRun], along: str) -> np.ndarray:
     """log of the factor by which one doubling shortens the plateau, on average from the first run to the last."""
     first, last = (getattr(task_of(run[0]), along) for run in (runs[0], runs[-1]))
-    return np.log(plateau(runs[0]) / plateau(runs[-1])) / np.log2(last / first)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a plateau that was over at the first look
+        return np.log(plateau(runs[0]) / plateau(runs[-1])) / np.log2(last / first)
 
 
 @judged
