@@ -238,7 +238,7 @@ def test_a_record_whose_settings_are_huge_hangs_neither_claims_nor_page(runs, ma
     said = main("claims", "--grid", "quick")
     rest_goes_on(said, bad, "A20")
     began = time.monotonic()
-    page = importlib.import_module("headway.watch.desk").Desk(runs).page("/")
+    page = importlib.import_module("headway.watch.handler").Handler(runs).page("/")
     assert len(page) < 30_000_000 and bad.name in page
     assert time.monotonic() - began < SECONDS
 

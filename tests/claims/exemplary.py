@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tests.claims.made import FIGURE_2, OFTEN, TIMES, bottoming_at, climbing, heads_on, made_run, made_settings
 
+from headway.claims.attention_patterns import checkered, newest_is_spared, published_pictures
 from headway.claims.claim import Run
 from headway.claims.clarity import first_stage_less_marked, same_and_clearer
 from headway.claims.competition import compete_then_cooperate
@@ -14,7 +15,6 @@ from headway.claims.data import choosing_the_length_pays, early_stopping_picks_t
 from headway.claims.incremental import staircase_survives, still_incremental
 from headway.claims.kind import same_in_kind
 from headway.claims.ladder import meets_ngrams_in_order, meets_rungs_in_order, nearer_than_stageless
-from headway.claims.looking import checkered, newest_is_spared, published_pictures
 from headway.experiments import NAMES, find
 from headway.experiments.construction import reaches_the_entropy
 from headway.experiments.differences import plateau_schedule_stops_at_saddles

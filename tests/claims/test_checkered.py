@@ -5,7 +5,7 @@ import pytest
 from tests.claims.exemplary import IN_ORDER, UNEVEN
 from tests.claims.made import TIMES, bottoming_at, made_run, made_settings
 
-from headway.claims.looking import checkered
+from headway.claims.attention_patterns import checkered
 from headway.experiments.nonuniform import A16
 
 

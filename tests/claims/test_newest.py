@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.claims.made import TIMES, made_settings, made_trajectory
 
-from headway.claims.looking import newest_is_spared
+from headway.claims.attention_patterns import newest_is_spared
 from headway.experiments.attention import A5
 
 BLOCKS = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))

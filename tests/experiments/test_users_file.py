@@ -12,7 +12,7 @@ from tests.cli.process import Shell
 
 from headway.records import Open
 from headway.store import Record, Store
-from headway.watch.desk import Desk
+from headway.watch.handler import Handler
 
 TASK = '''
 """Say again what came first."""
@@ -161,7 +161,7 @@ def test_listing_reporting_exporting_and_watching_need_no_file_and_run_no_code(t
         assert "any of the row" in (tmp_path / "report.html").read_text()
         said(shell.call("export", record.path, tmp_path / "table.csv"))
         assert "kl_rungs" in (tmp_path / "table.csv").read_text()
-        assert "first-token" in Desk(shell.folder / "runs").page("/")
+        assert "first-token" in Handler(shell.folder / "runs").page("/")
         assert not (shell.folder / "imported").exists()
     finally:
         (shell.folder / "mine.py").write_text(code)

@@ -80,7 +80,7 @@ def test_a_question_without_news_costs_no_reading(serve, ask, store, record, mon
 def test_a_run_that_has_not_changed_is_packed_once(serve, ask, record, monkeypatch):
     server = serve()
     first = ask(server, f"/run/{record.identity}.json")
-    monkeypatch.setattr("headway.watch.shelf.payload", lambda report: pytest.fail("packed again"))
+    monkeypatch.setattr("headway.watch.run_cache.payload", lambda report: pytest.fail("packed again"))
     assert ask(server, f"/run/{record.identity}.json").text == first.text
     assert ask(server, "/").status == 200
 
@@ -88,12 +88,12 @@ def test_a_run_that_has_not_changed_is_packed_once(serve, ask, record, monkeypat
 def test_what_is_kept_in_memory_is_limited(serve, ask, store, record, monkeypatch):
     with store.open(OTHER) as work:
         work.place(WHOLE, {})
-    monkeypatch.setattr("headway.watch.shelf.MOST_KEPT", 1)
+    monkeypatch.setattr("headway.watch.run_cache.MOST_KEPT", 1)
     server = serve()
     for _ in range(2):
         for cell in (CELL, OTHER):
             assert ask(server, f"/run/{cell.identity}.json").status == 200
-    assert len(server.desk._shelf._packed) == 1
+    assert len(server.handler._runs._packed) == 1
 
 
 @pytest.mark.parametrize("path", ["/run/{}", "/run/{}.json"])
@@ -122,7 +122,7 @@ def test_a_record_whose_content_makes_no_sense_is_no_traceback(serve, ask, store
 
 
 def test_a_record_that_is_too_large_is_refused_before_it_is_read(serve, ask, record, monkeypatch):
-    monkeypatch.setattr("headway.watch.shelf.MOST_BYTES", 1000)
+    monkeypatch.setattr("headway.watch.run_cache.MOST_BYTES", 1000)
     monkeypatch.setattr("headway.store.arrays.decode", lambda data: pytest.fail("an array was read"))
     server = serve()
     answer = ask(server, f"/run/{record.identity}")

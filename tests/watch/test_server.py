@@ -140,7 +140,7 @@ def test_a_mistake_of_ours_is_told_on_the_terminal_and_not_to_the_reader(serve, 
         raise ZeroDivisionError("secret words")
 
     server = serve()
-    monkeypatch.setattr(server.desk, "page", fail)
+    monkeypatch.setattr(server.handler, "page", fail)
     answer = ask(server, "/")
     assert answer.status == 500
     assert "secret words" not in answer.text and "Traceback" not in answer.text
@@ -250,7 +250,7 @@ def test_one_runs_error_is_that_runs(serve, ask, record, store, monkeypatch):
     def fail(*told):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("headway.watch.shelf.view_of", fail)
+    monkeypatch.setattr("headway.watch.run_cache.view_of", fail)
     server = serve()
     assert ask(server, "/").status == 200
     answer = ask(server, f"/run/{record.identity}")

@@ -14,7 +14,7 @@ from headway.store.plan import Plan, announced
 from headway.sweep import begun
 from headway.watch import timing
 from headway.watch.overview import shown, state
-from headway.watch.sight import Seen, Sight
+from headway.watch.snapshot import Seen, Snapshot
 from headway.watch.survey import Survey
 
 
@@ -172,9 +172,9 @@ def test_what_waits_is_taken_to_need_what_the_sweep_has_needed_before():
         "c": Seen("c", "waiting"),
         "d": Seen("d", "waiting"),
     }
-    assert timing.left(Sight(cells, (plan,), False)) == {"running": 50.0, "all": 50.0 + 2 * 40.0}
+    assert timing.left(Snapshot(cells, (plan,), False)) == {"running": 50.0, "all": 50.0 + 2 * 40.0}
     del cells["b"]
-    assert timing.left(Sight({**cells, "b": Seen("b", "waiting")}, (plan,), False)) == {"running": 50.0, "all": None}
+    assert timing.left(Snapshot({**cells, "b": Seen("b", "waiting")}, (plan,), False)) == {"running": 50.0, "all": None}
 
 
 def test_the_sweep_keeps_its_time_under_the_name_that_is_looked_for():
@@ -188,7 +188,7 @@ def test_what_runs_is_shown_first_and_the_number_of_runs_is_limited():
     cells = {f"{k}": Seen(f"{k}", "done", cell=CELL, changed=float(k), clock_of=CURVE) for k in range(30)}
     cells["now"] = Seen("now", "running", cell=CELL, position=5, changed=0.0, clock_of=CURVE)
     cells["new"] = Seen("new", "running", cell=CELL, position=0, changed=99.0)
-    found = [seen.identity for seen in shown(Sight(cells, (), False))]
+    found = [seen.identity for seen in shown(Snapshot(cells, (), False))]
     assert found == ["now", "29", "28", "27", "26", "25"]
 
 

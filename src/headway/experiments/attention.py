@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.claims.attention_patterns import newest_is_spared, published_pictures
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.competition import compete_then_cooperate
-from headway.claims.looking import newest_is_spared, published_pictures
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.stages import A4_MINIMAL
 from headway.presets import FULLS, MINIMALS, MORE_SEEDS, PUBLISHED_SNAPSHOTS

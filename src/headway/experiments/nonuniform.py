@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from headway.claims.attention_patterns import checkered
 from headway.claims.claim import Claim, of_runs
-from headway.claims.looking import checkered
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import progress
 from headway.experiments.stages import TOO_SLOW

@@ -1,4 +1,4 @@
-"""How long will the plateau be? Told before training, from theory where it applies and from measured laws elsewhere.
+"""How long will the plateau be? Predicted from theory where it applies, and from measured laws elsewhere.
 
 question      what can be asked: a kind of model, the sizes of its task, a learning rate
 answer        what is told: steps, an interval, where they come from, warnings

@@ -19,8 +19,8 @@ from headway.store.output import own_folder
 from headway.store.plan import announced
 from headway.sweep.bundle import Bundle, cut, encode, waves
 from headway.sweep.engines import Engine, Order, Started
+from headway.sweep.log_progress import LogProgress
 from headway.sweep.tally import Count, Tally, failures
-from headway.sweep.told import Told
 from headway.sweep.users_code import look_at_users_code
 
 FOLDER = ".sweep"
@@ -46,7 +46,7 @@ def hand_out(cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *,
 
     An interrupt stops workers that cannot outlive us, once they have saved; others go on, and `Detached` says so.
     """
-    look_at_users_code(cells, store, Told())
+    look_at_users_code(cells, store, LogProgress())
     wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.references(), cell)))
     missing = [cell for cell in wanted if not store.has(cell)]
     for cell in missing:

@@ -24,7 +24,7 @@ from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, decode, pack
 from headway.sweep.compiled import kept_compiled
 from headway.sweep.here import run_bundles
-from headway.sweep.told import Told
+from headway.sweep.log_progress import LogProgress
 from headway.sweep.watch import Watch
 
 DONE, FAILED, REFUSED, AGAIN = 0, 1, 2, 75
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop_gently()
     if options.with_parent:
         follow_parent(os.getppid())
-    watch = Told()
+    watch = LogProgress()
     try:
         for path in options.code:
             load_experiment(path)

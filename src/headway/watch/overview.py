@@ -10,8 +10,8 @@ from typing import Any
 
 from headway.report.about import context_of
 from headway.watch.names import label, shortened
-from headway.watch.shelf import has_numbers, revision
-from headway.watch.sight import STATES, Seen, Sight
+from headway.watch.run_cache import has_numbers, revision
+from headway.watch.snapshot import STATES, Seen, Snapshot
 from headway.watch.timing import cell_left, left
 
 MOST_SHOWN = 6
@@ -20,7 +20,7 @@ MOST_ROWS = 200
 """Cells that are listed."""
 
 
-def shown(sight: Sight) -> list[Seen]:
+def shown(sight: Snapshot) -> list[Seen]:
     """What is worth watching: what runs, then what changed last; n-gram models, to compare with, behind the others."""
 
     def rank(seen: Seen) -> tuple[bool, bool, float]:
@@ -30,7 +30,7 @@ def shown(sight: Sight) -> list[Seen]:
     return sorted(filter(has_numbers, sight.cells.values()), key=rank)[:MOST_SHOWN]
 
 
-def state(sight: Sight, runs: Sequence[Seen], lead: str = "") -> dict[str, Any]:
+def state(sight: Snapshot, runs: Sequence[Seen], lead: str = "") -> dict[str, Any]:
     """The news: plain words and numbers, with a revision that differs whenever they do; `lead` opens the page."""
 
     def rank(seen: Seen) -> tuple[int, bool, float, str]:

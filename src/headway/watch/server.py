@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-from headway.watch.desk import Desk
 from headway.watch.guard import LOOPBACK, Guard, cookie_value
+from headway.watch.handler import Handler
 from headway.watch.pages import error_page
 from headway.watch.refusal import Refusal
 from headway.watch.visits import Visits
@@ -45,11 +45,11 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 32
 
-    def __init__(self, desk: Desk, guard: Guard, host: str, port: int) -> None:
+    def __init__(self, handler: Handler, guard: Guard, host: str, port: int) -> None:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         self.address_family = family
-        self.desk, self.guard, self.visits = desk, guard, Visits()
-        super().__init__((str(address[0]), int(address[1])), Handler)
+        self.handler, self.guard, self.visits = handler, guard, Visits()
+        super().__init__((str(address[0]), int(address[1])), RequestHandler)
 
     def server_bind(self) -> None:
         # Not HTTPServer's, which asks the network for our name and may wait long for an answer.
@@ -100,19 +100,19 @@ def open_server(folder: Path, host: str | None = None, port: int | None = None) 
     Without a port, the usual one or the next that is free. OSError where it cannot listen.
     """
     guard = Guard(host, secrets.token_urlsafe(24))
-    desk = Desk(folder)
+    handler = Handler(folder)
     if port is not None:
-        return Server(desk, guard, host or LOOPBACK, port)
+        return Server(handler, guard, host or LOOPBACK, port)
     for number in range(PORT, PORT + TRIED):
         try:
-            return Server(desk, guard, host or LOOPBACK, number)
+            return Server(handler, guard, host or LOOPBACK, number)
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-    return Server(desk, guard, host or LOOPBACK, 0)
+    return Server(handler, guard, host or LOOPBACK, 0)
 
 
-class Handler(BaseHTTPRequestHandler):
+class RequestHandler(BaseHTTPRequestHandler):
     """One request."""
 
     server_version, sys_version = "Headway", ""
@@ -160,10 +160,10 @@ class Handler(BaseHTTPRequestHandler):
             cookie = f"{server.cookie}={guard.token}; Path=/; HttpOnly; SameSite=Strict"
             return self._send(HTTPStatus.SEE_OTHER, "", "text/html", {"Location": _own(path), "Set-Cookie": cookie})
         if path == "/state.json":
-            return self._send_news(server.desk.news(asked.get("run")))
+            return self._send_news(server.handler.news(asked.get("run")))
         if path.endswith(".json"):
-            return self._send(HTTPStatus.OK, server.desk.numbers(path), "application/json")
-        self._send(HTTPStatus.OK, server.desk.page(path), "text/html", {"Content-Security-Policy": LIVE})
+            return self._send(HTTPStatus.OK, server.handler.numbers(path), "application/json")
+        self._send(HTTPStatus.OK, server.handler.page(path), "text/html", {"Content-Security-Policy": LIVE})
 
     def _send_news(self, news: dict[str, Any]) -> None:
         tag = f'"{news["revision"]}"'

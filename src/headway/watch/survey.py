@@ -10,7 +10,7 @@ from pathlib import Path
 from headway.store import StoreError, failure, heartbeat, plan, progress
 from headway.store.kinds import IDENTITY, revive_cell, summary
 from headway.store.record import RECORD, TRAJECTORY, brief, read_named
-from headway.watch.sight import Seen, Sight
+from headway.watch.snapshot import Seen, Snapshot
 from headway.watch.timing import seconds_spent
 
 MOST_ENTRIES = 20_000
@@ -26,7 +26,7 @@ class Survey:
         self._known: dict[str, Seen] = {}
         self._pulse = heartbeat.Pulse()
 
-    def look(self) -> Sight:
+    def look(self) -> Snapshot:
         """The cells by name: those on disk, and those that a sweep has announced."""
         names = self._names()
         cells: dict[str, Seen] = {}
@@ -42,7 +42,7 @@ class Survey:
         for identity, words in (told for each in plans for told in each.cells):
             if identity not in cells:
                 cells[identity] = Seen(identity, "waiting", words)
-        return Sight(cells, plans, len(names) >= MOST_ENTRIES)
+        return Snapshot(cells, plans, len(names) >= MOST_ENTRIES)
 
     def _names(self) -> set[str]:
         names = set()

@@ -11,7 +11,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from headway.store.progress import Progress
-from headway.watch.sight import Seen, Sight
+from headway.watch.snapshot import Seen, Snapshot
 
 SECONDS = "seconds"
 """Name under which a checkpoint keeps the time that was spent before it, as the sweep writes it."""
@@ -49,7 +49,7 @@ def cell_left(seen: Seen) -> float | None:
     return max(0.0, seen.seconds - seconds) * max(0, seen.steps - seen.position) / (seen.position - position)
 
 
-def left(sight: Sight) -> Mapping[str, float | None]:
+def left(sight: Snapshot) -> Mapping[str, float | None]:
     """Seconds until what runs now is done, and until everything is; None where nothing tells yet.
 
     What runs, runs side by side. What waits is taken to need as long as what the same sweep has done before.
@@ -64,7 +64,7 @@ def left(sight: Sight) -> Mapping[str, float | None]:
     return {"running": now, "all": now + waiting * max(paces) if paces else None}
 
 
-def _pace(sight: Sight, number: int) -> float | None:
+def _pace(sight: Snapshot, number: int) -> float | None:
     """Seconds that a sweep took for each cell that it has done."""
     plan = sight.plans[number]
     done = [sight.cells[identity] for identity, _ in plan.cells if sight.cells[identity].state == "done"]

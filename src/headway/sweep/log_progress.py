@@ -15,7 +15,7 @@ EVERY = 30.0
 """Seconds between two lines about steps."""
 
 
-class Told(Silence):
+class LogProgress(Silence):
     """Writes what it hears, with the time of day."""
 
     def __init__(self, file: TextIO | None = None) -> None:

@@ -49,7 +49,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Sight:
+class Snapshot:
     """What a look at the folder found."""
 
     cells: dict[str, Seen]

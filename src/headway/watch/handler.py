@@ -16,8 +16,8 @@ from headway.watch import overview
 from headway.watch.names import label
 from headway.watch.pages import live_page, shortened
 from headway.watch.refusal import Refusal
-from headway.watch.shelf import Shelf, has_numbers, require_shown
-from headway.watch.sight import Seen, Sight
+from headway.watch.run_cache import RunCache, has_numbers, require_shown
+from headway.watch.snapshot import Seen, Snapshot
 from headway.watch.survey import Survey
 
 AGAIN = 0.5
@@ -26,14 +26,14 @@ RUN = re.compile(rf"/run/(?P<identity>{IDENTITY.pattern})")
 NUMBERS = re.compile(rf"/run/(?P<identity>{IDENTITY.pattern})\.json")
 
 
-class Desk:
+class Handler:
     """One folder; questions are answered one at a time, so that many readers take no more memory than one."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._survey, self._shelf = Survey(root.absolute()), Shelf(root.absolute())
+        self._survey, self._runs = Survey(root.absolute()), RunCache(root.absolute())
         self._lock = threading.Lock()
-        self._sight: Sight | None = None
+        self._sight: Snapshot | None = None
         self._looked = 0.0
 
     def page(self, path: str) -> str:
@@ -48,12 +48,12 @@ class Desk:
     def news(self, identity: str | None) -> dict[str, Any]:
         """The state of the folder and of the runs that its page shows, or of one."""
         with self._lock:
-            sight = self._look()
+            snapshot = self._look()
             if identity is None:
-                runs = overview.shown(sight)
-                return overview.state(sight, runs, self._folder_words(sight, len(runs)))
+                runs = overview.shown(snapshot)
+                return overview.state(snapshot, runs, self._folder_words(snapshot, len(runs)))
             seen = self._seen(identity)
-            return overview.state(sight, [seen] if has_numbers(seen) else [], _run_words(seen))
+            return overview.state(snapshot, [seen] if has_numbers(seen) else [], _run_words(seen))
 
     def numbers(self, path: str) -> str:
         """The numbers of one run, as a report of that run alone."""
@@ -63,31 +63,31 @@ class Desk:
         with self._lock:
             seen = self._seen(found["identity"])
             _require_numbers(seen)
-            return f'{{"runs":[{self._shelf.packed(seen, self._look())}]}}'
+            return f'{{"runs":[{self._runs.packed(seen, self._look())}]}}'
 
     def _folder(self) -> str:
-        sight = self._look()
+        snapshot = self._look()
         runs, packed = [], []
-        for seen in overview.shown(sight):
+        for seen in overview.shown(snapshot):
             try:
-                packed.append(self._shelf.packed(seen, sight))
+                packed.append(self._runs.packed(seen, snapshot))
                 runs.append(seen)
             except Refusal:
                 continue  # It is listed, and its own page says what is wrong with it.
-        state = overview.state(sight, runs, self._folder_words(sight, len(runs)))
+        state = overview.state(snapshot, runs, self._folder_words(snapshot, len(runs)))
         return live_page(f"Watching {self.root}", state, packed, "/state.json", self._command)
 
-    def _folder_words(self, sight: Sight, loaded: int) -> str:
+    def _folder_words(self, snapshot: Snapshot, loaded: int) -> str:
         """What this page is, and what to do for more, when so many runs are loaded."""
-        if not sight.cells:
+        if not snapshot.cells:
             missing = "Nothing was run in" if self.root.is_dir() else "There is no folder"
             return f"{missing} {self.root.absolute()} yet: this page fills as soon as a run begins there."
         words = ["It updates by itself and only reads."]
         if not loaded:
             words.append("Pictures appear with the first checkpoint of a run.")
-        elif loaded < sum(map(has_numbers, sight.cells.values())):
+        elif loaded < sum(map(has_numbers, snapshot.cells.values())):
             words.append(f"{loaded} runs are loaded here, those going on and the latest; the others are listed below.")
-        if any(seen.state == "done" for seen in sight.cells.values()):
+        if any(seen.state == "done" for seen in snapshot.cells.values()):
             folder = shlex.quote(str(self.root))
             words.append(
                 f"Verdicts on the claims: headway claims --from {folder}; "
@@ -98,15 +98,15 @@ class Desk:
     def _run(self, identity: str) -> str:
         seen = self._seen(identity)
         require_shown(seen)
-        sight = self._look()
+        snapshot = self._look()
         if seen.state == "done" and not drawable(seen.clock_of):
             words = (
                 f"{identity} is {seen.state}, and nothing in it changes over time: `headway report` draws its figures."
             )
             raise Refusal(HTTPStatus.NOT_FOUND, "No pictures of this run", words)
         ready = has_numbers(seen)
-        packed = [self._shelf.packed(seen, sight)] if ready else []
-        state = overview.state(sight, [seen] if ready else [], _run_words(seen))
+        packed = [self._runs.packed(seen, snapshot)] if ready else []
+        state = overview.state(snapshot, [seen] if ready else [], _run_words(seen))
         title = label(seen.cell) if seen.cell is not None else identity
         return live_page(title, state, packed, f"/state.json?run={identity}", self._command)
 
@@ -114,7 +114,7 @@ class Desk:
     def _command(self) -> str:
         return f"headway watch {shlex.quote(str(self.root))}"
 
-    def _look(self) -> Sight:
+    def _look(self) -> Snapshot:
         if self._sight is None or time.monotonic() - self._looked > AGAIN:
             try:
                 self._sight = self._survey.look()

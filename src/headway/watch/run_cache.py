@@ -20,7 +20,7 @@ from headway.store import StoreError, progress
 from headway.store.record import brief, read_named
 from headway.watch.names import label
 from headway.watch.refusal import Refusal
-from headway.watch.sight import Seen, Sight
+from headway.watch.snapshot import Seen, Snapshot
 
 MOST_BYTES = 512_000_000
 """Of one run's numbers: more would fill the memory for the sake of a page that shows a part of them."""
@@ -29,7 +29,7 @@ MOST_KEPT = 64_000_000
 MOST_PORTRAITS = 8
 
 
-class Shelf:
+class RunCache:
     """Packed runs by name; one that has changed on disk is packed anew."""
 
     def __init__(self, root: Path) -> None:
@@ -38,7 +38,7 @@ class Shelf:
         self._parts: dict[str, dict[str, Trajectory]] = {}
         """Of unfinished runs: the parts that were read, which never change."""
 
-    def packed(self, seen: Seen, sight: Sight) -> str:
+    def packed(self, seen: Seen, sight: Snapshot) -> str:
         """The run as JSON text, just as the page's own data hold it; a Refusal where it cannot be shown."""
         key = seen.identity, revision(seen)
         if key not in self._packed:
@@ -51,7 +51,7 @@ class Shelf:
         self._packed.move_to_end(key)
         return self._packed[key]
 
-    def _pack(self, seen: Seen, sight: Sight) -> str:
+    def _pack(self, seen: Seen, sight: Snapshot) -> str:
         require_shown(seen)
         try:
             view = self._whole(seen, sight) if seen.state == "done" else self._unfinished(seen)
@@ -67,12 +67,12 @@ class Shelf:
             why = brief(f"{type(error).__name__}: {error}")
             raise damaged(seen.identity, f"what it holds cannot be shown ({why})") from error
 
-    def _whole(self, seen: Seen, sight: Sight) -> RunView:
+    def _whole(self, seen: Seen, sight: Snapshot) -> RunView:
         self._parts.pop(seen.identity, None)
         record = read_named(self.root, seen.identity)
         return view_of(label(record.cell), record, self._portraits(record.cell.settings, sight))
 
-    def _portraits(self, settings: Any, sight: Sight) -> list[tuple[Any, Trajectory]]:
+    def _portraits(self, settings: Any, sight: Snapshot) -> list[tuple[Any, Trajectory]]:
         found = []
         for each in sight.cells.values():
             fits = each.state == "done" and each.cell is not None and is_portrait(each.cell.settings, each.clock_of)
