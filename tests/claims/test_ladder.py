@@ -17,7 +17,7 @@ def test_seeds_whose_bottoms_come_one_after_the_other_meet_the_rungs_in_order():
     found = meets_rungs_in_order(A1, (made_settings(), trajectory))
     assert found.verdict == "holds"
     assert found.holds == (True, True, True)
-    assert found.detail == "Bottoms at steps 10, 60 and 160 (medians over seeds)."
+    assert found.detail == "Minima at steps 10, 60 and 160 (medians over seeds)."
 
 
 @given(st.lists(STEPS, min_size=3, max_size=3))

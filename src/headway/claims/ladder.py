@@ -8,7 +8,7 @@ from headway.analysis import bottoms
 from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.records import Finding, Trajectory
 
-QUANTITY = "smallest ratio between the steps of successive bottoms (above 1: in order)"
+QUANTITY = "smallest ratio between the steps of successive minima (above 1: in order)"
 
 NEARER = 0.99
 """Of what confidence alone reaches, which is found on a grid of s and up to 0.2 % too large."""
@@ -68,7 +68,7 @@ def _in_order(claim: Claim, run: Run, times: np.ndarray, kl: np.ndarray) -> Find
     steps = np.stack([bottoms(times, seed)[0] for seed in kl])
     ratios = np.min(np.maximum(steps[:, 1:], 1) / np.maximum(steps[:, :-1], 1), axis=1)
     holds = np.all(np.diff(steps, axis=1) > 0, axis=1)
-    detail = f"Bottoms at steps {steps_in_words(steps)} (medians over seeds)."
+    detail = f"Minima at steps {steps_in_words(steps)} (medians over seeds)."
     if not holds.all():
         stuck = int(np.sum((steps == times[-1])[:, :-1].any(axis=1)))
         if stuck:

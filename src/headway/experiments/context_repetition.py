@@ -83,12 +83,12 @@ is that of the square root of B. The published power is that of the slides' redu
 B1_LOGITS = Claim(
     "B1 logits",
     "With the T logits as parameters, as in a model, the plateau depends on T/B alone, as it does when their gap is "
-    "descended (asked by us).",
+    "descended (ours).",
     f"With d, T and B as separate factors of the fit, the exponent of B is within {CONTEXT.near} of minus the exponent "
     "of T.",
     "exponent of B",
     judge=about(GRIDS, copies_count_as_tokens, _LOGITS),
-    title="the same power of B if T logits are trained (asked by us)",
+    title="the same power of B if T logits are trained (ours)",
     reasons={"paper": _SHARED_GAP},
 )
 EXPERIMENT = Experiment(
@@ -124,11 +124,11 @@ EXPERIMENT = Experiment(
         B1_LOGITS,
         Claim(
             "B1 samples",
-            "The same with W and the logits in full and a training set instead of the expectation (asked by us).",
+            "The same with W and the logits in full and a training set instead of the expectation (ours).",
             B1_LOGITS.definition,
             B1_LOGITS.quantity,
             judge=about(GRIDS, copies_count_as_tokens, _SAMPLES),
-            title="the same with samples (asked by us)",
+            title="the same with samples (ours)",
             reasons={"paper": _SHARED_GAP},
         ),
     ),

@@ -107,11 +107,11 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B7 logits",
-            "The same with the T logits as parameters, as in a model (asked by us).",
+            "The same with the T logits as parameters, as in a model (ours).",
             f"{_EFFICIENT} The T logits are descended.",
             _FACTOR,
             judge=partial(_judge_repetition, model="logits"),
-            title="the same if T logits are trained (asked by us)",
+            title="the same if T logits are trained (ours)",
             reasons={
                 "paper": "With T logits as parameters the plateau falls as the square root of B, so that a doubling of "
                 "B gains a factor of 1.4; a doubling of p gains more once p^2 d is large."

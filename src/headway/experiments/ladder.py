@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 A1 = A1_MINIMAL.called(
     "A1",
-    title="KL to the rungs bottoms in order, full model",
+    title="KL to the rungs reaches its minimum in order, full model",
     judge=of_runs(meets_rungs_in_order, "full"),
     reasons={},
 )

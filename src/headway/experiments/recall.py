@@ -202,8 +202,8 @@ EXPERIMENT = Experiment(
             partial(law_exponent, law=RECALL),
             _above_chance,
             (
-                "the same where 5 % are twice a guess or more (asked by us)",
-                "power of the tokens there (asked by us)",
+                "the same where 5 % are twice a guess or more (ours)",
+                "power of the tokens there (ours)",
             ),
             _AT_SOME_SIZES,
         ),
@@ -214,8 +214,8 @@ EXPERIMENT = Experiment(
             matching_exponent,
             _usual,
             (
-                "power of the pairs where half of the answers are right (asked by us)",
-                "power of the tokens there (asked by us)",
+                "power of the pairs where half of the answers are right (ours)",
+                "power of the tokens there (ours)",
             ),
             _LINEAR_IN_PAIRS,
         ),
@@ -226,8 +226,8 @@ EXPERIMENT = Experiment(
             exponent_for_good,
             _fan_in,
             (
-                "power of the pairs with a start of variance 1 / tokens (asked by us)",
-                "power of the tokens with that start (asked by us)",
+                "power of the pairs with a start of variance 1 / tokens (ours)",
+                "power of the tokens with that start (ours)",
             ),
             _SHORT_SYMBOLS,
             _A_SIZE_SHORT,
@@ -239,8 +239,8 @@ EXPERIMENT = Experiment(
             matching_exponent,
             _fan_in,
             (
-                "the same where half of the answers are right (asked by us)",
-                "power of the tokens there (asked by us)",
+                "the same where half of the answers are right (ours)",
+                "power of the tokens there (ours)",
             ),
             _A_SIZE_SHORT,
         ),

@@ -23,8 +23,8 @@ the authors' code and nothing else changed most seeds climb (see `differences`).
 A1_MINIMAL = Claim(
     "A1 minimal",
     title="the same, minimal model",
-    statement="""Training meets the rungs in order: KL to rung 1 bottoms first, then to rung 2, and so on to the
-    truth.""",
+    statement="""Training passes the rungs in order: KL to rung 1 reaches its minimum first, then to rung 2, and so on
+    to the truth.""",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
     next i. Order alone does not show that the loss waits in between: see docs/measures.md.""",
     quantity=QUANTITY,

@@ -225,7 +225,7 @@ EXPERIMENT = Experiment(
             f"As B3, from the runs that start so, which have no copies: within {NEAR} of 1.29.",
             "exponent of d",
             judge=about(GRIDS, law_exponent, _xavier, law=ONE_COPY, factor="d"),
-            title="power of d with Xavier's start (asked by us)",
+            title="power of d with Xavier's start (ours)",
             reasons={
                 "paper": "An orthogonal embedding makes vectors as long as 1 for every d, so that against the "
                 "positions they are as strong for large d as for small; with variance 1 / fan-in they fade like "
@@ -239,7 +239,7 @@ EXPERIMENT = Experiment(
             f"As B3 length, from the runs that start so, which have no copies: within {NEAR} of 0.80.",
             "exponent of T",
             judge=about(GRIDS, length_exponent, _xavier, law=ONE_COPY),
-            title="power of T with Xavier's start (asked by us)",
+            title="power of T with Xavier's start (ours)",
         ),
         Claim(
             "B5 transformer",
