@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -18,6 +18,8 @@ EXPLODED = 1e4
 """A loss beyond this, or one that is not a number, counts as divergence."""
 ROOM = 64
 """Steps that one call of the compiled program makes at most."""
+MOST_KEPT = 4
+"""Problems whose compiled functions stay when nobody uses them: the next program may be about the same one."""
 FEWEST = 8
 """A pack of so many is not made smaller: on a GPU it takes as long as one member, and one more program to compile."""
 
@@ -91,6 +93,7 @@ class Program:
         """Packs of `together` members: one after the other is what caches like, side by side what GPUs like."""
         self.running = np.ones(len(members.seed), bool)
         self.problem, self.members, self._together = problem, members, together
+        self._compiled = _compiled(problem)
         self._packs: list[Pack] = []
         self._kept: list[Pack] = []
         self._stopped: dict[int, State] = {}
@@ -108,7 +111,7 @@ class Program:
             # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
             rows = np.resize(own, self._together) if first else own
             members = jax.tree.map(lambda leaf, rows=rows: leaf[rows], self.members)
-            state, data = _begin(self.problem, members)
+            state, data = self._compiled.begin(members)
             if saved is not None:
                 state = fill(state, {name: values[rows] for name, values in saved.items()})
             self._packs.append(Pack(rows, len(own), members, data, state))
@@ -120,7 +123,7 @@ class Program:
         """Steps start .. stop-1, at most `ROOM`; the loss of each running member, NaN for the others."""
         losses, packs = np.full((len(self.running), stop - start), np.nan, np.float32), []
         for pack in self._packs:
-            state, found = _advance(self.problem, pack.state, pack.members, pack.data, start, stop)
+            state, found = self._compiled.advance(pack.state, pack.members, pack.data, start, stop)
             packs.append(replace(pack, state=state))
             losses[pack.own] = np.asarray(found)[: pack.real, : stop - start]
         losses[~self.running] = np.nan
@@ -129,12 +132,12 @@ class Program:
 
     def probe(self) -> dict[str, np.ndarray]:
         """Every measurement, (member, ...), NaN for members that have stopped."""
-        return self._gather(lambda pack: _probe(self.problem, pack.state, pack.members, pack.data))
+        return self._gather(lambda pack: self._compiled.probe(pack.state, pack.members, pack.data))
 
     def facts(self) -> dict[str, np.ndarray]:
         """What does not change along the run."""
         if self._facts is None:
-            self._facts = self._gather(lambda pack: _facts(self.problem, pack.members, pack.data))
+            self._facts = self._gather(lambda pack: self._compiled.facts(pack.members, pack.data))
         return self._facts
 
     def _gather(self, compute: Callable[[Pack], Mapping[str, Array]]) -> dict[str, np.ndarray]:
@@ -204,7 +207,19 @@ class Program:
         return Pack(pack.rows[kept], len(alive), *inner)
 
 
-# Compiled once for a problem, whichever program asks: an equal problem is the same problem.
+class _Compiled(NamedTuple):
+    """The functions below for one problem; when no program is left that needs them, their code goes, too."""
+
+    begin: Callable[..., Any]
+    advance: Callable[..., Any]
+    probe: Callable[..., Any]
+    facts: Callable[..., Any]
+
+
+@lru_cache(MOST_KEPT)
+def _compiled(problem: Problem) -> _Compiled:
+    """Once for a problem, whichever program asks: an equal problem is the same problem."""
+    return _Compiled(*(jax.jit(partial(function, problem)) for function in (_begin, _advance, _probe, _facts)))
 
 
 def _over(function: Callable, stacked: PyTree) -> Any:
@@ -215,7 +230,6 @@ def _over(function: Callable, stacked: PyTree) -> Any:
     return jax.tree.map(lambda leaf: leaf[None], found)
 
 
-@partial(jax.jit, static_argnums=0)
 def _begin(problem: Problem, members: Member) -> tuple[State, PyTree]:
     def one(member: Member) -> tuple[State, PyTree]:
         model, data = problem.begin(member)
@@ -225,7 +239,6 @@ def _begin(problem: Problem, members: Member) -> tuple[State, PyTree]:
     return _over(one, members)
 
 
-@partial(jax.jit, static_argnums=0)
 def _probe(problem: Problem, states: State, members: Member, data: PyTree) -> dict[str, Array]:
     def one(everything: tuple[State, Member, PyTree]) -> dict[str, Array]:
         state, member, data = everything
@@ -239,12 +252,10 @@ def _probe(problem: Problem, states: State, members: Member, data: PyTree) -> di
     return _over(one, (states, members, data))
 
 
-@partial(jax.jit, static_argnums=0)
 def _facts(problem: Problem, members: Member, data: PyTree) -> dict[str, Array]:
     return _over(lambda each: problem.facts(*each), (members, data))
 
 
-@partial(jax.jit, static_argnums=0)
 def _advance(problem: Problem, states: State, members: Member, data: PyTree, start, stop) -> tuple[State, Array]:
     """Steps start .. stop-1; the bounds are traced, so that any number of steps shares one compilation."""
 
