@@ -1,7 +1,9 @@
 """Every test runs on the CPU, with the shapes and types of Headway's functions checked at run time."""
 
+import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,3 +87,12 @@ def chromium() -> str:
     """Path of the browser, for tests marked `browser`."""
     found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
     return next(found, None) or pytest.skip("no Chromium on the PATH; on Debian: apt-get install chromium")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_code_goes() -> Iterator[None]:
+    """What a file compiled goes with it: Linux allows a process 65 530 mapped pieces of memory, and LLVM aborts there."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+        gc.collect()
