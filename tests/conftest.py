@@ -91,7 +91,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled_code_goes() -> Iterator[None]:
-    """What a file compiled goes with it: Linux allows a process 65 530 mapped pieces of memory, and LLVM aborts there."""
+    """What a file compiled goes with it: a process may map 65 530 pieces of memory, and then LLVM aborts."""
     yield
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
