@@ -34,7 +34,7 @@ from headway.experiments import find
 from headway.records import Cell
 from headway.store import Store
 for name, run in (("ladder", "minimal"), ("ladder", "full"), ("construction", "construction")):
-    seeds = tuple(range(find(name).SEEDS["quick"]))
+    seeds = tuple(range(find(name).seeds["quick"]))
     settings, trajectory = made_results(name, seeds=seeds)[run]
     with Store(sys.argv[1]).open(Cell(settings, seeds)) as work:
         work.place(trajectory, {"device": "none: made up"})
