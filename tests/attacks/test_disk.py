@@ -61,13 +61,13 @@ def test_a_folder_that_is_removed_while_it_runs_reaches_the_user(headway, tmp_pa
 
 @pytest.mark.parametrize("on", PLACES)
 def test_junk_in_the_place_of_a_reference_reaches_the_user_and_stays(headway, tmp_path, on):
-    assert headway(*TINY, "--references", "1").returncode == 0
-    [reference] = [record for record in Store(tmp_path / "runs").records() if record.cell.settings.context == 1]
+    assert headway(*TINY, "--task.references", "1").returncode == 0
+    [reference] = [record for record in Store(tmp_path / "runs").records() if record.cell.settings.task.context == 1]
     others = [path for path in (tmp_path / "runs").iterdir() if path.name != reference.identity]
     for path in [*others, reference.path]:
         path.rename(tmp_path / path.name)
     (reference.path).mkdir()
     (reference.path / "junk").write_text("junk")
-    ended = headway(*TINY, "--references", "1", "--on", on)
+    ended = headway(*TINY, "--task.references", "1", "--on", on)
     refused(ended, reference.identity, "Move the folder away")
     assert [path.name for path in reference.path.iterdir()] == ["junk"]
