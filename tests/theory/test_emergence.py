@@ -113,7 +113,7 @@ def test_the_loss_of_the_expectation_is_the_mean_over_samples():
     state = logits.Matrices(jax.random.normal(jax.random.key(3), (3, 3)), jax.random.normal(jax.random.key(4), (5,)))
     samples = logits.draw(jax.random.key(5), population, 40_000)
     assert np.all(samples.tokens[-1] == samples.tokens[-2]) and np.any(samples.tokens[-3] != samples.tokens[-1])
-    parts = [dataclasses.replace(samples, vocab=samples.tokens[:, k::40]) for k in range(40)]
+    parts = [dataclasses.replace(samples, tokens=samples.tokens[:, k::40]) for k in range(40)]
     losses = np.array([logits.sample_loss(part, state) for part in parts])
     error = losses.std(ddof=1) / np.sqrt(len(losses))
     assert abs(losses.mean() - logits.loss(population, state)) < 4 * error
