@@ -10,9 +10,9 @@ from tests.attacks.shell import TINY
 from tests.fuzz.fuzzing import fuzz, in_many_cases
 
 from headway.records import Cell, Trajectory
-from headway.settings import Settings
 from headway.store import Store, StoreError, failure, files
 from headway.store.output import own_folder, write_output
+from headway.tasks.run import Settings
 
 CELL = Cell(Settings(), (0,))
 PRECIOUS = b"alias ls='ls --color'\n"

@@ -11,7 +11,7 @@ from tests.watch.made import CELL, WHOLE
 from headway.records import Cell
 from headway.store import Store
 from headway.watch import Server, open_server
-from headway.watch import desk as desk_module
+from headway.watch import handler as handler_module
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def disk_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def eyes_that_do_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every question is a new look at the folder."""
-    monkeypatch.setattr(desk_module, "AGAIN", -1.0)
+    monkeypatch.setattr(handler_module, "AGAIN", -1.0)
 
 
 @pytest.fixture
