@@ -130,8 +130,3 @@ def take_option(arguments: list[str], name: str, default: str | None) -> str | N
         if argument.startswith(f"{name}="):
             value = argument.split("=", 1)[1]
     return value
-
-
-def printable(text: str) -> str:
-    """Text that a terminal shows as it is: a hostile name may hold colours, line ends, or bytes that are no letters."""
-    return text if text.isprintable() else repr(text)[1:-1]

@@ -10,7 +10,6 @@ from typing import Annotated
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import printable
 
 USAGE = """\
 Write the numbers of a record as CSV or Parquet, by the suffix of the file: one row for each number, with columns
@@ -45,4 +44,6 @@ def main(arguments: Sequence[str]) -> None:
         path = export(load(options.record), options.file, quantities=options.only or None, overwrite=options.overwrite)
     except ExportError as error:
         raise UserError(str(error)) from error
+    from headway.store.texts import printable
+
     print(printable(str(path)))

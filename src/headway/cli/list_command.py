@@ -13,13 +13,14 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from headway.cli.arguments import USUAL, folders_with_records, printable, seeds_of
+from headway.cli.arguments import USUAL, folders_with_records, seeds_of
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
 from headway.store.kinds import revive_cell
 from headway.store.older import upgraded
 from headway.store.status import without_collecting
+from headway.store.texts import printable
 
 USAGE = """\
 The experiments, their grids, and how much of each is on disk; then every record with the settings that set it apart.

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from headway.store import Record, StoreError
 from headway.store.errors import MOVE
 from headway.store.record import brief
+from headway.store.texts import printable
 
 Value = TypeVar("Value")
 _named: set[Path] = set()
@@ -21,13 +22,13 @@ def tell(error: StoreError) -> None:
     """Name a record, the first time."""
     if error.path not in _named:
         _named.add(error.path)
-        sys.stderr.write(f"headway: {_printable(str(error))} It is left out here.\n")
+        sys.stderr.write(f"headway: {printable(str(error))} It is left out here.\n")
 
 
 def tell_of_figures(name: str, paths: Sequence[Path], error: Exception) -> None:
     """Figures need all of their runs at once, so that it is not known which of them does not fit."""
     _named.update(paths)
-    among = ", ".join(_printable(str(path)) for path in paths)
+    among = ", ".join(printable(str(path)) for path in paths)
     sys.stderr.write(f"headway: no figures of {name}: one of {among} does not fit ({_cause(error)}).\n")
 
 
@@ -88,8 +89,3 @@ def _cause(error: Exception) -> str:
     frames = [each for each in traceback.extract_tb(error.__traceback__) if "headway" in each.filename]
     where = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {brief(error)}{where}"
-
-
-def _printable(text: str) -> str:
-    """Text that a terminal shows as it is, on one line."""
-    return text if text.isprintable() else repr(text)[1:-1]

@@ -13,6 +13,11 @@ def visible(text: str) -> str:
     return "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)
 
 
+def printable(text: str) -> str:
+    """Text that a terminal shows as it is: a hostile name may hold colours, line ends, or bytes that are no letters."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
 def csv_cell(text: str) -> str:
     """The text as a cell that no spreadsheet takes for a formula; numbers stay numbers."""
     if not text.startswith(FORMULA):

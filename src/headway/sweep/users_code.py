@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from headway.records import Cell, plain
 from headway.store import Store, StoreError
+from headway.store.files import canonical
 from headway.sweep.watch import Watch
 from headway.tasks.sound import require_sound
 from headway.training.optimiser_names import require_known
@@ -20,20 +21,27 @@ def look_at_users_code(cells: Iterable[Cell], store: Store, watch: Watch) -> Non
     theirs = {cell.settings.task: cell for cell in cells if cell.source and not store.has(cell)}
     for task in theirs:
         require_sound(task)
+    made = _made_before(theirs.values(), store)
     for cell in theirs.values():
-        before = _made_before(cell, store)
+        before = made.get(_run(cell))
         if before:
             watch.note(f"the code of {cell.kind} has changed since {before} was made: this is a new run")
 
 
-def _made_before(cell: Cell, store: Store) -> str:
-    """A record of the same settings from other code; nothing if there is none."""
+def _made_before(cells: Collection[Cell], store: Store) -> dict[str, str]:
+    """What the cells would compute -> a record of the same settings from other code."""
 
     def ignore(_error: StoreError) -> None: ...
 
-    told = plain(cell.settings)
-    for record in store.records(on_damaged=ignore):
-        same = record.cell.kind == cell.kind and plain(record.cell.settings) == told
-        if same and record.cell.source != cell.source:
-            return record.identity
-    return ""
+    found: dict[str, str] = {}
+    sources = {_run(cell): cell.source for cell in cells}
+    for record in store.records(on_damaged=ignore) if cells else ():
+        run = _run(record.cell)
+        if run in sources and record.cell.source != sources[run]:
+            found.setdefault(run, record.identity)
+    return found
+
+
+def _run(cell: Cell) -> str:
+    """Kind and settings, whatever the seeds and the code are."""
+    return f"{cell.kind} {canonical(plain(cell.settings))}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Integer, PyTree
+from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray, PyTree
 
 from headway.kernels import Form, form_of
 from headway.kernels.asked import Asked
@@ -148,19 +148,19 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
     def task_of(member: Member) -> Any:
         return with_numbers(settings.task, member.numbers.task)
 
-    def sample_set(member: Member, world: Any, use: int, count: int) -> PyTree:
+    def sample_set(member: Member, world: Any, key: PRNGKeyArray, count: int) -> PyTree:
         """`count` examples; a smaller set from the same key is the beginning of a larger one."""
-        sample, key = functions_of(task_of(member)).sample, key_of(member.seed, use)
+        sample = functions_of(task_of(member)).sample
         return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
 
     def begin(member: Member):
         task = task_of(member)
         world = functions_of(task).world(key_of(member.seed, FEATURES))
         finite = training.data == "finite"
-        examples = sample_set(member, world, TRAINING_SET, capacity) if finite else ()
+        examples = sample_set(member, world, key_of(member.seed, TRAINING_SET), capacity) if finite else ()
         test = said = None
         if evaluator.rows_kept:
-            test = sample_set(member, world, TEST_SET, training.test_samples)
+            test = sample_set(member, world, key_of(member.seed, TEST_SET), training.test_samples)
             said = references_of(task, evaluator.read, world, test, member.given, comparisons)
         model = transformer(
             settings.model,
@@ -175,8 +175,7 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
     def draw(member: Member, data: EvaluationData, step):
         key = key_of(member.seed, ORDER)
         if training.data == "fresh":
-            sample, fresh = functions_of(task_of(member)).sample, jax.random.fold_in(key, step)
-            examples = jax.vmap(lambda i: sample(data.world, jax.random.fold_in(fresh, i)))(jnp.arange(batch))
+            examples = sample_set(member, data.world, jax.random.fold_in(key, step), batch)
             return _Drawn(data.world, examples), jnp.ones(batch, bool)
         places, real = epoch_batch(key, step, member.numbers.samples, capacity, batch)
         return _Drawn(data.world, jax.tree.map(lambda leaf: leaf[places], data.training)), real
