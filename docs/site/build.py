@@ -4,7 +4,7 @@
     ./run docs --into FOLDER
     ./run docs --serve [--port N]   and serve it on loopback
 
-Pages link to files of the repository (`../src/...`); each such file becomes a page of its own, so that no link leads out.
+Pages link to files of the repository (`../src/...`). Each such file becomes a page, so that no link leads out.
 """
 
 import argparse

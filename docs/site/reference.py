@@ -1,4 +1,4 @@
-"""The pages that the code writes of itself: settings, command line, Python, analysis. `build.py` calls it with a folder."""
+"""The pages that the code writes of itself: settings, commands, Python, analysis. `build.py` calls it."""
 
 import ast
 import dataclasses
@@ -39,9 +39,10 @@ class Setting(NamedTuple):
 def settings() -> str:
     """Every field of every settings record: name on the command line, type, default, meaning."""
     parts = [
-        "# Settings\n\nEvery setting can be changed on the command line (`headway run stages --task.ratio 1.3`), in Python "
-        '(`settings.changed(task={"ratio": 1.3})`) and varied (`--vary task.ratio 1.2 1.5`). The defaults here are those of '
-        "the records; a preset or a grid chooses its own, and `headway run EXPERIMENT --help` shows them.\n"
+        "# Settings\n\nEvery setting can be changed on the command line (`headway run stages --task.ratio 1.3`), in "
+        'Python (`settings.changed(task={"ratio": 1.3})`) and varied (`--vary task.ratio 1.2 1.5`). The defaults here '
+        "are those of the records; a preset or a grid chooses its own, and `headway run EXPERIMENT --help` shows "
+        "them.\n"
     ]
     for name, path in registry.TASKS.items():
         module, _, cls = path.partition(":")
