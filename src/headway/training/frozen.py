@@ -33,8 +33,8 @@ def holding(
     if not names:
         return optimiser
 
-    def update(grads: Any, state: Any, params: Any = None, **more: Any) -> tuple[Any, Any]:
-        steps, state = optimiser.update(grads, state, params, **more)
+    def update(updates: Any, state: Any, params: Any = None, **more: Any) -> tuple[Any, Any]:
+        steps, state = optimiser.update(updates, state, params, **more)
         still = jax.tree.map(lambda step, hold: jnp.zeros_like(step) if hold else step, steps, _held(steps, names))
         return still, state
 
