@@ -23,7 +23,8 @@ class Attention(eqx.Module):
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
-    bias_k, if the positions shift scores, may be learned; and they may turn queries and keys before their product.
+    bias_k, if the positions shift scores, may be learned; they may turn queries and keys before their product, or add
+    to it what a query makes of each distance.
     """
 
     query: Float[Array, "head width score"]
@@ -34,6 +35,8 @@ class Attention(eqx.Module):
     bias: Any = None
     """What the positions' shift of the scores learns."""
     positions: Positions = eqx.field(static=True, default=Positions())
+    codes: Any = None
+    """What the positions learn that queries meet beside the keys."""
 
     def __call__(
         self, x: Float[Array, "key width"], queries: int, coordinates: int
@@ -58,11 +61,14 @@ class Attention(eqx.Module):
         """Attention of the last `queries` positions."""
         if self.key is None or self._merging_pays(queries, len(x)):
             merged = self.query if self.key is None else jnp.einsum("hes,hfs->hef", self.query, self.key)
-            scores = jnp.einsum("hqf,kf->hqk", jnp.einsum("qe,hef->hqf", x[-queries:], merged), x)
+            query = jnp.einsum("qe,hef->hqf", x[-queries:], merged)
+            scores = jnp.einsum("hqf,kf->hqk", query, x)
         else:
             key = self.turned(jnp.einsum("ke,hes->hks", x, self.key), len(x), axis=1)
             query = self.turned(jnp.einsum("qe,hes->hqs", x[-queries:], self.query), len(x), axis=1)
             scores = jnp.einsum("hqs,hks->hqk", query, key)
+        faced = self.faced(jnp.swapaxes(query, 0, 1), len(x))
+        scores = scores if faced is None else scores + faced
         if self.scaled:
             scores = scores / math.sqrt(self.query.shape[-1])
         shift = self.shift(queries, len(x))
@@ -79,12 +85,20 @@ class Attention(eqx.Module):
             return None
         return self.positions.shift(self.bias, len(self.query), queries, keys).astype(self.query.dtype)
 
+    def faced(self, query: Float[Array, "query head score"], keys: int) -> Float[Array, "head query {keys}"] | None:
+        """What the last positions' queries make of the distance of every key."""
+        return None if self.positions.face is None else self.positions.face(self.codes, query, keys)
+
     def _merging_pays(self, queries: int, keys: int) -> bool:
+        return self.can_merge and queries * self.query.shape[0] <= keys
+
+    @property
+    def can_merge(self) -> bool:
         """With few queries, projecting each of them by merged matrices is cheaper than projecting every key.
 
-        Turns lie between the matrices, which therefore cannot be merged.
+        Turns lie between the matrices, and codes of distances meet the queries, which therefore must be there.
         """
-        return self.positions.turn is None and queries * self.query.shape[0] <= keys
+        return self.positions.turn is None and self.positions.face is None
 
 
 def causal_mask(queries: int, keys: int) -> Bool[Array, "{queries} {keys}"]:

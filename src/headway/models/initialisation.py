@@ -8,12 +8,14 @@ Heads that belong to one width x width map share its fan, as one matrix would.
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from headway.models.attention import Attention
+from headway.models.positions import Draw as Code
 from headway.models.positions import encoding
 from headway.models.transformer import MLP, Layer, Norm, Transformer
 from headway.settings import ModelSettings
@@ -67,12 +69,29 @@ def unit_embedding(
     return by_fan_in(role, key, shape, 1 if role == "embedding" else fan_in, fan_out, scale)
 
 
+def gpt_2(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale, branches: int = 2
+) -> Float[Array, "..."]:
+    """N(0, 0.02^2), over sqrt(branches) for what is added to the stream (Radford et al. 2019)."""
+    added = role in ("output", "mlp-out")
+    return 0.02 * scale * jax.random.normal(key, shape) / (math.sqrt(branches) if added else 1)
+
+
 STARTS: dict[str, Start] = {
     "xavier": xavier,
     "uniform": small_scores,
     "fan-in": by_fan_in,
     "unit-embedding": unit_embedding,
+    "gpt-2": gpt_2,
 }
+
+
+def start_of(settings: ModelSettings) -> Start:
+    """The start that the settings name or bring."""
+    asked = settings.initialisation
+    if asked == "gpt-2":
+        return partial(gpt_2, branches=2 * settings.layers)
+    return STARTS[asked] if isinstance(asked, str) else asked.use()
 
 
 def transformer(
@@ -88,13 +107,15 @@ def transformer(
     What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given.
     """
     settings.check(inputs, length)
-    asked = settings.initialisation
-    start: Start = STARTS[asked] if isinstance(asked, str) else asked.use()
+    start = start_of(settings)
     scale = settings.scale if scale is None else scale
     keys = _keys(key)
 
     def draw(role: str, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
         return start(role, next(keys), shape, fan_in, fan_out, scale)
+
+    def coded(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
+        return start("positions", key, shape, fan_in, fan_out, scale)
 
     positions = encoding(settings)
     width = settings.stream(inputs, length)
@@ -103,13 +124,8 @@ def transformer(
         own = width - (0 if positions.extra is None else positions.extra(length))
         embedding = draw("embedding", (inputs, own), inputs, own)
     if positions.stream_start is not None:
-        table = positions.stream_start(
-            lambda key, shape, fan_in, fan_out: start("positions", key, shape, fan_in, fan_out, scale),
-            next(keys),
-            length,
-            width,
-        )
-    layers = tuple(_layer(settings, width, length, draw) for _ in range(settings.layers))
+        table = positions.stream_start(coded, next(keys), length, width)
+    layers = tuple(_layer(settings, width, length, draw, keys, coded) for _ in range(settings.layers))
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
         outputs = inputs if outputs is None else outputs
@@ -128,8 +144,10 @@ def _norm(width: int) -> Norm:
     return Norm(jnp.ones(width), jnp.zeros(width))
 
 
-def _layer(settings: ModelSettings, width: int, length: int, draw: Draw) -> Layer:
-    attention, mlp = _attention(settings, width, length, draw), None
+def _layer(
+    settings: ModelSettings, width: int, length: int, draw: Draw, keys: Iterator[PRNGKeyArray], coded: Code
+) -> Layer:
+    attention, mlp = _attention(settings, width, length, draw, keys, coded), None
     if settings.mlp:
         mlp = MLP(
             draw("mlp-in", (width, settings.mlp), width, settings.mlp),
@@ -141,7 +159,9 @@ def _layer(settings: ModelSettings, width: int, length: int, draw: Draw) -> Laye
     return Layer(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
-def _attention(settings: ModelSettings, width: int, length: int, draw: Draw) -> Attention:
+def _attention(
+    settings: ModelSettings, width: int, length: int, draw: Draw, keys: Iterator[PRNGKeyArray], coded: Code
+) -> Attention:
     """Matrices of all heads."""
     heads = settings.heads
     part = width // heads
@@ -151,4 +171,7 @@ def _attention(settings: ModelSettings, width: int, length: int, draw: Draw) -> 
     output = draw("output", (heads, part, width), width, width) if settings.output else None
     positions = encoding(settings)
     bias = None if positions.shift_start is None else positions.shift_start(heads, length)
-    return Attention(query, key, value, output, settings.scaled_scores, bias, positions)
+    codes = None
+    if positions.face_start is not None:
+        codes = positions.face_start(coded, next(keys), heads, length, query.shape[-1])
+    return Attention(query, key, value, output, settings.scaled_scores, bias, positions, codes)

@@ -9,9 +9,9 @@ from typing import Literal
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
 from headway.settings.given import Given, given
 
-POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi")
+POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi")
 """Positional encodings that have a name; `headway.models.positions` has a function for each."""
-INITIALISATIONS = ("xavier", "uniform", "fan-in", "unit-embedding")
+INITIALISATIONS = ("xavier", "uniform", "fan-in", "unit-embedding", "gpt-2")
 """Starts that have a name; `headway.models.initialisation` has a function for each."""
 
 
@@ -25,7 +25,8 @@ class ModelSettings:
     """How a token becomes a vector."""
     positions: str | Given = "learned"
     """learned, sinusoidal: added to the token's vector. one-hot: appended to it. none. rotary: turn queries and keys.
-    relative: learn a score per head and distance. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
+    relative: learn a score per head and distance. relative-keys: learn a vector per head and distance, which meets the
+    query beside the key. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
     """
     width: int = 255
     """Width of the residual stream; one-hot embeddings set it by themselves."""
@@ -47,6 +48,7 @@ class ModelSettings:
     """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale],
     values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
     unit-embedding: the same but for an embedding of variance 1, as libraries start tables of symbols.
+    gpt-2: N(0, 0.02^2), and what is added to the stream in so many branches smaller by the root of their number.
     In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
     """
     scale: float = 1.0

@@ -12,8 +12,8 @@ from headway.settings.checks import refuse, require, require_number, require_who
 from headway.settings.given import Given, given
 
 Arguments = tuple[tuple[str, Any], ...]
-OWN_OPTIMISERS = ("adamw", "sgd")
-"""With PyTorch's conventions, and numbers that may differ between the members of one program."""
+OWN_OPTIMISERS: dict[str, tuple[str, ...]] = {"adamw": ("b1", "b2", "eps"), "sgd": ()}
+"""With PyTorch's conventions, and numbers that may differ between the members of one program; -> their arguments."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TrainingSettings:
     """adamw, sgd, or any optimiser of optax by its name, such as muon or lion. In Python also a transformation of
     optax, which brings its own rates, or a function from a learning rate to one."""
     arguments: Arguments = field(default=(), metadata={"added": "0.2"})
-    """Of an optimiser of optax: its own arguments by name, as in beta=0.9."""
+    """Of an optimiser of optax: its own arguments by name, as in beta=0.9; of adamw b1, b2 and eps."""
     learning_rate: float = 0.003
     momentum: float = 0.9
     """Of SGD, and of optimisers that have an argument of this name."""

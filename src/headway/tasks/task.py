@@ -15,6 +15,7 @@ and may say
     measures(example, reading) further numbers, by name
     comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
     tests()                    variants of itself to be tested on, by name; "" is the one that counts
+    pictured                   from how many of the last positions it is shown where heads look; all that answer
     PROGRESS                   the number by which it counts as learnt: "loss", "excess_loss" or "accuracy"
     NUMBERS                    settings that are plain numbers and may differ between the members of one program
     check(settings)            what its models and trainings must fulfil

@@ -154,7 +154,7 @@ class Evaluator(NamedTuple):
                     references = _said(own, data.world, drawn, self.comparisons)
                     half = halves[jnp.minimum(place, self.tested - 1)]
                     values |= _values(own, data.world, drawn, reading.logits, references, half)
-                    values |= {"attention": _patterns(reading)}
+                    values |= {"attention": _patterns(own, reading)}
                 found |= {name: jnp.where(number == index, share * value, 0) for name, value in values.items()}
             return found
 
@@ -268,9 +268,9 @@ def _confidence(dtype: Any) -> Float[Array, " s"]:
     return jnp.linspace(0, 2, 81, dtype=dtype)
 
 
-def _patterns(reading: Reading) -> Float[Array, "layer head query key"]:
-    """Where the heads look from the positions at which the model answers."""
-    answers = reading.logits.shape[0]
+def _patterns(task: Any, reading: Reading) -> Float[Array, "layer head query key"]:
+    """Where the heads look from the positions at which the model answers, or from as many as the task wants shown."""
+    answers = getattr(task, "pictured", reading.logits.shape[0])
     return jnp.stack([heads.pattern[:, -answers:] for heads in reading.heads])
 
 

@@ -43,7 +43,7 @@ def _method(settings: TrainingSettings, rates: Rates) -> optax.GradientTransform
     """Gradients to steps."""
     asked = settings.optimiser
     if asked == "adamw":
-        adam = optax.scale_by_adam(0.9, 0.999, 1e-8)
+        adam = optax.scale_by_adam(**({"b1": 0.9, "b2": 0.999, "eps": 1e-8} | dict(settings.arguments)))
         return optax.chain(adam, optax.add_decayed_weights(rates.weight_decay), optax.scale(-rates.learning_rate))
     if asked == "sgd":  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
         decay, momentum = optax.add_decayed_weights(rates.weight_decay), optax.trace(rates.momentum)
