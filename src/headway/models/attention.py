@@ -1,6 +1,7 @@
 """Multi-head causal attention whose parts can be left out, written for one sequence."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -10,9 +11,12 @@ from jaxtyping import Array, Bool, Float
 
 from headway.models.positions import Positions
 
+Drop = Callable[[Float[Array, "head query key"]], Float[Array, "head query key"]]
+"""What dropout leaves of the heads' attention."""
+
 
 class HeadReadings(NamedTuple):
-    """What the heads did: where they looked and what each of them wrote."""
+    """What the heads did: where they looked, before any dropout, and what each of them wrote."""
 
     pattern: Float[Array, "head query key"]
     written: Float[Array, "head query width"]
@@ -36,19 +40,20 @@ class Attention(eqx.Module):
     positions: Positions = eqx.field(static=True, default=Positions())
 
     def __call__(
-        self, x: Float[Array, "key width"], queries: int, coordinates: int
+        self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop = lambda pattern: pattern
     ) -> tuple[Float[Array, "{queries} {coordinates}"], HeadReadings]:
         """What the last `queries` positions receive, in the first `coordinates` of the width, and how."""
         pattern = self.pattern(x, queries)
+        shares = drop(pattern)
         if self._merging_pays(queries, len(x)):
             # The same sums in other brackets: mix the inputs first, then one product with the merged matrices.
-            mixed = jnp.einsum("hqk,ke->hqe", pattern, x)
+            mixed = jnp.einsum("hqk,ke->hqe", shares, x)
             merged = self.value if self.output is None else jnp.einsum("hei,hio->heo", self.value, self.output)
             last = merged[:, :, :coordinates]
         else:
             last = (self.value if self.output is None else self.output)[:, :, :coordinates]
             inner = jnp.einsum("ke,hei->hki", x, last if self.output is None else self.value)
-            mixed = jnp.einsum("hqk,hki->hqi", pattern, inner)
+            mixed = jnp.einsum("hqk,hki->hqi", shares, inner)
             if self.output is None:
                 return jnp.sum(mixed, axis=0), HeadReadings(pattern, mixed)
         written = jnp.einsum("hqi,hio->hqo", mixed, last)

@@ -38,6 +38,22 @@ def xavier(
     return scale * _uniform(key, shape, math.sqrt(6 / (fan_in + fan_out)))
 
 
+POSITION_TABLE = 50
+"""Rows of the table of positions that the authors' code started, however many of them a sequence used."""
+
+
+def orthogonal(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Xavier's start, but the embedding and the readout are orthogonal with norm 1 and positions are a table's rows.
+
+    A matrix with orthonormal rows or columns has the spectral norm 1 already, by which the authors divide it.
+    """
+    if role in ("embedding", "readout"):
+        return scale * jax.nn.initializers.orthogonal()(key, shape)
+    return xavier(role, key, shape, POSITION_TABLE if role == "positions" else fan_in, fan_out, scale)
+
+
 def small_scores(
     role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
 ) -> Float[Array, "..."]:
@@ -69,6 +85,7 @@ def unit_embedding(
 
 STARTS: dict[str, Start] = {
     "xavier": xavier,
+    "orthogonal": orthogonal,
     "uniform": small_scores,
     "fan-in": by_fan_in,
     "unit-embedding": unit_embedding,
@@ -143,8 +160,7 @@ def _layer(settings: ModelSettings, width: int, length: int, draw: Draw) -> Laye
 
 def _attention(settings: ModelSettings, width: int, length: int, draw: Draw) -> Attention:
     """Matrices of all heads."""
-    heads = settings.heads
-    part = width // heads
+    heads, part = settings.heads, settings.part(width)
     query = draw("query", (heads, width, part if settings.keys else width), width, width)
     value = draw("value", (heads, width, part if settings.output else width), width, width)
     key = draw("key", (heads, width, part), width, width) if settings.keys else None
