@@ -3,6 +3,7 @@
 Written for one sequence; `jax.vmap` makes batches and seeds of it.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -25,6 +26,10 @@ class Reading(NamedTuple):
     logits: Float[Array, "predicted output"]
     heads: tuple[HeadReadings, ...]
     """Layer by layer; the last layer only at the predicted positions."""
+    states: Float[Array, "predicted width"] | None = None
+    """What the readout sees."""
+    generated: Any = None
+    """Where the task asks for it: the model's own answers, and its reading of them (`training.generation`)."""
 
 
 class Norm(eqx.Module):
@@ -38,16 +43,20 @@ class Norm(eqx.Module):
         return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
 
 
+ACTIVATIONS = {"relu": jax.nn.relu, "gelu": partial(jax.nn.gelu, approximate=True)}
+
+
 class MLP(eqx.Module):
-    """relu(x inner + inner_bias) outer + outer_bias."""
+    """relu(x inner + inner_bias) outer + outer_bias, or with another activation."""
 
     inner: Float[Array, "width hidden"]
     inner_bias: Float[Array, " hidden"]
     outer: Float[Array, "hidden width"]
     outer_bias: Float[Array, " width"]
+    activation: str = eqx.field(static=True, default="relu")
 
     def __call__(self, x: Float[Array, "time width"]) -> Float[Array, "time width"]:
-        return jax.nn.relu(x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
+        return ACTIVATIONS[self.activation](x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
 
 
 class Layer(eqx.Module):
@@ -98,7 +107,7 @@ class Transformer(eqx.Module):
             readings.append(heads)
         x = x if self.final_norm is None else self.final_norm(x)
         logits = x[:, : self.vocab] if self.readout is None else x @ self.readout
-        return Reading(logits, tuple(readings))
+        return Reading(logits, tuple(readings), x)
 
     def embed(self, tokens: Inputs) -> Float[Array, "time width"]:
         """The vectors that enter the first layer; a token is a row of the embedding, a vector is multiplied by it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
@@ -11,7 +11,7 @@ from headway.settings.given import Given, given
 
 POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi")
 """Positional encodings that have a name; `headway.models.positions` has a function for each."""
-INITIALISATIONS = ("xavier", "uniform", "fan-in", "unit-embedding")
+INITIALISATIONS = ("xavier", "uniform", "fan-in", "unit-embedding", "gpt-2")
 """Starts that have a name; `headway.models.initialisation` has a function for each."""
 
 
@@ -38,7 +38,7 @@ class ModelSettings:
     residual: bool = True
     norm: Literal["none", "pre", "post"] = "post"
     mlp: int = 64
-    """Hidden width of the ReLU layer; 0 leaves it out."""
+    """Hidden width of the MLP; 0 leaves it out."""
     readout: bool = True
     """A learned readout; else the first coordinates are the logits."""
     dropout: float = 0.1
@@ -47,10 +47,19 @@ class ModelSettings:
     """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale],
     values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
     unit-embedding: the same but for an embedding of variance 1, as libraries start tables of symbols.
+    gpt-2: N(0, 0.02^2), and what is added to the stream in so many branches smaller by the root of their number.
     In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""
+    attention: Literal["softmax", "linear"] = field(default="softmax", metadata={"added": "0.3"})
+    """What scores become: shares that add up to 1; or the scores themselves, of any size and sign."""
+    biases: bool = field(default=False, metadata={"added": "0.3"})
+    """Biases of the heads' queries, keys and values and of what they write, from zero."""
+    activation: Literal["relu", "gelu"] = field(default="relu", metadata={"added": "0.3"})
+    """Of the MLP; gelu in the form with tanh."""
+    emphasis: float = field(default=1.0, metadata={"added": "0.3"})
+    """Attention is multiplied by this, in every head, where the task says that it matters (`relevant`)."""
 
     def __post_init__(self) -> None:
         for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
@@ -63,6 +72,7 @@ class ModelSettings:
         require_whole("model.mlp", self.mlp, 0)
         require_number("model.scale", self.scale, least=0)
         require_number("model.dropout", self.dropout, least=0, below=1)
+        require_number("model.emphasis", self.emphasis, least=0)
 
     def stream(self, tokens: int, length: int) -> int:
         """Width E of the residual stream for a dictionary and a context of these sizes."""
