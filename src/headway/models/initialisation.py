@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from headway.models.attention import Attention
+from headway.models.attention import Attention, Biases, Emphasis
 from headway.models.positions import Draw as Code
 from headway.models.positions import encoding
 from headway.models.transformer import MLP, Layer, Norm, Transformer
@@ -24,6 +24,8 @@ Scale = Float[Array, ""] | float
 Start = Callable[[str, PRNGKeyArray, tuple[int, ...], int, int, Scale], Float[Array, "..."]]
 Draw = Callable[[str, tuple[int, ...], int, int], Float[Array, "..."]]
 """(role, shape, fan in, fan out) -> a fresh matrix."""
+Coding = Callable[[], tuple[Code, PRNGKeyArray]]
+"""How codes of positions are drawn, and a fresh key for some."""
 
 
 def _uniform(key: PRNGKeyArray, shape: tuple[int, ...], limit: Scale) -> Float[Array, "..."]:
@@ -38,6 +40,22 @@ def xavier(
     if role == "embedding":
         return scale * jax.nn.initializers.orthogonal()(key, shape)
     return scale * _uniform(key, shape, math.sqrt(6 / (fan_in + fan_out)))
+
+
+POSITION_TABLE = 50
+"""Rows of the table of positions that the authors' code started, however many of them a sequence used."""
+
+
+def orthogonal(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Xavier's start, but the embedding and the readout are orthogonal with norm 1 and positions are a table's rows.
+
+    A matrix with orthonormal rows or columns has the spectral norm 1 already, by which the authors divide it.
+    """
+    if role in ("embedding", "readout"):
+        return scale * jax.nn.initializers.orthogonal()(key, shape)
+    return xavier(role, key, shape, POSITION_TABLE if role == "positions" else fan_in, fan_out, scale)
 
 
 def small_scores(
@@ -79,6 +97,7 @@ def gpt_2(
 
 STARTS: dict[str, Start] = {
     "xavier": xavier,
+    "orthogonal": orthogonal,
     "uniform": small_scores,
     "fan-in": by_fan_in,
     "unit-embedding": unit_embedding,
@@ -101,10 +120,12 @@ def transformer(
     key: PRNGKeyArray,
     scale: Scale | None = None,
     outputs: int | None = None,
+    relevant: tuple[tuple[int, int], ...] = (),
 ) -> Transformer:
     """A fresh model for a vocabulary of `inputs` and contexts of `length`; `scale` may be traced.
 
-    What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given.
+    What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given. `relevant`
+    are the (query, key) positions at which attention is emphasised.
     """
     settings.check(inputs, length)
     start = start_of(settings)
@@ -125,7 +146,10 @@ def transformer(
         embedding = draw("embedding", (inputs, own), inputs, own)
     if positions.stream_start is not None:
         table = positions.stream_start(coded, next(keys), length, width)
-    layers = tuple(_layer(settings, width, length, draw, keys, coded) for _ in range(settings.layers))
+    emphasis = None if settings.emphasis == 1 else Emphasis(settings.emphasis, relevant)
+    layers = tuple(
+        _layer(settings, width, length, draw, lambda: (coded, next(keys)), emphasis) for _ in range(settings.layers)
+    )
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
         outputs = inputs if outputs is None else outputs
@@ -145,33 +169,45 @@ def _norm(width: int) -> Norm:
 
 
 def _layer(
-    settings: ModelSettings, width: int, length: int, draw: Draw, keys: Iterator[PRNGKeyArray], coded: Code
+    settings: ModelSettings, width: int, length: int, draw: Draw, code: Coding, emphasis: Emphasis | None
 ) -> Layer:
-    attention, mlp = _attention(settings, width, length, draw, keys, coded), None
+    attention, mlp = _attention(settings, width, length, draw, code, emphasis), None
     if settings.mlp:
         mlp = MLP(
             draw("mlp-in", (width, settings.mlp), width, settings.mlp),
             jnp.zeros(settings.mlp),
             draw("mlp-out", (settings.mlp, width), settings.mlp, width),
             jnp.zeros(width),
+            settings.activation,
         )
     branches = 1 if mlp is None else 2
     return Layer(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
 def _attention(
-    settings: ModelSettings, width: int, length: int, draw: Draw, keys: Iterator[PRNGKeyArray], coded: Code
+    settings: ModelSettings, width: int, length: int, draw: Draw, code: Coding, emphasis: Emphasis | None
 ) -> Attention:
     """Matrices of all heads."""
-    heads = settings.heads
-    part = width // heads
+    heads, part = settings.heads, settings.part(width)
     query = draw("query", (heads, width, part if settings.keys else width), width, width)
     value = draw("value", (heads, width, part if settings.output else width), width, width)
     key = draw("key", (heads, width, part), width, width) if settings.keys else None
     output = draw("output", (heads, part, width), width, width) if settings.output else None
     positions = encoding(settings)
     bias = None if positions.shift_start is None else positions.shift_start(heads, length)
-    codes = None
-    if positions.face_start is not None:
-        codes = positions.face_start(coded, next(keys), heads, length, query.shape[-1])
-    return Attention(query, key, value, output, settings.scaled_scores, bias, positions, codes)
+    biases = _biases(query, key, value, width) if settings.biases else None
+    linear = settings.attention == "linear"
+    codes = None if positions.face_start is None else positions.face_start(*code(), heads, length, query.shape[-1])
+    return Attention(
+        query, key, value, output, settings.scaled_scores, bias, positions, biases, linear, emphasis, codes
+    )
+
+
+def _biases(query: Array, key: Array | None, value: Array, width: int) -> Biases:
+    heads = len(query)
+    return Biases(
+        jnp.zeros((heads, query.shape[-1])),
+        None if key is None else jnp.zeros((heads, key.shape[-1])),
+        jnp.zeros((heads, value.shape[-1])),
+        jnp.zeros(width),
+    )

@@ -109,6 +109,7 @@ class InContextChain:
             positions="relative-keys",
             initialisation="gpt-2",
             dropout=0.1,
+            attention_dropout=True,
         )
         training = TrainingSettings(
             arguments=(("b1", 0.9), ("b2", 0.95)),

@@ -13,6 +13,8 @@ and may say
                                (rung, predicted, outputs); `rungs` are their names
     loss(outputs, example)     cross-entropy of tokens and half the squared error of numbers if not given
     measures(example, reading) further numbers, by name
+    generates                  of a row of tokens: how many of the last ones the model says itself (`reading.generated`)
+    relevant                   (query, key) pairs of positions at which attention matters: `model.emphasis` acts there
     comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
     tests()                    variants of itself to be tested on, by name; "" is the one that counts
     pictured                   from how many of the last positions it is shown where heads look; all that answer

@@ -20,6 +20,7 @@ from headway.tasks.task import (
     weighted_mean,
     with_numbers,
 )
+from headway.training.generation import generate
 
 CHUNK = 256
 """Rows of tokens that are compared with the references at a time: their distributions should stay in the cache."""
@@ -145,7 +146,7 @@ class Evaluator(NamedTuple):
             own = with_numbers(task, {name: values[number] for name, values in stacked.items()})
             functions = functions_of(own)
             drawn = functions.sample(data.world, jax.random.fold_in(key, place))
-            reading = read_example(model, own, drawn)
+            reading = with_own_words(model, own, drawn, read_example(model, own, drawn))
             share = jnp.asarray(sizes.sum() / sizes, jnp.float32)[number]
             found: dict[str, Array] = {}
             for index, name in enumerate(tests):
@@ -206,6 +207,12 @@ def read_example(model: Transformer, task: Any, drawn: Any, key: PRNGKeyArray | 
     """What a model makes of one example of any task."""
     example = as_example(task, drawn)
     return model.read(example.inputs, example.targets.shape[0], key)
+
+
+def with_own_words(model: Transformer, task: Any, drawn: Any, reading: Reading) -> Reading:
+    """The reading with what the model generates, of a task that asks for it."""
+    count = getattr(task, "generates", 0)
+    return reading._replace(generated=generate(model, drawn, count, reading.logits.shape[0])) if count else reading
 
 
 def _said(task: Any, world: Any, drawn: Any, comparisons: bool) -> Array | None:
@@ -271,7 +278,7 @@ def _confidence(dtype: Any) -> Float[Array, " s"]:
 def _patterns(task: Any, reading: Reading) -> Float[Array, "layer head query key"]:
     """Where the heads look from the positions at which the model answers, or from as many as the task wants shown."""
     answers = getattr(task, "pictured", reading.logits.shape[0])
-    return jnp.stack([heads.pattern[:, -answers:] for heads in reading.heads])
+    return jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])
 
 
 def _halves(count: int, dtype: Any) -> Float[Array, "{count} 2"]:

@@ -23,6 +23,7 @@ from headway.tasks.task import as_example, functions_of, is_row, numbers_of, sha
 from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
 from headway.training.evaluation import EvaluationData, Evaluator, read_example, references_of
+from headway.training.frozen import holding, with_parts_of
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
 from headway.training.program import Member, Problem
 from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
@@ -108,8 +109,8 @@ def rows_of(task: Any) -> Rows | None:
 
 def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
     """The model a seed starts from."""
-    own = shape_of(settings.task)
-    return transformer(settings.model, own.inputs, own.reads, key_of(seed, WEIGHTS), scale, own.outputs)
+    own, relevant = shape_of(settings.task), getattr(settings.task, "relevant", ())
+    return transformer(settings.model, own.inputs, own.reads, key_of(seed, WEIGHTS), scale, own.outputs, relevant)
 
 
 def rows_of_batch(settings: Settings, capacity: int) -> int:
@@ -161,7 +162,7 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
         test = said = None
         if evaluator.rows_kept:
             test = sample_set(member, world, key_of(member.seed, TEST_SET), training.test_samples)
-            said = references_of(task, evaluator.read, world, test, member.given, comparisons)
+            said = references_of(task, evaluator.read, world, test, member.given[: len(references)], comparisons)
         model = transformer(
             settings.model,
             own_shape.inputs,
@@ -169,7 +170,10 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
             key_of(member.seed, WEIGHTS),
             member.numbers.scale,
             own_shape.outputs,
+            getattr(settings.task, "relevant", ()),
         )
+        if training.frozen:
+            model = with_parts_of(model, member.given[-1], training.frozen)
         return model, EvaluationData(world, examples, test, said)
 
     def draw(member: Member, data: EvaluationData, step):
@@ -204,7 +208,7 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
         begin=begin,
         draw=draw,
         gradient=gradient,
-        optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
+        optimiser=lambda member: holding(optimiser(training, member.numbers.rates, own_epoch(member)), training.frozen),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
         probe=lambda model, member, data: evaluator.probe(model, task_of(member), key_of(member.seed, TEST_SET), data),
         facts=lambda member, data: evaluator.facts(task_of(member), key_of(member.seed, TEST_SET), data),
