@@ -17,6 +17,7 @@ from headway.models.attention import Attention
 from headway.models.positions import encoding
 from headway.models.transformer import MLP, Layer, Norm, Transformer
 from headway.settings import ModelSettings
+from headway.settings.given import given
 
 Scale = Float[Array, ""] | float
 Start = Callable[[str, PRNGKeyArray, tuple[int, ...], int, int, Scale], Float[Array, "..."]]
@@ -89,7 +90,7 @@ def transformer(
     """
     settings.check(inputs, length)
     asked = settings.initialisation
-    start: Start = STARTS[asked] if isinstance(asked, str) else asked.use()
+    start: Start = STARTS[asked] if isinstance(asked, str) else given(asked).use()
     scale = settings.scale if scale is None else scale
     keys = _keys(key)
 
