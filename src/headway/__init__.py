@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway import presets
+    from headway.analysis.ngrams import ngrams
     from headway.claims.claim import Claim
     from headway.experiments.experiment import Experiment
     from headway.models.positions import Positions
@@ -51,6 +52,7 @@ __all__ = [
     "SingleLocation",
     "Training",
     "load",
+    "ngrams",
     "page",
     "predict",
     "presets",
@@ -77,6 +79,7 @@ _HOME = {
     "SingleLocation": "tasks.single_location",
     "Training": "settings:TrainingSettings",
     "load": "store",
+    "ngrams": "analysis.ngrams",
 } | dict.fromkeys(("page", "predict", "run", "show", "stages", "vary"), "notebook")
 """Name -> the module that has it, under the same name if no other is given."""
 

@@ -30,6 +30,7 @@ TASKS = {
     "markov": "headway.tasks.chain:Chain",
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
+    "moving-window": "headway.tasks.moving_window:MovingWindow",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {

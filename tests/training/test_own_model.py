@@ -64,7 +64,7 @@ class Known(Sum):
         w, v, a = parameters["W"], parameters["v"], self.gain
         return 0.5 * jnp.stack([w**2 + v**2, (w - a) ** 2 + v**2, (w - a) ** 2 + (v - a) ** 2])
 
-    def rung_losses(self):
+    def expected_rung_losses(self):
         return 0.5 * self.gain**2 * jnp.asarray([2.0, 1.0, 0.0])
 
 
@@ -293,3 +293,16 @@ def test_what_does_not_fit_together_is_refused():
         settings_of(Exact(), data="fresh")
     for task in (Sum(), Known(), Exact()):
         require_sound(task)
+
+
+def test_a_part_can_be_frozen_at_what_it_was_learnt_to_be():
+    whole = Cell(settings_of(Sum(), data="finite"), (0, 5))
+    donor, _ = trained(whole)
+    [learnt] = donor.weights()
+    frozen = Cell(whole.settings.changed(training={"frozen": ("W",)}), (0, 5))
+    assert frozen.references() == (whole,)
+    group = Group([frozen], references=[[learnt]])
+    list(group.ticks(0, None))
+    [ended] = group.weights()
+    assert bits({"W": ended["['W']"]}) == bits({"W": learnt["['W']"]})
+    assert (ended["['v']"] != learnt["['v']"]).all()

@@ -61,6 +61,9 @@ class TrainingSettings:
     precision: Literal["float32", "tf32", "bfloat16", "float64"] = "float32"
     """Of the model's products (tf32 and bfloat16 where the device has them); float64 is for everything, and draws other
     numbers."""
+    frozen: tuple[str, ...] = field(default=(), metadata={"added": "0.3"})
+    """Parts of the model (embedding, positions, attention, mlp, norms, readout) that have the weights with which the
+    same seed ends if nothing is frozen, and keep them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "optimiser", given(self.optimiser))

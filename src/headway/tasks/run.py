@@ -61,6 +61,11 @@ class Settings(Generic[Task, Model]):
         model.check(shape.inputs, shape.reads)
         for run in self.references:
             model.check(shape.inputs, shape_of(run.task).reads)
+        require(
+            model.emphasis == 1 or hasattr(self.task, "relevant"),
+            f"model.emphasis is {model.emphasis:g}, but the task {self.KIND!r} does not say where attention "
+            "matters. Give it `relevant`, pairs of positions (query, key), or use model.emphasis 1.",
+        )
 
     def _check_data(self) -> None:
         """The expectation is there where a task knows it, and samples where it draws some."""
@@ -89,13 +94,26 @@ class Settings(Generic[Task, Model]):
         return source_of(type(self.task))
 
     @property
-    def references(self) -> tuple[Settings[Task], ...]:
-        """The runs that this one compares itself with, and that must be done before it."""
-        return self.task.reference_runs(self) if hasattr(self.task, "reference_runs") else ()  # ty: ignore[call-non-callable]
+    def references(self) -> tuple[Settings[Task, Model], ...]:
+        """The runs that this one compares itself with, and last the one that its frozen parts come from.
+
+        All must be done before it.
+        """
+        compared = self.task.reference_runs(self) if hasattr(self.task, "reference_runs") else ()  # ty: ignore[call-non-callable]
+        return (*compared, *(self._compared_with_none.thawed() for _ in self.training.frozen[:1]))
+
+    def thawed(self) -> Settings[Task, Model]:
+        """The same run with nothing frozen."""
+        return replace(self, training=replace(self.training, frozen=()))
 
     def alone(self) -> Settings[Task, Model]:
         """The same run compared with no other: comparing does not change it."""
-        return replace(self, task=replace(self.task, references=())) if self.references else self  # ty: ignore[invalid-argument-type]
+        return self._compared_with_none
+
+    @property
+    def _compared_with_none(self) -> Settings[Task, Model]:
+        compared = getattr(self.task, "references", ())
+        return replace(self, task=replace(self.task, references=())) if compared else self  # ty: ignore[invalid-argument-type]
 
     def changed(self, **changes: Any) -> Settings[Task, Model]:
         """The same settings but for these: changed(training={"steps": 10}, task={"ratio": 1.3})."""

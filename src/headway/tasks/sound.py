@@ -111,7 +111,7 @@ def _require_expected(what: str, task: Any, functions: Functions, world: Any, pa
     if jnp.shape(loss) != () or not jnp.isfinite(loss):
         raise SettingsError(f"{what}.expected_loss gives {loss!r} at the start, but a loss is one finite number.")
     rungs = len(getattr(task, "rungs", ()))
-    told = {"expected_distances": (world, parameters), "rung_losses": (world,)}
+    told = {"expected_distances": (world, parameters), "expected_rung_losses": (world,)}
     for name, arguments in told.items():
         function = getattr(functions, name)
         if function is None:

@@ -13,6 +13,8 @@ and may say
                                (rung, predicted, outputs); `rungs` are their names
     loss(outputs, example)     cross-entropy of tokens and half the squared error of numbers if not given
     measures(example, reading) further numbers, by name
+    generates                  of a row of tokens: how many of the last ones the model says itself (`reading.generated`)
+    relevant                   (query, key) pairs of positions at which attention matters: `model.emphasis` acts there
     comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
     tests()                    variants of itself to be tested on, by name; "" is the one that counts
     PROGRESS                   the number by which it counts as learnt: "loss", "excess_loss" or "accuracy"
@@ -32,7 +34,7 @@ and where it knows the mean over all examples in closed form, nothing has to be 
     expected_loss(parameters)      instead of sample and loss; what is reported of every step, whatever the gradient is
                                    taken of, is that of the test that counts
     expected_distances(parameters) mean distance to every rung, (rung,)
-    rung_losses()                  expected loss of every rung, (rung,)
+    expected_rung_losses()         the same loss of every rung, (rung,)
 
 A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
 function above gets it first: sample(world, key), ladder(world, example), parameters(world, key), ...
@@ -104,7 +106,7 @@ class Functions(NamedTuple):
     """(world, parameters) -> the loss, or None."""
     expected_distances: Any = None
     """(world, parameters) -> (rung,), or None."""
-    rung_losses: Any = None
+    expected_rung_losses: Any = None
     """(world) -> (rung,), or None."""
 
 

@@ -21,6 +21,7 @@ from headway.tasks.task import (
     weighted_mean,
     with_numbers,
 )
+from headway.training.generation import generate
 
 CHUNK = 256
 """Rows of tokens that are compared with the references at a time: their distributions should stay in the cache."""
@@ -155,7 +156,7 @@ class Evaluator(NamedTuple):
             own = with_numbers(task, {name: values[number] for name, values in stacked.items()})
             functions = functions_of(own)
             drawn = functions.sample(data.world, jax.random.fold_in(key, place))
-            reading = read_example(model, own, data.world, drawn)
+            reading = with_own_words(model, own, drawn, read_example(model, own, data.world, drawn))
             share = jnp.asarray(sizes.sum() / sizes, jnp.float32)[number]
             found: dict[str, Array] = {}
             for index, name in enumerate(tests):
@@ -184,8 +185,8 @@ class Evaluator(NamedTuple):
         that its logits are infinite. `kl_stageless_NAME` is the same for the task's comparisons.
         """
         functions = functions_of(task)
-        if functions.rung_losses is not None:
-            losses = jnp.asarray(functions.rung_losses(data.world))
+        if functions.expected_rung_losses is not None:
+            losses = jnp.asarray(functions.expected_rung_losses(data.world))
             return {"rung_loss": losses, "rung_excess": losses - losses[-1]}
         if functions.ladder is None:
             return {}
@@ -236,9 +237,17 @@ def _expected(task: Any, world: Any, model: Any) -> dict[str, Array]:
     found = {"loss": expected_loss(task, world, model)}
     if tested.expected_distances is not None:
         found["kl_rungs"] = jnp.asarray(tested.expected_distances(world, model))
-    if tested.rung_losses is not None:
-        found["excess_loss"] = found["loss"] - jnp.asarray(tested.rung_losses(world))[-1]
+    if tested.expected_rung_losses is not None:
+        found["excess_loss"] = found["loss"] - jnp.asarray(tested.expected_rung_losses(world))[-1]
     return found
+
+
+def with_own_words(model: Any, task: Any, drawn: Any, reading: Reading | Answer) -> Reading | Answer:
+    """The reading with what the transformer generates, of a task that asks for it."""
+    count = getattr(task, "generates", 0)
+    if isinstance(reading, Answer) or not count:
+        return reading
+    return reading._replace(generated=generate(model, drawn, count, reading.logits.shape[0]))
 
 
 def _said(task: Any, world: Any, drawn: Any, comparisons: bool) -> Array | None:
@@ -306,7 +315,7 @@ def _patterns(reading: Reading | Answer) -> dict[str, Float[Array, "layer head q
     answers = reading.logits.shape[0]
     if isinstance(reading, Answer):
         return {} if reading.attention is None else {"attention": reading.attention[:, :, -answers:]}
-    return {"attention": jnp.stack([heads.pattern[:, -answers:] for heads in reading.heads])}
+    return {"attention": jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])}
 
 
 def _halves(count: int, dtype: Any) -> Float[Array, "{count} 2"]:

@@ -53,7 +53,7 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
     own = shape_of(settings.task)
     # What the references say of the tests is not there yet: only their weights could tell.
     said = len(settings.references) * settings.training.test_samples * own.predicted * own.outputs
-    alone = settings.alone()
+    alone = settings.alone().thawed()
     with precision(alone):
         rows = rows_of_batch(alone, capacity)
         posed = problem(alone, capacity, form(alone, capacity, 1))

@@ -18,12 +18,21 @@ from headway.kernels.asked import Asked
 from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
 from headway.models.rows import PlainRows, Rows
-from headway.models.transformer import Transformer
 from headway.tasks.run import Settings
-from headway.tasks.task import as_example, functions_of, has_own_model, is_row, numbers_of, shape_of, with_numbers
+from headway.tasks.task import (
+    Shape,
+    as_example,
+    functions_of,
+    has_own_model,
+    is_row,
+    numbers_of,
+    shape_of,
+    with_numbers,
+)
 from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
 from headway.training.evaluation import EvaluationData, Evaluator, expected_loss, read_example, references_of
+from headway.training.frozen import holding, with_parts_of
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
 from headway.training.program import Member, Problem
 from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
@@ -111,10 +120,20 @@ def rows_of(task: Any) -> Rows | None:
     return PlainRows(drawn.shape[0] - own.predicted, own.predicted) if is_row(drawn) else None
 
 
-def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
-    """The transformer a seed starts from."""
-    own = shape_of(settings.task)
-    return transformer(settings.model, own.inputs, own.reads, key_of(seed, WEIGHTS), scale, own.outputs)
+def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Any:
+    """The model a seed starts from."""
+    functions = functions_of(settings.task)
+    world = functions.world(key_of(seed, FEATURES)) if has_own_model(settings.task) else ()
+    return _start(settings, settings.task, shape_of(settings.task), world, seed, scale)
+
+
+def _start(settings: Settings, task: Any, own: Shape, world: Any, seed: Integer[Array, ""], scale: Number) -> PyTree:
+    """Parameters of the task's own, or a transformer."""
+    key = key_of(seed, WEIGHTS)
+    if has_own_model(task):
+        return _arrays(functions_of(task).parameters(world, key))
+    sizes = own.inputs, own.reads, key, scale, own.outputs
+    return transformer(settings.model, *sizes, getattr(task, "relevant", ()))
 
 
 def rows_of_batch(settings: Settings, capacity: int) -> int:
@@ -144,7 +163,7 @@ def problem(settings: Settings, capacity: int, form: Form | None, chunk: int = 0
 
 
 @functools.lru_cache(32)
-def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | None, chunk: int) -> Problem:
+def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | None, chunk: int) -> Problem:
     training, comparisons = settings.training, settings.evaluation.comparisons
     batch = rows_of_batch(settings, capacity)
     references = settings.task.references if hasattr(settings.task, "references") else ()
@@ -168,12 +187,10 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
         test = said = None
         if evaluator.rows_kept:
             test = sample_set(member, world, key_of(member.seed, TEST_SET), training.test_samples)
-            said = references_of(task, evaluator.read, world, test, member.given, comparisons)
-        key, parameters = key_of(member.seed, WEIGHTS), functions_of(task).parameters
-        if parameters is not None:
-            return _arrays(parameters(world, key)), EvaluationData(world, examples, test, said)
-        sizes = own_shape.inputs, own_shape.reads
-        model = transformer(settings.model, *sizes, key, member.numbers.scale, own_shape.outputs)
+            said = references_of(task, evaluator.read, world, test, member.given[: len(references)], comparisons)
+        model = _start(settings, task, own_shape, world, member.seed, member.numbers.scale)
+        if training.frozen:
+            model = with_parts_of(model, member.given[-1], training.frozen)
         return model, EvaluationData(world, examples, test, said)
 
     def draw(member: Member, data: EvaluationData, step):
@@ -221,7 +238,7 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
         begin=begin,
         draw=draw,
         gradient=gradient,
-        optimiser=lambda member: optimiser(training, member.numbers.rates, own_epoch(member)),
+        optimiser=lambda member: holding(optimiser(training, member.numbers.rates, own_epoch(member)), training.frozen),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
         probe=lambda model, member, data: evaluator.probe(model, task_of(member), key_of(member.seed, TEST_SET), data),
         facts=lambda member, data: evaluator.facts(task_of(member), key_of(member.seed, TEST_SET), data),

@@ -15,6 +15,7 @@ from headway.kernels.tables.layers import enter, enter_fused, keys_of, leave, qu
 from headway.kernels.windows import contexts_of
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer
+from headway.settings import ModelSettings
 
 
 class BatchReading(NamedTuple):
@@ -22,6 +23,11 @@ class BatchReading(NamedTuple):
 
     logits: Float[Array, "batch predicted token"]
     pattern: Float[Array, "layer head query key"]
+
+
+def serves(settings: ModelSettings) -> bool:
+    """Whether the tables know such heads: softmax, no biases, nothing emphasised."""
+    return settings.attention == "softmax" and not settings.biases and settings.emphasis == 1
 
 
 def gradient(
