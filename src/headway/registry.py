@@ -110,7 +110,9 @@ def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
     groups = {"task": task, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
     if told.keys() != groups.keys():
         raise ValueError(f"its settings are {sorted(told)}, not {sorted(groups)}: made by another version of Headway.")
-    parts: dict[str, Any] = {name: _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()}
+    parts: dict[str, Any] = {
+        name: None if told[name] is None else _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()
+    }
     return Settings(**parts)
 
 

@@ -168,8 +168,14 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
 
 
 def settings_type(settings: Any) -> Any:
-    """The type of the settings, of a training with that of its task, so that each of their fields is an option."""
-    return type(settings)[type(settings.task)] if hasattr(type(settings), "__parameters__") else type(settings)
+    """The type of the settings, of a training with those of task and model, so that each of their fields is an option.
+
+    A task that brings its own model leaves no option of it.
+    """
+    if not hasattr(type(settings), "__parameters__"):
+        return type(settings)
+    model = Annotated[None, tyro.conf.Suppress] if settings.model is None else type(settings.model)
+    return type(settings)[type(settings.task), model]
 
 
 def _require_new_names(arguments: Sequence[str]) -> None:

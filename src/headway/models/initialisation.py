@@ -19,6 +19,7 @@ from headway.models.positions import Draw as Code
 from headway.models.positions import encoding
 from headway.models.transformer import MLP, Layer, Norm, Transformer
 from headway.settings import ModelSettings
+from headway.settings.given import given
 
 Scale = Float[Array, ""] | float
 Start = Callable[[str, PRNGKeyArray, tuple[int, ...], int, int, Scale], Float[Array, "..."]]
@@ -110,7 +111,7 @@ def start_of(settings: ModelSettings) -> Start:
     asked = settings.initialisation
     if asked == "gpt-2":
         return partial(gpt_2, branches=2 * settings.layers)
-    return STARTS[asked] if isinstance(asked, str) else asked.use()
+    return STARTS[asked] if isinstance(asked, str) else given(asked).use()
 
 
 def transformer(

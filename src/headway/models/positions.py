@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from headway.settings import ModelSettings
+from headway.settings.given import given
 
 Draw = Callable[[PRNGKeyArray, tuple[int, ...], int, int], Float[Array, "..."]]
 
@@ -48,13 +49,13 @@ class Positions(NamedTuple):
 def encoding(settings: ModelSettings) -> Positions:
     """The encoding that the settings name or bring."""
     asked = settings.positions
-    return ENCODINGS[asked] if isinstance(asked, str) else asked.use()
+    return ENCODINGS[asked] if isinstance(asked, str) else given(asked).use()
 
 
 def is_additive(settings: ModelSettings) -> bool:
     """Whether the stream's part only adds a row to each position's vector: tokens' and positions' rows can be apart."""
     asked = settings.positions
-    return asked != "one-hot" if isinstance(asked, str) else asked.use().stream is None
+    return asked != "one-hot" if isinstance(asked, str) else given(asked).use().stream is None
 
 
 def sinusoidal(length: int, width: int) -> Float[Array, "length width"]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
-from headway.settings.given import Given, given
+from headway.settings.given import Given, Part, given
 
 POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi")
 """Positional encodings that have a name; `headway.models.positions` has a function for each."""
@@ -23,7 +23,7 @@ class ModelSettings:
     layers: int = 1
     embedding: Literal["learned", "one-hot"] = "learned"
     """How a token becomes a vector."""
-    positions: str | Given = "learned"
+    positions: Part = "learned"
     """learned, sinusoidal: added to the token's vector. one-hot: appended to it. none. rotary: turn queries and keys.
     relative: learn a score per head and distance. relative-keys: learn a vector per head and distance, which meets the
     query beside the key. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
@@ -44,7 +44,7 @@ class ModelSettings:
     """A learned readout; else the first coordinates are the logits."""
     dropout: float = 0.1
     """Share dropped from the embedding and from each branch while training."""
-    initialisation: str | Given = "xavier"
+    initialisation: Part = "xavier"
     """xavier: everywhere, but for an orthogonal embedding. orthogonal: the same with an orthogonal readout, too, and
     learned positions as rows of a table of 50, whatever the length (paper A as run). uniform: queries (or merged
     scores) in [-scale, scale], values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as
@@ -101,7 +101,7 @@ class ModelSettings:
         """Coordinates that the positions take for themselves."""
         if isinstance(self.positions, str):
             return length if self.positions == "one-hot" else 0
-        extra = getattr(self.positions.value, "extra", None)
+        extra = getattr(given(self.positions).value, "extra", None)
         return 0 if extra is None else extra(length)
 
     def check(self, tokens: int, length: int) -> None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from headway.tasks.run import Settings
 
 
+NO_MAPS = ("embedding", "*.codes", "*norm*")
+"""Weights that do not decay: those that are looked up, and the norms'."""
+
+
 class Extra(NamedTuple):
     """What is to be predicted as distributions: in training what came, in a test the rows that it was drawn from."""
 
@@ -115,6 +119,7 @@ class InContextChain:
             arguments=(("b1", 0.9), ("b2", 0.95)),
             learning_rate=5e-4,
             weight_decay=0.1,
+            groups=tuple((name, 1.0, 0.0) for name in NO_MAPS),
             clip=0.0,
             schedule="constant",
             steps=2000,
