@@ -117,8 +117,8 @@ class Attention(eqx.Module):
                 key, query = key + self.biases.key[:, None], query + self.biases.query[:, None]
             query, key = (self.turned(each, len(x), axis=1) for each in (query, key))
             scores = jnp.einsum("hqs,hks->hqk", query, key)
-        faced = self.faced(jnp.swapaxes(query, 0, 1), len(x))
-        scores = scores if faced is None else scores + faced
+        if self.positions.face is not None:
+            scores = scores + self.faced(jnp.swapaxes(query, 0, 1), len(x))
         if self.scaled:
             scores = scores / math.sqrt(self.query.shape[-1])
         shift = self.shift(queries, len(x))
@@ -137,9 +137,10 @@ class Attention(eqx.Module):
             return None
         return self.positions.shift(self.bias, len(self.query), queries, keys).astype(self.query.dtype)
 
-    def faced(self, query: Float[Array, "query head score"], keys: int) -> Float[Array, "head query {keys}"] | None:
-        """What the last positions' queries make of the distance of every key."""
-        return None if self.positions.face is None else self.positions.face(self.codes, query, keys)
+    def faced(self, query: Float[Array, "query head score"], keys: int) -> Float[Array, "head query {keys}"]:
+        """What the last positions' queries make of the distance of every key, where the encoding has such codes."""
+        assert self.positions.face is not None
+        return self.positions.face(self.codes, query, keys)
 
     def _merging_pays(self, queries: int, keys: int) -> bool:
         return self.can_merge and queries * self.query.shape[0] <= keys

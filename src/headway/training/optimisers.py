@@ -49,7 +49,8 @@ def _method(settings: TrainingSettings, rates: Rates) -> optax.GradientTransform
     """Gradients to steps."""
     asked = settings.optimiser
     if asked == "adamw":
-        adam = optax.scale_by_adam(**({"b1": 0.9, "b2": 0.999, "eps": 1e-8} | dict(settings.arguments)))
+        numbers: dict[str, Any] = {"b1": 0.9, "b2": 0.999, "eps": 1e-8} | dict(settings.arguments)
+        adam = optax.scale_by_adam(**numbers)
         return optax.chain(adam, _decay(settings, rates.weight_decay), optax.scale(-rates.learning_rate))
     if asked == "sgd":  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
         decay, momentum = _decay(settings, rates.weight_decay), optax.trace(rates.momentum)
