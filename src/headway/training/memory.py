@@ -37,10 +37,12 @@ class Footprint:
     """Activations of one sequence."""
     batch: int
     """Sequences of a step."""
+    small: bool = False
+    """Whether many run side by side also on a CPU."""
 
     def of(self, members: int) -> int:
         """Bytes of a program of so many members."""
-        side_by_side = together(members, self.batch, self.example)
+        side_by_side = together(members, self.batch, self.example, self.small)
         chunk = chunk_size(self.batch, self.example, side_by_side)
         return members * self.resident + 2 * side_by_side * chunk * self.example
 
@@ -56,7 +58,7 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
         rows = rows_of_batch(alone, capacity)
         posed = problem(alone, capacity, form(alone, capacity, 1))
         resident = _resident(posed, numbers(alone))
-    return Footprint(resident + 4 * said, example_bytes(settings), rows)
+    return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None)
 
 
 def room() -> int | None:
