@@ -99,13 +99,18 @@ def attention_moves_first(claim: Claim, run: AnyRun) -> Finding:
 
 
 @judged
-def emphasis_sets_the_length(claim: Claim, usual: AnyRun, *runs: AnyRun) -> Finding:
+def emphasis_sets_the_length(claim: Claim, *runs: AnyRun) -> Finding:
     """T(c > 1) < T(1) < T(c < 1), and the peak of the cosine falls with c."""
-    every = sorted((usual, *runs), key=lambda run: run[0].model.emphasis)
-    plain = ended(usual)
+    every = sorted(runs, key=lambda run: run[0].model.emphasis)
+    usual = [run for run in every if run[0].model.emphasis == 1]
+    if not usual or len(every) < 2:
+        return claim.not_run()
+    plain = ended(usual[0])
     parts = {}
-    for run in runs:
+    for run in every:
         factor = run[0].model.emphasis
+        if factor == 1:
+            continue
         longer = ended(run) > plain if factor < 1 else ended(run) < plain
         parts[f"{'longer' if factor < 1 else 'shorter'} with {factor:g}"] = longer
     peaks = np.stack([peak(run, "cosine") for run in every], axis=1)

@@ -73,12 +73,10 @@ def _runs(grid: str) -> dict[str, Any]:
 GRIDS = {grid: _runs(grid) for grid in BASES}
 
 
-def _emphasised(claim: Claim, results: Results) -> Any:
-    """Of the grid that was run: it needs all factors of it."""
-    from headway.experiments.selection import grid_of
-
-    factors = FACTORS[grid_of(GRIDS, results)]
-    return emphasis_sets_the_length(claim, results.get(USUAL), *(results.get(_name(each)) for each in factors))
+def _of_sums(settings: Any) -> bool:
+    """Linear attention on sums, whole and trained whole, whatever it is multiplied by."""
+    trained = not settings.training.frozen and settings.model.attention == "linear"
+    return trained and settings.task.rule == "sums"
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -157,7 +155,8 @@ EXPERIMENT = Experiment(
             f"{_HALF} comes sooner with every c > 1 and later, or never, with every c < 1 than with c = 1, and the "
             "peak of the cosine (G3) is strictly smaller for every next larger c.",
             "steps with the largest c, relative to c = 1",
-            judge=_emphasised,
+            judge=of_runs(emphasis_sets_the_length),
+            about=_of_sums,
             title="attention sets the length of the plateau",
         ),
         Claim(

@@ -83,13 +83,11 @@ def merged_start(values: np.ndarray, matrices: np.ndarray, eigenvalues: np.ndarr
     return float(np.sum((along + values) ** 2) / 4)
 
 
-def merged_half(
-    start: float, eigenvalues: np.ndarray, pairs: int, tau: float = 1.0, gain: float = 1.0
-) -> float:
+def merged_half(start: float, eigenvalues: np.ndarray, pairs: int, tau: float = 1.0, gain: float = 1.0) -> float:
     """When half of the one drop is done: growth along L^2 at the rate 2 |L^2| / tau, up to where it meets the loss.
 
-    Exact for a white spectrum. For another, M turns on its way from L^2 to its end while the loss falls, and the loss of
-    s L^2 / |L^2| stands for it: s(t) is logistic, and half of the whole drop of the loss is met on the way.
+    Exact for a white spectrum. For another, M turns on its way from L^2 to its end while the loss falls, and the loss
+    of s L^2 / |L^2| stands for it: s(t) is logistic, and half of the whole drop of the loss is met on the way.
     """
     squares = eigenvalues**2
     size = float(np.linalg.norm(squares))
@@ -105,11 +103,12 @@ def merged_half(
 
 
 def shape(y: np.ndarray | float) -> np.ndarray | float:
-    """F(y) = -1/y - 1/3 ln(1 - y) + 1/6 ln(1 + y + y^2) - arctan((2y + 1)/sqrt 3)/sqrt 3: dF/dy = 1 / (y^2 (1 - y^3))."""
+    """F(y) = -1/y - 1/3 ln(1 - y) + 1/6 ln(1 + y + y^2) - arctan((2y + 1)/sqrt 3)/sqrt 3.
+
+    dF/dy = 1 / (y^2 (1 - y^3)).
+    """
     root = math.sqrt(3)
-    return (
-        -1 / y - np.log1p(-y) / 3 + np.log1p(y + y**2) / 6 - np.arctan((2 * y + 1) / root) / root
-    )
+    return -1 / y - np.log1p(-y) / 3 + np.log1p(y + y**2) / 6 - np.arctan((2 * y + 1) / root) / root
 
 
 def balanced_time(
@@ -146,9 +145,9 @@ def separate_drops(
 ) -> np.ndarray:
     """When half of each drop is done, for rank one heads from any small start: v (head,), k and q (head, D).
 
-    t_m = (tau / l^2) (R_F(v^2, k_d^2, q_d^2) + (l c)^(1/3) (F(y_half) + pi / (6 sqrt 3))): escape as if the head knew one
-    direction only, then the end of the balanced closed form. Heads and directions that escape first are taken first, each
-    once; the others wait as they are. (D,) in the order of the drops, NaN where heads run out.
+    t_m = (tau / l^2) (R_F(v^2, k_d^2, q_d^2) + (l c)^(1/3) (F(y_half) + pi / (6 sqrt 3))): escape as if the head knew
+    one direction only, then the end of the balanced closed form. Heads and directions that escape first are taken
+    first, each once; the others wait as they are. (D,) in the order of the drops, NaN where heads run out.
     """
     # v k q grows by gain in all: with each factor's cube root the flow is that of gain 1, in a time that runs faster.
     root = gain ** (1 / 3)
