@@ -49,6 +49,8 @@ NAMES = (
     "transformer-law",
     "recall",
     "recall-repetition",
+    "linear-attention",
+    "attention-rank",
     "loss-plateau",
 )
 """In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, and of their siblings."""
