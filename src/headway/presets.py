@@ -103,7 +103,7 @@ def small(settings: Settings) -> Settings:
 
 
 FEW_SEEDS = {"quick": 4, "printed": 10, "as-run": 10}
-"""How many seeds each grid uses unless told otherwise."""
+"""How many seeds each grid uses unless another number is given."""
 MORE_SEEDS = {**FEW_SEEDS, "quick": 8}
 
 Bases = dict[str, Callable[[], Settings]]

@@ -96,7 +96,7 @@ def shape(cell: Cell) -> Any:
 
 
 def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
-    """Settings from their description; of a user's task whose code is another, or is not here, as they are told."""
+    """Settings from their description; of a user's task whose code is another, or is not here, as they are written."""
     if kind in COMPUTED:
         return revive(_load(COMPUTED[kind].settings), told)
     task = _task(kind)
@@ -119,7 +119,7 @@ def _group(cls: type, told: bytes) -> Any:
 
 
 def usual(kind: str) -> Any | None:
-    """The settings that a kind of run has unless told otherwise; None where nothing says."""
+    """The settings that a kind of run has by default; None where nothing says."""
     if kind in COMPUTED:
         return _load(COMPUTED[kind].settings)()
     task = _task(kind)
