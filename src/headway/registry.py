@@ -31,6 +31,8 @@ TASKS = {
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
     "moving-window": "headway.tasks.moving_window:MovingWindow",
+    "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
+    "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
     "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
 }
 """Trained by `headway.training`, whatever the task is."""

@@ -41,7 +41,7 @@ def note_above(
     words: str,
     place: tuple[float, float],
     frame: tuple[str, str],
-    align: Literal["left", "center"],
+    align: Literal["left", "center", "right"],
 ) -> None:
     """Small, quiet words just above a place; `frame` says what its two numbers are, as matplotlib's `xycoords` does."""
     axes.annotate(
