@@ -31,6 +31,9 @@ TASKS = {
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
     "moving-window": "headway.tasks.moving_window:MovingWindow",
+    "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
+    "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
+    "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {
@@ -99,7 +102,7 @@ def shape(cell: Cell) -> Any:
 
 
 def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
-    """Settings from their description; of a user's task whose code is another, or is not here, as they are told."""
+    """Settings from their description; of a user's task whose code is another, or is not here, as they are written."""
     if kind in COMPUTED:
         return revive(_load(COMPUTED[kind].settings), told)
     if kind in MEASURED:
@@ -113,7 +116,9 @@ def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
     groups = {"task": task, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
     if told.keys() != groups.keys():
         raise ValueError(f"its settings are {sorted(told)}, not {sorted(groups)}: made by another version of Headway.")
-    parts: dict[str, Any] = {name: _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()}
+    parts: dict[str, Any] = {
+        name: None if told[name] is None else _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()
+    }
     return Settings(**parts)
 
 
@@ -124,7 +129,7 @@ def _group(cls: type, told: bytes) -> Any:
 
 
 def usual(kind: str) -> Any | None:
-    """The settings that a kind of run has unless told otherwise; None where nothing says."""
+    """The settings that a kind of run has by default; None where nothing says."""
     if kind in COMPUTED:
         return _load(COMPUTED[kind].settings)()
     if kind in MEASURED:

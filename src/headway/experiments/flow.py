@@ -1,4 +1,4 @@
-"""Paper A, Figure 10: the gradient flow learns position after position; its heads compete, part, and then cooperate."""
+"""Paper A, Figure 10: the gradient flow learns position after position; its heads compete, then cooperate."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 # do not depend on d. Ours: m is the ratio of neighbours and the weakest strength is 1; the start, which the noise moves
 # off the simplex, is projected onto it; the flow ends long after the last stage, at more than ten times its end.
 PRINTED = FlowSettings(length=40, features=3, ratio=1.7, noise=1e-6, projections=2, first=1.0, last=1e4, points=120)
-AS_RUN = replace(PRINTED, projections=1)
+AS_RUN = replace(PRINTED, projections=1, noise=1e-12)
+"""As run, the noise had the standard deviation 1e-6, and Pi was applied once."""
 
 FACTOR = 2
 """By how much boundaries of clearly separated stages differ: a stage then outlasts all before it together."""
 MOSTLY = 0.5
 """Share of a head's attention that counts as mostly."""
 CANCELLED = 0.5
-"""Share of a cross term that may be left where the heads are said to cancel it."""
+"""Share of a cross term that may be left where the heads count as cancelling it."""
 
 FIRST_COME = """
 With Pi squared attention moves the faster the more of it is there, so that the head that is a little ahead has position
@@ -38,7 +39,7 @@ feature 1 offsets what is left over."""
 # Written before the flow was looked at.
 A14 = Claim(
     "A14",
-    title="the flow learns position after position; heads crowd, part, cooperate",
+    title="the flow learns position after position; heads share a position, then specialise",
     statement="""The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage
     the fastest and the third the slowest; at first all heads go to position 1, then there is one head a position; at
     the end the head at position 1 offsets feature 3, which the third head's leftover attention on position 1 would add

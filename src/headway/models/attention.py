@@ -1,6 +1,7 @@
 """Multi-head causal attention whose parts can be left out, written for one sequence."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -11,9 +12,12 @@ from jaxtyping import Array, Bool, Float
 
 from headway.models.positions import Positions
 
+Drop = Callable[[Float[Array, "head query key"]], Float[Array, "head query key"]]
+"""What dropout leaves of the heads' attention."""
+
 
 class HeadReadings(NamedTuple):
-    """What the heads did: where they looked and what each of them wrote."""
+    """What the heads did: where they looked, before any dropout, and what each of them wrote."""
 
     pattern: Float[Array, "head query key"]
     written: Float[Array, "head query width"]
@@ -53,8 +57,8 @@ class Attention(eqx.Module):
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
-    bias_k, if the positions shift scores, may be learned; and they may turn queries and keys before their product.
-    Linear attention leaves the softmax out.
+    bias_k, if the positions shift scores, may be learned; they may turn queries and keys before their product, or add
+    to it what a query makes of each distance. Linear attention leaves the softmax out.
     """
 
     query: Float[Array, "head width score"]
@@ -68,15 +72,18 @@ class Attention(eqx.Module):
     biases: Biases | None = None
     linear: bool = eqx.field(static=True, default=False)
     emphasis: Emphasis | None = eqx.field(static=True, default=None)
+    codes: Any = None
+    """What the positions learn that queries meet beside the keys."""
 
     def __call__(
-        self, x: Float[Array, "key width"], queries: int, coordinates: int
+        self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop = lambda pattern: pattern
     ) -> tuple[Float[Array, "{queries} {coordinates}"], HeadReadings]:
         """What the last `queries` positions receive, in the first `coordinates` of the width, and how."""
         pattern = self.pattern(x, queries)
+        kept = drop(pattern)
         if self._merging_pays(queries, len(x)):
             # The same sums in other brackets: mix the inputs first, then one product with the merged matrices.
-            mixed = jnp.einsum("hqk,ke->hqe", pattern, x)
+            mixed = jnp.einsum("hqk,ke->hqe", kept, x)
             merged = self.value if self.output is None else jnp.einsum("hei,hio->heo", self.value, self.output)
             last = merged[:, :, :coordinates]
         else:
@@ -84,7 +91,7 @@ class Attention(eqx.Module):
             inner = jnp.einsum("ke,hei->hki", x, last if self.output is None else self.value)
             if self.biases is not None:
                 inner = inner + self.biases.value[:, None, : inner.shape[-1]]
-            mixed = jnp.einsum("hqk,hki->hqi", pattern, inner)
+            mixed = jnp.einsum("hqk,hki->hqi", kept, inner)
             if self.output is None:
                 return self._with_bias(jnp.sum(mixed, axis=0)), self._readings(pattern, mixed)
         written = jnp.einsum("hqi,hio->hqo", mixed, last)
@@ -108,7 +115,10 @@ class Attention(eqx.Module):
             key, query = jnp.einsum("ke,hes->hks", x, self.key), jnp.einsum("qe,hes->hqs", x[-queries:], self.query)
             if self.biases is not None and self.biases.key is not None:
                 key, query = key + self.biases.key[:, None], query + self.biases.query[:, None]
-            scores = jnp.einsum("hqs,hks->hqk", *(self.turned(each, len(x), axis=1) for each in (query, key)))
+            query, key = (self.turned(each, len(x), axis=1) for each in (query, key))
+            scores = jnp.einsum("hqs,hks->hqk", query, key)
+        if self.positions.face is not None:
+            scores = scores + self.faced(jnp.swapaxes(query, 0, 1), len(x))
         if self.scaled:
             scores = scores / math.sqrt(self.query.shape[-1])
         shift = self.shift(queries, len(x))
@@ -127,13 +137,21 @@ class Attention(eqx.Module):
             return None
         return self.positions.shift(self.bias, len(self.query), queries, keys).astype(self.query.dtype)
 
+    def faced(self, query: Float[Array, "query head score"], keys: int) -> Float[Array, "head query {keys}"]:
+        """What the last positions' queries make of the distance of every key, where the encoding has such codes."""
+        assert self.positions.face is not None
+        return self.positions.face(self.codes, query, keys)
+
     def _merging_pays(self, queries: int, keys: int) -> bool:
+        return self.can_merge and queries * self.query.shape[0] <= keys
+
+    @property
+    def can_merge(self) -> bool:
         """With few queries, projecting each of them by merged matrices is cheaper than projecting every key.
 
-        Turns and biases lie between the matrices, which therefore cannot be merged.
+        Turns and biases lie between the matrices, and codes of distances meet the queries, which then must be there.
         """
-        between = self.positions.turn is not None or self.biases is not None
-        return not between and queries * self.query.shape[0] <= keys
+        return self.positions.turn is None and self.positions.face is None and self.biases is None
 
 
 def shares(pattern: Float[Array, "*more key"]) -> Float[Array, "*more key"]:

@@ -3,6 +3,7 @@
 Written for one sequence; `jax.vmap` makes batches and seeds of it.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -93,21 +94,26 @@ class Transformer(eqx.Module):
                 f"got tokens of shape {tokens.shape}, but this model reads {self.length} tokens at once. "
                 "It is written for one sequence: use jax.vmap for more."
             )
-        keys = iter(
-            [None] * (2 * len(self.layers) + 1) if key is None else jax.random.split(key, 2 * len(self.layers) + 1)
-        )
-        x = dropout(self.embed(tokens), self.settings.dropout, next(keys))
+        keys = [None] * self.sites if key is None else list(jax.random.split(key, self.sites))
+        x = dropout(self.embed(tokens), self.settings.dropout, keys[0])
         readings = []
         for number, layer in enumerate(self.layers, start=1):
             is_last = number == len(self.layers)
             # Nothing behind the last attention looks at other positions or, without a readout, other coordinates.
             queries = predicted if is_last else self.length
             coordinates = self.vocab if is_last and self._ends_with_heads(layer) else x.shape[-1]
-            x, heads = self._apply(layer, x, queries, coordinates, next(keys), next(keys))
+            of_heads = keys[2 * len(self.layers) + number] if self.settings.attention_dropout else None
+            own = keys[2 * number - 1], keys[2 * number], of_heads
+            x, heads = self._apply(layer, x, queries, coordinates, own)
             readings.append(heads)
         x = x if self.final_norm is None else self.final_norm(x)
         logits = x[:, : self.vocab] if self.readout is None else x @ self.readout
         return Reading(logits, tuple(readings), x)
+
+    @property
+    def sites(self) -> int:
+        """Places where dropout acts: the embedding, two branches a layer, and behind them each layer's attention."""
+        return 1 + (3 if self.settings.attention_dropout else 2) * len(self.layers)
 
     def embed(self, tokens: Inputs) -> Float[Array, "time width"]:
         """The vectors that enter the first layer; a token is a row of the embedding, a vector is multiplied by it."""
@@ -135,10 +141,9 @@ class Transformer(eqx.Module):
         x: Float[Array, "time width"],
         queries: int,
         coordinates: int,
-        attention_key: PRNGKeyArray | None,
-        mlp_key: PRNGKeyArray | None,
+        keys: tuple[PRNGKeyArray | None, PRNGKeyArray | None, PRNGKeyArray | None],
     ) -> tuple[Float[Array, "queries coordinates"], HeadReadings]:
-        norms = iter(layer.norms)
+        norms, (attention_key, mlp_key, heads_key) = iter(layer.norms), keys
 
         def branch(x, compute, key):
             """norm, compute, dropout, residual, in the order that the settings ask for."""
@@ -150,7 +155,14 @@ class Transformer(eqx.Module):
         readings: list[HeadReadings] = []
 
         def attend(x):
-            received, heads = layer.attention(x, queries, coordinates)
+            attention = layer.attention
+            if heads_key is not None and attention.codes is not None:
+                codes_key = jax.random.fold_in(heads_key, 1)
+                codes = jax.tree.map(lambda each: dropout(each, self.settings.dropout, codes_key), attention.codes)
+                attention = replace(attention, codes=codes)
+            received, heads = attention(
+                x, queries, coordinates, lambda pattern: dropout(pattern, self.settings.dropout, heads_key)
+            )
             readings.append(heads)
             return received
 
