@@ -10,11 +10,11 @@
 # %% [markdown]
 # # First look: attention learns in stages
 #
-# A small transformer learns a Markov chain in which the next token depends on the last six, in three *blocks*: the newest
-# two tokens matter most, the next two less, the oldest two least. We watch it find one block after the other.
+# A small transformer learns a Markov chain in which the next token depends on the last six, in three *blocks*: the
+# newest two tokens matter most, the next two less, the oldest two least. We watch it find one block after the other.
 #
-# Needs Headway: `pip install .` in a checkout (in Colab: upload or clone the repository, then `%pip install -q ./headway`).
-# It takes under a minute on two CPU cores.
+# Needs Headway: `pip install .` in a checkout (in Colab: upload or clone the repository, then `%pip install -q
+# ./headway`). It takes under a minute on two CPU cores.
 
 # %%
 import headway
@@ -24,8 +24,8 @@ record = headway.run(settings, seeds=2, quiet=True)
 record
 
 # %% [markdown]
-# The **ladder**: every task brings an ordered list of reference predictors, its *rungs*, from knowing nothing to the truth.
-# Here rung *i* knows the first *i* blocks. KL from each rung to the model shows what the model knows by when.
+# The **ladder**: every task brings an ordered list of reference predictors, its *rungs*, from knowing nothing to the
+# truth. Here rung *i* knows the first *i* blocks. KL from each rung to the model shows what the model knows by when.
 
 # %%
 import matplotlib.pyplot as plt
@@ -41,14 +41,15 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown]
-# A curve that falls and rises again is a model that came close to a simple predictor and then moved on. The steps at which
-# each seed moved on:
+# A curve that falls and rises again is a model that came close to a simple predictor and then moved on. The steps at
+# which each seed moved on:
 
 # %%
 [each.boundaries for each in headway.stages(record)]
 
 # %% [markdown]
-# Where do the heads attend? Attention of each head on each block (lags 1-2, 3-4, 5-6), at the end of training, seed 0:
+# Where do the heads attend? Attention of each head on each block (lags 1-2, 3-4, 5-6), at the end of training, seed
+# 0:
 
 # %%
 from headway.analysis import mass_per_block

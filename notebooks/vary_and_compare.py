@@ -10,8 +10,8 @@
 # %% [markdown]
 # # Vary and compare
 #
-# How strong must the hierarchy be for stages to appear? We vary the factor between the strengths of the blocks, then compare
-# with what a GPU found at paper scale. Runs that exist on disk are found, not trained again.
+# How strong must the hierarchy be for stages to appear? We vary the factor between the strengths of the blocks, then
+# compare with what a GPU found at paper scale. Runs that exist on disk are found, not trained again.
 
 # %%
 import headway
