@@ -53,6 +53,8 @@ NAMES = (
     "induction-minimal",
     "sub-n-grams",
     "k-gram-points",
+    "linear-attention",
+    "attention-rank",
     "loss-plateau",
 )
 """In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, and of their siblings."""
