@@ -48,9 +48,8 @@ GRIDS = {
 
 
 def _simple(settings: Any) -> bool:
-    return (
-        isinstance(settings.task, SimpleSubNGrams) and settings.training.learning_rate == SIMPLE.training.learning_rate
-    )
+    """The model that the task brings, at the rate of the figures."""
+    return settings.model is None and not _slow(settings)
 
 
 def _long(settings: Any) -> bool:
@@ -62,7 +61,7 @@ def _short(settings: Any) -> bool:
 
 
 def _trained(settings: Any) -> bool:
-    return not isinstance(settings.task, SimpleSubNGrams)
+    return settings.model is not None
 
 
 def _slow(settings: Any) -> bool:
