@@ -172,16 +172,18 @@ def descend(
     rate: float,
     steps: int,
     gain: float = 1.0,
+    drops: int | None = None,
 ) -> np.ndarray:
-    """Steps at which half of each drop is done, of many starts at once, on all sequences there are: (start, D).
+    """Steps at which half of each drop is done, of many starts at once, on all sequences there are: (start, drop).
 
     v (start, head), k and q (start, head, D); NaN where a drop does not come in so many steps. Descent of the
-    expectation, where no closed form holds: after the first drop heads and directions have to do with each other.
+    expectation, where no closed form holds: after the first drop heads and directions have to do with each other. It
+    ends with the first so many `drops` of all starts.
     """
     v, k, q = (np.array(each, float) for each in start)
     own, second, goals = eigenvalues, second_moment(eigenvalues, pairs), levels(eigenvalues, pairs)
-    halves = (goals[1:] + goals[:-1]) / 2
-    found = np.full((len(v), len(own)), np.nan)
+    halves = ((goals[1:] + goals[:-1]) / 2)[:drops]
+    found = np.full((len(v), len(halves)), np.nan)
     for step in range(steps):
         matrix = gain * np.einsum("sh,shd,she->sde", v, k, q, optimize=True)
         diagonal = np.einsum("sdd->sd", matrix)

@@ -18,6 +18,7 @@ TOLD_BY = {
     "toy": ("dynamics", "model", "samples"),
     "transformer": ("dimension", "length", "position", "repeated"),
     "recall": ("pairs", "vocab", "copies", "favoured"),
+    "linear-attention": ("spectrum", "pairs", "sums", "parts", "rank"),
 }
 """Model -> settings by which one sees that a run is of it, whatever it is called: the toy's own, or its task's."""
 
