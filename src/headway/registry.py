@@ -30,6 +30,7 @@ TASKS = {
     "markov": "headway.tasks.chain:Chain",
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
+    "toy": "headway.tasks.toy:Toy",
     "moving-window": "headway.tasks.moving_window:MovingWindow",
     "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
 }
@@ -42,8 +43,10 @@ COMPUTED = {
     "regression": Computed("headway.settings:RegressionSettings", "headway.laboratory.regression:regression"),
     "portrait": Computed("headway.settings:PortraitSettings", "headway.laboratory.portrait:portrait"),
     "stage-times": Computed("headway.settings:StageTimesSettings", "headway.laboratory.stage_times:stage_times"),
-    "toy": Computed(
-        "headway.settings:ToySettings", "headway.laboratory.toy:toy_runs", "headway.laboratory.toy:shape_of"
+    "toy-flow": Computed(
+        "headway.settings:ToyFlowSettings",
+        "headway.laboratory.toy_flow:toy_flows",
+        "headway.laboratory.toy_flow:shape_of",
     ),
 }
 _added: dict[str, type] = {}

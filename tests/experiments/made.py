@@ -16,15 +16,16 @@ from tests.report.made_toy import made_toy
 from headway.experiments import find
 from headway.presets import beside_ngrams
 from headway.records import Trajectory
-from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToySettings
+from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToyFlowSettings
 from headway.tasks.chain import Blocks, Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.run import Settings
+from headway.tasks.toy import Toy
 
 Change = Callable[[Trajectory], Trajectory]
 
 NOT_TRAINED: dict[type, Callable[..., Trajectory]] = {
-    ToySettings: made_toy,
+    ToyFlowSettings: made_toy,
     FlowSettings: made_flow,
     PortraitSettings: made_portrait,
     StageTimesSettings: made_stage_times,
@@ -50,6 +51,9 @@ def made_results(
     for name, quick in find(experiment).grids["quick"].items():
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
+            continue
+        if isinstance(quick.task, Toy):
+            results[name] = quick, change(made_toy(quick, seeds, diverged))
             continue
         if not isinstance(quick.task, Chain):
             results[name] = quick, change(made_emergence(quick, seeds, diverged))

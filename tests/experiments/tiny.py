@@ -18,13 +18,14 @@ from headway.settings import (
     PortraitSettings,
     RegressionSettings,
     StageTimesSettings,
-    ToySettings,
+    ToyFlowSettings,
 )
 from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
+from headway.tasks.toy import Toy
 
 SEEDS = 2
 BATCH = 8
@@ -78,15 +79,20 @@ def small_stage_times(settings: StageTimesSettings) -> StageTimesSettings:
     return replace(settings, length=4, last=30.0)  # one length: every other one is another program
 
 
-def small_toy(settings: ToySettings) -> ToySettings:
+def small_toy_flow(settings: ToyFlowSettings) -> ToyFlowSettings:
     """A fourth of every size; all curves have the same few points, so that one program solves all flows."""
-    return replace(
-        settings,
-        dimension=settings.dimension // 4,
-        length=settings.length // 4,
-        points=min(settings.points, 6),
-        samples=settings.samples and 16,
-    )
+    sizes = {"dimension": settings.dimension // 4, "length": settings.length // 4}
+    return replace(settings, **sizes, points=min(settings.points, 6))
+
+
+def small_toy(settings: Settings) -> Settings:
+    """The same of descents, and one size of what is trained in full, each of which is a program."""
+    task = settings.task
+    few = {} if settings.training.data == "exact" else {"batch": 16, "samples": 16}
+    sizes = {"dimension": task.dimension // 4, "length": task.length // 4}
+    if task.trained == "matrices":
+        few |= {"steps": 256}
+    return settings.changed(task=sizes, training=few)
 
 
 WAITING = {"learning_rate": 0.01, "batch": 4, "steps": 20, "test_samples": 8}
@@ -114,7 +120,8 @@ SMALL: dict[type, Callable[..., Any]] = {
     SingleLocation: small_location,
     Recall: small_recall,
     Chain: small,
-    ToySettings: small_toy,
+    Toy: small_toy,
+    ToyFlowSettings: small_toy_flow,
     ConstructionSettings: small_construction,
     FlowSettings: small_flow,
     PortraitSettings: small_portrait,
