@@ -4,7 +4,7 @@ from headway.analysis.arrival import arrival_order
 from headway.analysis.attention import by_lag, distance_from_uniform, mass_per_block, uniform_by_lag
 from headway.analysis.clarity import clarity
 from headway.analysis.intervals import OverSeeds, interval_over_seeds, median_in_words, over_seeds
-from headway.analysis.ladder import Visits, bottoms, minima, nearest_rung, visits_in_order
+from headway.analysis.ladder import Visits, minima, nearest_rung, visits_in_order
 from headway.analysis.ngrams import Ngrams, ngrams
 from headway.analysis.plateaus import stages_from_loss
 from headway.analysis.specialisation import (
@@ -28,7 +28,6 @@ __all__ = [
     "Stages",
     "Visits",
     "arrival_order",
-    "bottoms",
     "by_lag",
     "clarity",
     "competition",

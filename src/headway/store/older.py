@@ -68,7 +68,7 @@ def _renamed(group: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
 
 
 def _of_plateau(training: Mapping[str, Any]) -> dict[str, Any]:
-    """Training that went on until a plateau had ended said in one group how it trained and when it was measured."""
+    """Training that went on until a plateau had ended had in one group how it trained and when it was measured."""
     own = {name: value for name, value in training.items() if name not in ("every", "growth")}
     looks = {name: training[name] for name in ("every", "growth") if name in training}
     evaluation = _USUAL_LOOKS | {"losses": "mean", **looks}
@@ -88,7 +88,7 @@ def _of_toy(old: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     sizes = {name: old[name] for name in ("dimension", "length", "copies", "repeated")}
     trained, samples = old["model"], old["samples"]
-    longest = 64 * math.ceil(old["longest"] * _plateau_of_toy(trained, **sizes) / old["learning_rate"] / 64)
+    longest = 25 * math.ceil(old["longest"] * _plateau_of_toy(trained, **sizes) / old["learning_rate"] / 25)
     training = {
         "learning_rate": old["learning_rate"],
         "threshold": old["threshold"],
@@ -96,7 +96,7 @@ def _of_toy(old: Mapping[str, Any]) -> Mapping[str, Any]:
         "steps": longest if trained == "matrices" else max(1_000_000, longest),
     }
     of_set = {"data": "finite", "precision": "float32", "batch": samples, "samples": samples} if samples else {}
-    every, growth = (1, 0.02) if old["points"] else (64, 0.25)
+    every, growth = (1, 0.02) if old["points"] else (25, 0.25)
     return {
         "task": {**sizes, "trained": trained},
         "model": None,

@@ -28,7 +28,7 @@ class Resumed:
     checkpoint: dict[str, np.ndarray] | None
     position: int
     warning: str | None = None
-    """Said when earlier work could not be read and was set aside."""
+    """Reported when earlier work could not be read and was set aside."""
 
 
 class Work:

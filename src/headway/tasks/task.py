@@ -279,7 +279,7 @@ def tests_of(task: Any) -> dict[str, Any]:
 
 
 def about_task(task: Any) -> About:
-    """The task in words: its own, or what can be said of any."""
+    """The task in words: its own, or what fits any."""
     if hasattr(task, "about"):
         return task.about()
     words = name_of(task).replace("-", " ")

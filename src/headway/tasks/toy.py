@@ -19,7 +19,7 @@ ESCAPED = 0.8
 """eps of the escape time: the share of its start by which the linearised loss has fallen."""
 STEPS = 1_000_000
 """Of a run in coordinates at most: the same for all sizes, which share a program."""
-ROUND = 64
+ROUND = 25
 """Numbers of steps are multiples of this, so that evaluations that come at multiples fit."""
 
 

@@ -87,7 +87,7 @@ class Evaluator(NamedTuple):
 
     @property
     def rows_kept(self) -> bool:
-        """Whether test rows and what is said of them are kept: where nothing needs each example's own attention."""
+        """Whether test rows and their references are kept: where nothing needs each example's own attention."""
         functions = functions_of(self.task)
         return self.read is not None and functions.measures is None and len(tests_of(self.task)) == 1
 

@@ -51,7 +51,7 @@ class Footprint:
 def footprint(settings: Settings, capacity: int) -> Footprint:
     """What a member takes; `capacity` rows hold its training set. Nothing is computed."""
     own = shape_of(settings.task)
-    # What the references say of the tests is not there yet: only their weights could tell.
+    # What the references say of the tests is not there yet: only their weights could give it.
     said = len(settings.references) * settings.training.test_samples * own.predicted * own.outputs
     alone = settings.alone().thawed()
     with precision(alone):

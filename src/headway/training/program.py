@@ -1,4 +1,4 @@
-"""Train many members at once, each until it is told to stop; knows neither tasks nor models nor disks."""
+"""Train many members at once, each until it is to stop; knows neither tasks nor models nor disks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
