@@ -37,7 +37,7 @@ EXPERIMENT = Experiment(
         "quick": {"points": KGramPointSettings(lengths=(16, 32, 64), samples=4000)},
         "paper": {"points": KGramPointSettings()},
     },
-    seeds={"quick": 2, "paper": 10},
+    seeds={"quick": 4, "paper": 10},
     claims=(V4,),
     figures=draw,
 )

@@ -8,11 +8,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from headway.records import Cell, Trajectory
-from headway.tasks.k_gram_points import KGramPointSettings
+from headway.tasks.k_gram_points import CHUNK, KGramPointSettings
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams, k_gram_point
 from headway.training.randomness import TEST_SET, WEIGHTS, key_of
-
-AT_A_TIME = 250
 
 
 def k_gram_points(cell: Cell) -> Trajectory:
@@ -53,14 +51,21 @@ def k_gram_points(cell: Cell) -> Trajectory:
 def mean_gradient(
     task: SimpleSubNGrams, point: dict[str, Array], keys: PRNGKeyArray
 ) -> tuple[Float[Array, ""], dict[str, Array]]:
-    """Mean of the loss and of its gradient over sequences."""
+    """Mean of the loss and of its gradient over sequences, a chunk at a time: all of them share one attention."""
 
-    def loss(point: dict[str, Array], key: PRNGKeyArray) -> Float[Array, ""]:
-        example = task.sample(key)
-        return task.loss(task.answer(point, example).logits, example)
+    def loss(point: dict[str, Array], keys: PRNGKeyArray) -> Float[Array, ""]:
+        def one(key: PRNGKeyArray) -> Float[Array, ""]:
+            example = task.sample(key)
+            return task.loss(task.answer(point, example).logits, example)
 
-    each = jax.lax.map(lambda key: jax.value_and_grad(loss)(point, key), keys, batch_size=AT_A_TIME)
-    return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), each)
+        return jnp.mean(jax.vmap(one)(keys))
+
+    def add(total: tuple, keys: PRNGKeyArray) -> tuple[tuple, None]:
+        return jax.tree.map(jnp.add, total, jax.value_and_grad(loss)(point, keys)), None
+
+    chunks = keys.reshape(-1, min(CHUNK, len(keys)))
+    total, _ = jax.lax.scan(add, (jnp.zeros(()), jax.tree.map(jnp.zeros_like, point)), chunks)
+    return jax.tree.map(lambda leaf: leaf / len(chunks), total)
 
 
 def rung_losses(task: SimpleSubNGrams, keys: PRNGKeyArray) -> Float[Array, " rung"]:
@@ -70,7 +75,7 @@ def rung_losses(task: SimpleSubNGrams, keys: PRNGKeyArray) -> Float[Array, " run
         example = task.sample(key)
         return jax.vmap(lambda rung: task.loss(rung, example))(task.ladder(example))
 
-    return jnp.mean(jax.jit(lambda keys: jax.lax.map(losses, keys, batch_size=AT_A_TIME))(keys), axis=0)
+    return jnp.mean(jax.jit(lambda keys: jax.lax.map(losses, keys, batch_size=CHUNK))(keys), axis=0)
 
 
 def _norm(tree: object) -> float:
