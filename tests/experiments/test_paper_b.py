@@ -13,7 +13,7 @@ from headway.records import Trajectory
 from headway.settings import ToySettings
 
 VERDICTS = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
-PAPER_B = NAMES[NAMES.index("toy") :]
+PAPER_B = NAMES[NAMES.index("toy") : NAMES.index("recall-repetition") + 1]
 MODULES = [importlib.import_module(f"headway.experiments.{name.replace('-', '_')}") for name in PAPER_B]
 CLAIMS = {claim.name: claim for module in MODULES for claim in module.EXPERIMENT.claims}
 
