@@ -8,7 +8,7 @@ import hashlib
 import json
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -16,6 +16,18 @@ import numpy as np
 
 Verdict = Literal["holds", "partly", "fails", "not run"]
 Made = TypeVar("Made")
+
+
+MOST_LINES, MOST_SIGNS = 10, 110
+"""Of what a notebook shows of an object."""
+
+
+def shortened(lines: Sequence[str]) -> str:
+    """At most ten lines of at most 110 signs; what is left out is counted or dotted."""
+    cut = [line if len(line) <= MOST_SIGNS else f"{line[: MOST_SIGNS - 4]} ..." for line in lines]
+    if len(cut) > MOST_LINES:
+        cut = [*cut[: MOST_LINES - 1], f"... and {len(cut) - MOST_LINES + 1} more"]
+    return "\n".join(cut)
 
 
 def plain(value: Any) -> Any:
@@ -96,7 +108,7 @@ class Cell:
         return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trajectory:
     """What was measured along a run: arrays of shape (seed, time, ...) on named clocks.
 
@@ -136,8 +148,24 @@ class Trajectory:
             raise KeyError(f"no array {name!r} in this trajectory; it has {', '.join(sorted(self.arrays))}.")
         return self.arrays[name]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self.arrays
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the arrays, as of a dictionary."""
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __repr__(self) -> str:
+        lines = [f"Trajectory of {len(self.seeds)} seeds; arrays (seed, time, ...) by name:"]
+        for clock, ticks in self.clocks.items():
+            own = [f"{name} {values.shape}" for name, values in self.arrays.items() if self.clock_of[name] == clock]
+            span = f"{len(ticks)} times, {ticks[0]:g} to {ticks[-1]:g}" if len(ticks) else "no times"
+            lines.append(f"  {clock} ({span}): {', '.join(own) or 'none'}")
+        lines += [f"  facts: {', '.join(self.facts)}"] if self.facts else []
+        return shortened(lines)
 
     def times(self, name: str) -> np.ndarray:
         """The times of the array `name`."""
