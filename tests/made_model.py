@@ -16,6 +16,7 @@ from headway.tasks.single_location import SingleLocation
 from headway.trained import Reads, TrainedModel
 
 VOCAB, LENGTH, PREDICTED = 7, 9, 4
+RELEVANT = ((8, 2), (5, 5))
 PLAIN = ModelSettings(heads=2, layers=2, width=8, mlp=12, norm="none", dropout=0.0)
 CASES = {
     "minimal": replace(MINIMAL, heads=2),
@@ -32,6 +33,11 @@ CASES = {
     "no-residual": replace(PLAIN, residual=False),
     "merged-scores": replace(PLAIN, keys=False),
     "full-width-heads": replace(PLAIN, output=False),
+    "relative-keys": replace(PLAIN, positions="relative-keys"),
+    "biases": replace(PLAIN, biases=True, activation="gelu", norm="pre", head_width=6),
+    "merged-biases": replace(PLAIN, biases=True, keys=False, output=False),
+    "linear": replace(PLAIN, attention="linear"),
+    "emphasis": replace(PLAIN, emphasis=3.0),
     "vectors": replace(PLAIN, positions="sinusoidal"),
 }
 
@@ -41,7 +47,7 @@ def made_model(case: str, settings: ModelSettings | None = None) -> tuple[Traine
     settings = CASES[case] if settings is None else settings
     vectors = case == "vectors"
     reads = Reads(5 if vectors else VOCAB, 3 if vectors else VOCAB, LENGTH, PREDICTED, not vectors)
-    module = transformer(settings, reads.inputs, reads.positions, jax.random.key(0), None, reads.outputs)
+    module = transformer(settings, reads.inputs, reads.positions, jax.random.key(0), None, reads.outputs, RELEVANT)
     leaves, structure = jax.tree.flatten(module)
     keys = jax.random.split(jax.random.key(1), len(leaves))
     drawn = [

@@ -29,12 +29,51 @@ def test_printed_and_as_run_minimal_models_differ_in_weighting_scores_rate_and_s
     }
 
 
-def test_printed_and_as_run_full_models_differ_in_weighting_schedule_and_when_dropout_acts():
+def test_printed_and_as_run_full_models_differ_in_weighting_schedule_dropout_and_start():
     assert differences(presets.full_printed(), presets.full_as_run()) == {
         "task.weighting": ("mean", "sum"),
         "training.schedule": ("plateau", "constant"),
         "training.dropout": ("always", "first-of-epoch"),
+        "model.attention_dropout": (False, True),
+        "model.initialisation": ("xavier", "orthogonal"),
     }
+
+
+def test_what_ran_differs_from_what_is_printed_in_its_chains_and_starts():
+    """The rows of the table of presets that belong to one experiment each."""
+    online, unequal, overlapping = (find(name).grids["as-run"] for name in ("online", "nonuniform", "overlapping"))
+    fresh = online["fresh"]
+    assert (fresh.training.data, fresh.training.batch) == ("fresh", 3000)
+    assert (fresh.model.initialisation, fresh.model.scale, fresh.model.embedding) == ("uniform", 1e-9, "one-hot")
+    weights = unequal["nonuniform"].task.lag_weights()
+    assert [list(row[row > 0]) for row in weights] == [[0.3, 0.7]] * 3, "lag by lag, the newest first"
+    for heads, run in zip((3, 4), overlapping.values(), strict=True):
+        assert run.task.blocks == ((1, 2, 3, 4), (3, 4, 5, 6), (5, 6, 7, 8))
+        assert (run.model.heads, run.model.embedding, run.model.readout) == (heads, "one-hot", False)
+    flow = find("flow").grids
+    assert (flow["printed"]["flow"].noise, flow["as-run"]["flow"].noise) == (1e-6, 1e-12), "variances"
+    assert [run.task.ratio for run in find("reversed").grids["as-run"].values()] == [3.0, 1.7, 1.7]
+    two = {
+        name: run.training.samples for name, run in find("two-blocks").grids["as-run"].items() if "full, two" in name
+    }
+    assert list(two.values()) == [9000, 27_000]
+
+
+@pytest.mark.parametrize("experiment", ["ladder", "nonuniform", "overlapping", "sgd"])
+def test_where_a_figure_shows_n_gram_models_they_are_trained(experiment):
+    """Figures 3, 13, 15 and 18: a context that ends where each block ends."""
+    run = next(iter(find(experiment).grids["as-run"].values()))
+    assert run.task.references == tuple(sorted(max(block) for block in run.task.blocks))
+
+
+def test_every_full_model_of_the_as_run_grids_drops_attention_and_starts_orthogonal():
+    """But for those that are there to show what these do."""
+    names = ("attention", "ladder", "ablations", "reversed", "weight-decay", "two-blocks", "sgd", "positions", "depth")
+    for name in names:
+        for run, settings in find(name).grids["as-run"].items():
+            model = settings.model
+            if model.residual and model.dropout and run != "as printed":
+                assert (model.attention_dropout, model.initialisation) == (True, "orthogonal"), (name, run)
 
 
 PAPER_SCALE = {
@@ -54,7 +93,7 @@ def test_what_the_papers_tables_have_in_common(settings: Settings):
     assert training.steps_per_epoch == 3
     assert (training.optimiser, training.weight_decay, training.clip, training.data) == ("adamw", 0.01, 1.0, "finite")
     assert (training.patience, training.factor) == (10, 0.5)
-    assert (settings.model.heads, settings.model.layers, settings.model.initialisation) == (3, 1, "xavier")
+    assert (settings.model.heads, settings.model.layers, settings.model.scale) == (3, 1, 1.0)
     assert settings.task.context is None and settings.references == ()
 
 

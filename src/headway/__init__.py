@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway import presets
+    from headway.analysis.ngrams import ngrams
     from headway.claims.claim import Claim
     from headway.experiments.experiment import Experiment
     from headway.models.positions import Positions
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     from headway.tasks.recall import Recall
     from headway.tasks.run import Settings
     from headway.tasks.single_location import SingleLocation
-    from headway.tasks.task import Example
+    from headway.tasks.task import Answer, Example
 
 __all__ = [
+    "Answer",
     "Chain",
     "Claim",
     "Evaluation",
@@ -50,6 +52,7 @@ __all__ = [
     "SingleLocation",
     "Training",
     "load",
+    "ngrams",
     "page",
     "predict",
     "presets",
@@ -62,6 +65,7 @@ __all__ = [
 __version__ = "0.2.0"
 
 _HOME = {
+    "Answer": "tasks.task",
     "Chain": "tasks.chain",
     "Claim": "claims.claim",
     "Evaluation": "settings:EvaluationSettings",
@@ -75,6 +79,7 @@ _HOME = {
     "SingleLocation": "tasks.single_location",
     "Training": "settings:TrainingSettings",
     "load": "store",
+    "ngrams": "analysis.ngrams",
 } | dict.fromkeys(("page", "predict", "run", "show", "stages", "vary"), "notebook")
 """Name -> the module that has it, under the same name if no other is given."""
 

@@ -30,6 +30,8 @@ TASKS = {
     "markov": "headway.tasks.chain:Chain",
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
+    "moving-window": "headway.tasks.moving_window:MovingWindow",
+    "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {
@@ -122,7 +124,9 @@ def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
     groups = {"task": task, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
     if told.keys() != groups.keys():
         raise ValueError(f"its settings are {sorted(told)}, not {sorted(groups)}: made by another version of Headway.")
-    parts: dict[str, Any] = {name: _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()}
+    parts: dict[str, Any] = {
+        name: None if told[name] is None else _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()
+    }
     return Settings(**parts)
 
 

@@ -24,9 +24,9 @@ from headway.records import Open, revive, shortened
 from headway.settings import ModelSettings, SettingsError
 from headway.store import Record, StoreError
 from headway.store.record import ASK, SEEDS
-from headway.tasks.task import as_example, functions_of, has_tokens, shape_of, tests_of
+from headway.tasks.task import Answer, Example, as_example, functions_of, has_own_model, has_tokens, shape_of, tests_of
 from headway.training.checkpoint import fill, flatten
-from headway.training.problem import precision, rows_of
+from headway.training.problem import new_model, precision, rows_of
 from headway.training.randomness import FEATURES, TEST_SET, WEIGHTS, key_of
 
 
@@ -57,8 +57,8 @@ class TrainedModel:
     record: Path
     seed: int
     step: int
-    module: Transformer
-    """The model itself, a tree of JAX arrays, written for one sequence."""
+    module: Any
+    """The model itself, a tree of JAX arrays: a transformer, written for one sequence, or the task's own parameters."""
     reads: Reads
     """What goes in and comes out."""
     settings: Any
@@ -67,8 +67,11 @@ class TrainedModel:
     def __call__(self, inputs: Any) -> Seen:
         """Everything of one sequence (position,), or of any number of them, (..., position).
 
-        Of a task that reads vectors they are (..., position, number). Arrays of NumPy, JAX or PyTorch, or lists.
+        Of a task that reads vectors they are (..., position, number). Arrays of NumPy, JAX or PyTorch, or lists. A task
+        that brings a model of its own may need more than inputs: pass an `Example` of such arrays.
         """
+        if not isinstance(self.module, Transformer):
+            return self._answered(inputs)
         given = self._checked(as_numpy(inputs))
         own = 1 if self.reads.tokens else 2
         outer = given.shape[: given.ndim - own]
@@ -80,29 +83,51 @@ class TrainedModel:
         parts = tuple(each[..., answers, :] for each in shaped.contributions)
         return Seen(shaped.logits[..., answers, :], shaped.attention, parts, shaped.rest[..., answers, :])
 
+    def _answered(self, inputs: Any) -> Seen:
+        """What a task's own model answers; it has no heads to be taken apart."""
+        task = self.settings.task
+        functions = functions_of(task)
+        if functions.answer is None or functions.sample is None:
+            raise SettingsError(
+                f"the task {type(task).__name__} answers no examples: it knows its loss in closed form. Its parameters "
+                "are model.weights."
+            )
+        with precision(self.settings):
+            world = functions.world(key_of(self.seed, FEATURES))
+            one = jax.eval_shape(lambda key: as_example(task, functions.sample(world, key)), jax.random.key(0))
+            batch, outer = _batch(one, inputs)
+            found = jax.vmap(lambda example: _as_answer(functions.answer(world, self.module, example)))(batch)
+        shaped = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(*outer, *leaf.shape[1:]), found)
+        layers = () if shaped.attention is None else tuple(np.moveaxis(shaped.attention, len(outer), 0))
+        return Seen(shaped.logits, layers, (), shaped.logits)
+
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """Its arrays by name."""
         return flatten(self.module)
 
-    def examples(self, count: int) -> np.ndarray:
-        """The inputs of the first `count` test examples of this seed, as training measured it on them."""
+    def examples(self, count: int) -> Any:
+        """The inputs of the first `count` test examples of this seed, as training measured it on them.
+
+        Of a task with a model of its own they are whole examples.
+        """
         task = self.settings.task
         if isinstance(task, Open):
             raise SettingsError(
-                f"the examples of {type(self).__name__} are drawn by its task's code, which is not loaded. Load the "
+                f"examples of {self.record.name} are drawn by its task's code, which is not loaded. Load the "
                 "file that defines it and call experiment.register(), or pass inputs of your own."
             )
         tested = next(iter(tests_of(task).values()))
         functions = functions_of(tested)
 
         def draw(world: Any, key: Any) -> Any:
-            return as_example(tested, functions.sample(world, key)).inputs[-self.reads.positions :]
+            example = as_example(tested, functions.sample(world, key))
+            return example if has_own_model(task) else example.inputs[-self.reads.positions :]
 
         with precision(self.settings):
             world = functions_of(task).world(key_of(self.seed, FEATURES))
             keys = jax.vmap(lambda i: jax.random.fold_in(key_of(self.seed, TEST_SET), i))(jnp.arange(count))
-            return np.asarray(jax.vmap(functools.partial(draw, world))(keys))
+            return jax.tree.map(np.asarray, jax.vmap(functools.partial(draw, world))(keys))
 
     def _checked(self, inputs: np.ndarray) -> np.ndarray:
         wanted = self.reads.in_words()
@@ -120,12 +145,14 @@ class TrainedModel:
 
     def __repr__(self) -> str:
         count = sum(values.size for values in self.weights.values())
-        layers, heads = len(self.module.layers), len(self.module.layers[0].attention.query)
-        return shortened([
-            f"TrainedModel of {self.record.name}, seed {self.seed}, step {self.step}",
-            f"  {layers} layers of {heads} heads, {count} weights",
-            f"  reads {self.reads.in_words()}, answers at the last {self.reads.predicted}",
-        ])  # fmt: skip
+        lines = [f"TrainedModel of {self.record.name}, seed {self.seed}, step {self.step}"]
+        if isinstance(self.module, Transformer):
+            layers, heads = len(self.module.layers), len(self.module.layers[0].attention.query)
+            lines.append(f"  {layers} layers of {heads} heads, {count} weights")
+            lines.append(f"  reads {self.reads.in_words()}, answers at the last {self.reads.predicted}")
+        else:
+            lines.append(f"  {count} parameters of the task's own: {', '.join(self.weights)}")
+        return shortened(lines)
 
 
 @dataclass(frozen=True)
@@ -197,7 +224,9 @@ def model(record: Record, seed: int | None = None, step: int | None = None) -> T
         row = int(np.flatnonzero(seeds == own)[0])
     reads = reads_of(record)
     with precision(record.cell.settings):
-        module = fill(_template(record, reads), {name: values[row] for name, values in rows.items()})
+        module = fill(
+            _template(record, reads, record.cell.seeds.index(own)), {name: values[row] for name, values in rows.items()}
+        )
     return TrainedModel(record.path, own, int(step), module, reads, record.cell.settings)
 
 
@@ -260,19 +289,55 @@ def reads_of_task(task: Any) -> Reads:
     return Reads(shape.inputs, shape.outputs, shape.reads, 1 if windows else shape.predicted, has_tokens(task))
 
 
+def _batch(one: Example, inputs: Any) -> tuple[Example, tuple[int, ...]]:
+    """Examples along one axis, and the axes that they had; of inputs alone, all else is zero."""
+    given = inputs if isinstance(inputs, Example) else Example(as_numpy(inputs), None)
+    outer = np.shape(given.inputs)[: np.ndim(given.inputs) - one.inputs.ndim]
+    count = math.prod(outer)
+
+    def rows(shape: Any, values: Any) -> Any:
+        if values is None:
+            return jnp.zeros((count, *shape.shape), shape.dtype)
+        return jnp.asarray(as_numpy(values)).reshape(count, *shape.shape)
+
+    parts = {}
+    for name in Example._fields:
+        wanted, got = getattr(one, name), getattr(given, name)
+        empty = jax.tree.map(lambda _: None, wanted) if got is None else got
+        parts[name] = jax.tree.map(rows, wanted, empty, is_leaf=lambda each: each is None)
+    return Example(**parts), outer
+
+
+def _as_answer(found: Any) -> Answer:
+    answer = found if isinstance(found, Answer) else Answer(found)
+    return answer._replace(extra=None)
+
+
 @eqx.filter_jit
 def _everything(module: Transformer, rows: Any) -> Any:
     return jax.vmap(lambda row: attributed(module, row))(rows)
 
 
-def _template(record: Record, reads: Reads) -> Any:
+def _template(record: Record, reads: Reads, row: int) -> Any:
     """The shapes of its model; how its matrices start, which may be a user's function, does not matter."""
-    told = record.cell.settings.model
-    settings = told if isinstance(told, ModelSettings) else revive(ModelSettings, told.told)
+    run = record.cell.settings
+    if run.model is None:
+        if isinstance(run, Open):
+            raise SettingsError(
+                f"the model of {record.identity} is its task's own, whose code is not loaded. Load the file that "
+                "defines it and call experiment.register()."
+            )
+        return jax.eval_shape(lambda: new_model(run, jnp.asarray(record.cell.seeds[row], jnp.uint32), 1.0))
+    settings = run.model if isinstance(run.model, ModelSettings) else revive(ModelSettings, run.model.told)
     plain = replace(settings, initialisation="xavier", scale=1.0)
-    return jax.eval_shape(
-        lambda: transformer(plain, reads.inputs, reads.positions, key_of(0, WEIGHTS), 1.0, reads.outputs)
-    )
+    if settings.emphasis != 1 and isinstance(run, Open):
+        raise SettingsError(
+            f"the model of {record.identity} emphasises attention where its task says, whose code is not loaded. Load "
+            "the file that defines it and call experiment.register()."
+        )
+    relevant = () if isinstance(run, Open) else getattr(run.task, "relevant", ())
+    sizes = reads.inputs, reads.positions, key_of(0, WEIGHTS), 1.0, reads.outputs
+    return jax.eval_shape(lambda: transformer(plain, *sizes, relevant))
 
 
 def _row(record: Record, seed: int | None) -> int:

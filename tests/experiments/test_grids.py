@@ -6,7 +6,6 @@ import pytest
 from tests.experiments.made import made_run
 
 from headway.experiments import NAMES, find
-from headway.experiments.selection import grid_of
 from headway.presets import beside_ngrams
 from headway.published import PLATEAUS, STAGE_ENDS
 
@@ -66,11 +65,3 @@ def test_a_small_training_set_has_the_ngram_models_among_which_one_may_choose():
             assert beside == ([f"{name}, c = {context}" for context in (2, 4, 6)] if few else []), (grid, name)
             models = settings.changed(task={"references": (2, 4, 6)}).references
             assert [runs[other] for other in beside] == list(models[: len(beside)])
-
-
-@pytest.mark.parametrize("name", ["dataset-size", *NAMES[NAMES.index("toy") :]])
-def test_no_grid_is_a_part_of_another_where_names_tell_which_was_run(name):
-    """A whole one is read as what it is, and of a part every reading lacks runs."""
-    grids = find(name).grids
-    assert not any(one.keys() < other.keys() for one in grids.values() for other in grids.values())
-    assert all(grids[grid_of(grids, runs)].keys() == runs.keys() for runs in grids.values())

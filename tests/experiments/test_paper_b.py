@@ -2,14 +2,14 @@
 
 import importlib
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from headway.experiments import NAMES
-from headway.experiments.selection import chosen, made
+from headway.experiments import NAMES, find
+from headway.experiments.selection import having, made
 from headway.experiments.toy_sizes import every_size, named
+from headway.records import Trajectory
 from headway.settings import ToySettings
 
 VERDICTS = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
@@ -42,14 +42,23 @@ def test_every_combination_of_sizes_is_a_run_with_a_name_of_its_own():
     assert len(set(runs.values())) == 8
 
 
-def test_runs_are_chosen_by_the_settings_they_were_made_with_and_those_not_made_by_the_grids():
-    grids = {"paper": named("gap", every_size(ToySettings(model="gap"), dimension=(8, 16, 32)))}
-    changed = replace(grids["paper"]["gap, d = 8, T = 256"], model="logits")
-    results = {"gap, d = 8, T = 256": (changed, None), "gap, d = 32, T = 256": (ToySettings(model="gap"), None)}
+def _without(missing, runs):
+    numbers = Trajectory((0,), {}, {}, {})
+    return {run: (settings, numbers) for run, settings in runs.items() if run != missing}
 
-    def gap(settings):
-        return settings.model == "gap"
 
-    assert chosen(grids, results, gap) == [None, results["gap, d = 32, T = 256"]]
-    assert chosen(grids, results, lambda settings: not gap(settings), gap)[0] == (changed, None)
-    assert made(results, gap) == [results["gap, d = 32, T = 256"]]
+@pytest.mark.parametrize("name", PAPER_B)
+def test_a_claim_waits_for_every_run_of_a_grid_that_it_is_about_and_for_no_other(name):
+    experiment = find(name)
+    for claim in experiment.claims:
+        for grid, runs in experiment.grids.items():
+            about = [run for run, settings in runs.items() if claim.about(settings)]
+            waits = [run for run in runs if claim.lacks_one_of(runs, _without(run, runs))]
+            assert waits == about != [], (claim.name, grid)
+
+
+def test_runs_are_found_by_the_settings_they_were_made_with_whatever_they_are_called():
+    gap, logits = ToySettings(model="gap"), ToySettings(model="logits")
+    numbers = Trajectory((0,), {}, {}, {})
+    results = {"a gap": (logits, numbers), "logits": (gap, numbers)}
+    assert made(results, having(model="gap")) == [results["logits"]]

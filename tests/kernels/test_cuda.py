@@ -92,8 +92,9 @@ def test_the_minimal_model_to_float32_accuracy(task, model, context, batch, coun
 
 
 @pytest.mark.parametrize(("task", "model", "context", "batch"), FULL_SHAPES.values(), ids=FULL_SHAPES)
-@pytest.mark.parametrize("noisy", [False, True], ids=["", "dropout"])
-def test_the_full_model_is_as_near_to_float32_as_xla_s_tf32(task, model, context, batch, noisy):
+@pytest.mark.parametrize("noise", ["", "dropout", "dropped attention"])
+def test_the_full_model_is_as_near_to_float32_as_xla_s_tf32(task, model, context, batch, noise):
+    noisy, model = bool(noise), replace(model, attention_dropout=noise == "dropped attention")
     settings = Settings(task=replace(task, context=context), model=model, training=TF32)
     asked = asked_of(settings)
     form = ngram if asked.windows else full

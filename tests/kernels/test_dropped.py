@@ -21,6 +21,7 @@ CASES = {
 MODELS = {
     "full": replace(SMALL, width=33),
     "two layers, no output": replace(SMALL, width=40, heads=2, layers=2, output=False, positions="sinusoidal"),
+    "dropped attention, two layers": replace(SMALL, width=36, attention_dropout=True, layers=2),
     "no positions, no norm, no residual": replace(SMALL, width=36, positions="none", norm="none", residual=False),
 }
 """Settings that the kernel serves."""

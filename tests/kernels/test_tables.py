@@ -60,13 +60,22 @@ def double():
 def test_every_switch_has_the_simple_forms_loss_gradient_and_noise(noisy, double):
     """Noise takes away the tables and nothing else, so a third of the settings is enough for it."""
     for settings in chosen_settings()[:: 3 if noisy else 1]:
-        model = stirred(replace(settings, dropout=0.3))
+        model = stirred(replace(settings, dropout=0.3, attention_dropout=settings.residual))
         assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10, name(settings)
 
 
+@pytest.mark.parametrize("head_width", [2, 12])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_heads_of_any_width_have_the_simple_forms_loss_gradient_and_noise(head_width, layers, double):
+    settings = replace(SMALL, embedding="one-hot", positions="one-hot", head_width=head_width, layers=layers)
+    for key in (None, jax.random.key(2)):
+        assert distance(*both(stirred(settings), TASK, key)) < 1e-10
+
+
 @pytest.mark.parametrize(("context", "layers", "noisy"), [(1, 2, True), (2, 1, True), (2, 2, False), (1, 1, False)])
-def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, layers, noisy, double):
-    model = stirred(replace(SMALL, layers=layers), length=context)
+@pytest.mark.parametrize("attention_dropout", [False, True])
+def test_windows_have_the_simple_forms_loss_gradient_and_noise(context, layers, noisy, attention_dropout, double):
+    model = stirred(replace(SMALL, layers=layers, attention_dropout=attention_dropout), length=context)
     assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10
 
 
@@ -94,6 +103,14 @@ def test_on_a_gpu_only_positions_in_the_stream_have_kernels(positions, monkeypat
     settings = full_as_run()
     settings = replace(settings, model=replace(settings.model, width=252, positions=positions))
     assert full.covers(asked_of(settings)) == (positions in ("learned", "one-hot", "sinusoidal", "none"))
+
+
+@pytest.mark.parametrize("change, served", [({"attention_dropout": True}, True), ({"head_width": 80}, False)])
+def test_on_a_gpu_dropped_attention_has_kernels_and_heads_of_another_width_have_none(change, served, monkeypatch):
+    monkeypatch.setattr(full, "usable", lambda: True)
+    monkeypatch.setattr(full, "shared_limit", lambda: 227 * 1024)
+    settings = full_as_run().changed(model=change)
+    assert full.covers(asked_of(settings)) == served
 
 
 @pytest.mark.parametrize("case", KERNEL)

@@ -1,5 +1,6 @@
 """Dropout's cheap random bits are random enough."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import jax
@@ -9,7 +10,9 @@ import pytest
 from scipy import stats
 from tests.models.switches import LENGTH, stirred
 
+import headway.models.attention
 import headway.models.transformer
+from headway.kernels.tables import form as tables
 from headway.models.dropout import dropout
 from headway.settings import ModelSettings
 
@@ -87,7 +90,8 @@ def test_every_site_of_a_model_and_every_example_has_bits_of_its_own(monkeypatch
     masks = []
 
     def recorded(x, rate, key):
-        masks.append(np.asarray(dropout(jnp.ones(SHAPE), rate, key)) > 0)
+        if key is not None:
+            masks.append(np.asarray(dropout(jnp.ones(SHAPE), rate, key)) > 0)
         return dropout(x, rate, key)
 
     monkeypatch.setattr(headway.models.transformer, "dropout", recorded)
@@ -97,6 +101,50 @@ def test_every_site_of_a_model_and_every_example_has_bits_of_its_own(monkeypatch
     assert len(masks) == 10
     for a, b in combinations(masks, 2):
         assert uncorrelated(a, b)
+
+
+def test_dropped_attention_is_a_site_of_its_own_a_layer_and_the_others_keep_their_bits(monkeypatch):
+    """Five sites in two layers, and behind them the attention of each."""
+    found: dict[bool, list[np.ndarray]] = {}
+    for switched in (False, True):
+        shapes, masks = [], found.setdefault(switched, [])
+
+        def recorded(x, rate, key, shapes=shapes, masks=masks):
+            if key is not None:
+                shapes.append(x.shape)
+                masks.append(np.asarray(dropout(jnp.ones(SHAPE), rate, key)) > 0)
+            return dropout(x, rate, key)
+
+        monkeypatch.setattr(headway.models.transformer, "dropout", recorded)
+        settings = ModelSettings(width=8, mlp=5, heads=2, layers=2, dropout=0.5, attention_dropout=switched)
+        stirred(settings).read(jnp.zeros(LENGTH, int), LENGTH, jax.random.key(0))
+        assert shapes.count((2, LENGTH, LENGTH)) == (2 if switched else 0)
+    assert [len(masks) for masks in found.values()] == [5, 7]
+    for a, b in combinations(found[True], 2):
+        assert uncorrelated(a, b)
+    kept_by_both = [mask for mask in found[True] if any(np.array_equal(mask, other) for other in found[False])]
+    assert len(kept_by_both) == 5
+
+
+def test_dropped_attention_takes_whole_positions_from_what_a_head_writes_and_keeps_its_mean():
+    """One head, one layer, no norm, residual, MLP or readout: written = sum_j keep_j p_j v_j / (1 - rate)."""
+    plain = {"norm": "none", "residual": False, "mlp": 0, "readout": False, "positions": "none"}
+    settings = ModelSettings(width=4, heads=1, dropout=0.5, attention_dropout=True, **plain)
+    attention = stirred(settings).layers[0].attention
+    x = jnp.asarray(np.random.default_rng(0).normal(size=(LENGTH, 4)))
+    pattern = np.asarray(attention.pattern(x, LENGTH))
+    values = np.asarray(x @ attention.value[0] @ attention.output[0])
+    keys = jax.random.split(jax.random.key(0), 4000)
+
+    def written(key):
+        return attention(x, LENGTH, 4, lambda pattern: dropout(pattern, 0.5, key))[0]
+
+    every = np.asarray(jax.vmap(written)(keys))
+    keep = np.asarray(dropout(jnp.ones(pattern.shape), 0.5, keys[7]))
+    np.testing.assert_allclose(every[7], (keep * pattern)[0] @ values, rtol=1e-5, atol=1e-6)
+    error = every.std(axis=0) / np.sqrt(len(keys))
+    assert np.all(np.abs(every.mean(axis=0) - pattern[0] @ values) < 5 * error + 1e-6)
+    np.testing.assert_array_equal(attention(x, LENGTH, 4, lambda pattern: 0 * pattern)[1].pattern, pattern)
 
 
 def test_dropout_acts_in_a_model_only_with_a_key_and_a_rate():
@@ -109,3 +157,24 @@ def test_dropout_acts_in_a_model_only_with_a_key_and_a_rate():
     first, second, again = (noisy(tokens, LENGTH, jax.random.key(seed)) for seed in (0, 1, 0))
     assert np.abs(first - wanted).max() > 0.01 and np.abs(first - second).max() > 0.01
     np.testing.assert_array_equal(first, again)
+
+
+def test_codes_of_distances_are_dropped_with_the_attention_and_the_tables_leave_that_to_the_simple_form():
+    """With all attention on codes alone, a code that falls changes what every query makes of its distance."""
+    settings = ModelSettings(width=8, mlp=0, heads=2, positions="relative-keys", dropout=0.5, attention_dropout=True)
+    model, seen = stirred(settings), []
+    original = headway.models.attention.Attention.pattern
+
+    def recorded(attention, x, queries):
+        seen.append(np.asarray(attention.codes))
+        return original(attention, x, queries)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(headway.models.attention.Attention, "pattern", recorded)
+        model.read(jnp.zeros(LENGTH, int), LENGTH, jax.random.key(0))
+        model.read(jnp.zeros(LENGTH, int), LENGTH)
+    dropped, whole = seen
+    fell = dropped == 0
+    assert 0 < fell.sum() < fell.size
+    np.testing.assert_allclose(dropped[~fell], 2 * whole[~fell], rtol=1e-6)
+    assert not tables.serves(settings) and tables.serves(replace(settings, attention_dropout=False))

@@ -64,6 +64,29 @@ def test_fan_in_gives_every_matrix_a_variance_of_one_over_what_enters_it():
             fill(matrix, 2 * np.sqrt(3 / fan_in))
 
 
+def test_as_run_the_ends_are_orthogonal_with_norm_one_and_positions_are_rows_of_a_table_of_fifty():
+    model = transformer(replace(FULL, initialisation="orthogonal"), TOKENS, LENGTH, jax.random.key(KEY))
+    usual = transformer(FULL, TOKENS, LENGTH, jax.random.key(KEY))
+    readout = np.asarray(model.readout)
+    assert readout.shape == (FULL.width, TOKENS)
+    np.testing.assert_allclose(readout.T @ readout, np.eye(TOKENS), atol=1e-5)
+    np.testing.assert_allclose(model.embedding @ model.embedding.T, np.eye(TOKENS), atol=1e-5)
+    assert np.linalg.norm(readout, 2) == pytest.approx(1, abs=1e-5)
+    limit = np.sqrt(6 / (50 + FULL.width))
+    assert 0.99 * limit < np.abs(model.positions).max() <= limit
+    for ours, theirs in zip(*(jax.tree.leaves(each.layers) for each in (model, usual)), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("head_width", [7, 300])
+def test_heads_have_the_width_that_is_asked_for(head_width):
+    settings = replace(FULL, embedding="one-hot", positions="one-hot", head_width=head_width)
+    attention = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY)).layers[0].attention
+    stream = TOKENS + LENGTH
+    assert attention.query.shape == attention.key.shape == attention.value.shape == (3, stream, head_width)
+    assert attention.output.shape == (3, head_width, stream)
+
+
 def test_the_minimal_model_starts_with_xavier_s_scores_and_values(minimal):
     stream = TOKENS + LENGTH
     attention = minimal.layers[0].attention
@@ -206,3 +229,16 @@ def test_only_the_embedding_tells_a_table_of_symbols_from_a_linear_map(start, va
     assert np.var(model.embedding) == pytest.approx(variance, rel=0.05)
     assert np.var(model.readout) == pytest.approx(1 / 128, rel=0.05)
     assert np.var(model.layers[0].attention.query) == pytest.approx(1 / 128, rel=0.05)
+
+
+def test_the_gpt_2_start_has_one_deviation_but_for_what_is_added_to_the_stream():
+    """0.02 everywhere and 0.02 / sqrt(2 layers) for the output matrices, so that the stream's variance stays."""
+    settings = ModelSettings(width=60, layers=3, mlp=64, positions="relative-keys", initialisation="gpt-2")
+    model = transformer(settings, 60, 100, jax.random.key(0))
+    for layer in model.layers:
+        attention = layer.attention
+        for matrix in (attention.query, attention.key, attention.value, attention.codes, layer.mlp.inner):
+            assert np.std(matrix) == pytest.approx(0.02, rel=0.06)
+        for matrix in (attention.output, layer.mlp.outer):
+            assert np.std(matrix) == pytest.approx(0.02 / np.sqrt(6), rel=0.06)
+    assert np.std(model.embedding) == pytest.approx(0.02, rel=0.06)

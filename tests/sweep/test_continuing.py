@@ -89,7 +89,7 @@ def test_a_run_that_goes_on_and_is_killed_goes_on_again(store, dying_at, death, 
     "change, words",
     [
         ({"training": {"schedule": "cosine"}}, "with the schedule cosine every step depends on how many there are"),
-        ({"task": {"references": (2,)}}, "compared with models that are trained for as many steps"),
+        ({"task": {"references": (2,)}}, "needs other runs"),
     ],
 )
 def test_where_the_first_steps_depend_on_their_number_it_starts_anew_and_says_why(store, change, words):

@@ -5,6 +5,7 @@ from headway.analysis.attention import by_lag, distance_from_uniform, mass_per_b
 from headway.analysis.clarity import clarity
 from headway.analysis.intervals import OverSeeds, interval_over_seeds, median_in_words, over_seeds
 from headway.analysis.ladder import Visits, bottoms, minima, nearest_rung, visits_in_order
+from headway.analysis.ngrams import Ngrams, ngrams
 from headway.analysis.plateaus import stages_from_loss
 from headway.analysis.specialisation import (
     Hump,
@@ -20,6 +21,7 @@ from headway.analysis.stages import Stages, stages_from_ladder
 
 __all__ = [
     "Hump",
+    "Ngrams",
     "OverSeeds",
     "Owner",
     "StageSummary",
@@ -38,6 +40,7 @@ __all__ = [
     "median_in_words",
     "minima",
     "nearest_rung",
+    "ngrams",
     "over_seeds",
     "owners",
     "rises_then_falls",

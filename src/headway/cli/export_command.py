@@ -1,4 +1,4 @@
-"""`headway export`: the numbers of a record as one long table, or one of its models for another program."""
+"""`headway export`: the numbers of a record as one long table, one seed as a moving picture, or one of its models."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from headway.cli import UserError
 
 USAGE = """\
 Write the numbers of a record as CSV or Parquet, by the suffix of the file: one row for each number, with columns
-seed, clock, time, quantity, the axes by name, and value. Or, with --as, a model of it: as one readable file of plain
-PyTorch, for TransformerLens, both with the weights beside it, or as the weights alone.
+seed, clock, time, quantity, the axes by name, and value. A file that ends in .gif gets a moving picture of one seed:
+its ladder, and where its heads attend. With --as, a model of the record is written: as one readable file of plain
+PyTorch or for TransformerLens, both with the weights beside it, or as the weights alone.
 
 examples:
   headway export runs/markov-0123456789abcdef numbers.csv
   headway export runs/markov-0123456789abcdef curves.parquet --only excess_loss kl_rungs
+  headway export runs/markov-0123456789abcdef learning.gif --seed 3
   headway export runs/markov-0123456789abcdef model.py --as torch --seed 1
   headway export runs/markov-0123456789abcdef lens.py --as transformerlens --step 120
   headway export runs/markov-0123456789abcdef weights.safetensors --as safetensors
@@ -32,40 +34,43 @@ class Options:
     record: Annotated[Path, tyro.conf.Positional]
     """Folder of a record; `headway list` and the page name them."""
     file: Annotated[Path, tyro.conf.Positional]
-    """File to write, ending in .csv or .parquet; of a model in .py, or .safetensors for weights alone."""
-    as_: Annotated[Literal["table", "torch", "transformerlens", "safetensors"], tyro.conf.arg(name="as")] = "table"
-    """What to write: the numbers as a table, or a model."""
-    seed: int | None = None
-    """Whose model; that of the first seed if not given."""
-    step: int | None = None
-    """The model of this step, which must have been kept (headway run --keep-weights); the last if not given."""
+    """File to write, ending in .csv, .parquet or .gif; of a model in .py, or .safetensors for weights alone."""
+    as_: Annotated[Literal["numbers", "torch", "transformerlens", "safetensors"], tyro.conf.arg(name="as")] = "numbers"
+    """What to write: the numbers, as the file's ending says, or a model."""
     only: tuple[str, ...] = ()
     """Quantities to write; all but the attention matrices if not given."""
+    seed: int | None = None
+    """Of a moving picture or a model: the seed that it shows; 0, or the record's first, if not given."""
+    step: int | None = None
+    """Of a model: its step, which must have been kept (headway run --keep-weights); the last if not given."""
     overwrite: bool = False
     """Replace the file if it exists."""
 
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway export", description=USAGE)
-    from headway.export import ExportError
     from headway.store.texts import printable
 
     try:
-        paths = _table(options) if options.as_ == "table" else _model(options)
-    except ExportError as error:
+        paths = _numbers(options) if options.as_ == "numbers" else _model(options)
+    except ValueError as error:
         raise UserError(str(error)) from error
     for path in paths:
         print(printable(str(path)))
 
 
-def _table(options: Options) -> list[Path]:
+def _numbers(options: Options) -> list[Path]:
     from headway.export import export
     from headway.store import load
 
-    if options.seed is not None or options.step is not None:
-        raise UserError("--seed and --step choose a model. Say what to write, as in --as torch.")
-    only = options.only or None
-    return [export(load(options.record), options.file, quantities=only, overwrite=options.overwrite)]
+    if options.step is not None:
+        raise UserError("--step chooses a model. Say what to write, as in --as torch.")
+    record = load(options.record)
+    if options.file.suffix == ".gif":
+        from headway.report.figures.animation import export_animation
+
+        return [export_animation(record, options.file, options.seed or 0, options.overwrite)]
+    return [export(record, options.file, quantities=options.only or None, overwrite=options.overwrite)]
 
 
 def _model(options: Options) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import tyro
 
-from headway.cli import UserError
+from headway.cli import UserError, suggestion
 from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option
 from headway.settings.renamed import renamed_to
 
@@ -32,6 +32,7 @@ examples:
   headway run stages --training.optimiser muon        any optimiser of optax
   headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
   headway run stages --keep-weights 12                models at twelve steps: docs/objects.md
+  headway run ablations --only full --only "without MLP"    two of the grid's runs
   headway run all --dry-run                           what would be computed, in how many programs, how long
   headway run all --on processes:4                    by four processes of this machine
   headway run all --on slurm --engine partition=gpu   by Slurm's jobs; docs/cluster.md says how, for Ray too
@@ -51,6 +52,8 @@ class Options(Generic[Chosen]):
     """Which settings to start from: small, as paper A prints them, as its authors' code ran them, or paper B's."""
     seeds: int | None = None
     """How many seeds, from 0 on; 4 or 8 in quick grids and 10 at paper scale if not given."""
+    only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Of the grid's runs only the one of this name; may be given several times."""
     into: Path = Path("runs")
     """Folder for records, figures and the page; nothing is written elsewhere."""
     keep: Path | None = None
@@ -86,6 +89,7 @@ def main(arguments: Sequence[str]) -> None:
         for run, settings in experiment.grids[grid].items():
             parsed[each][run], unknown = _parse(name, rest, settings, summary, grid)
             strange &= set(unknown)
+    parsed = _only(parsed)
     if strange:
         raise UserError(f"no run of this grid knows {' '.join(each for each in rest if each in strange)}.")
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
@@ -96,6 +100,7 @@ def main(arguments: Sequence[str]) -> None:
     from headway.store import Store
 
     cells: dict[str, dict[str, Cell]] = {}
+    experiments = {each: experiments[each] for each in parsed}
     for each, experiment in experiments.items():
         options = next(iter(parsed[each].values()))
         seeds = seeds_of(experiment, grid, options.seeds)
@@ -119,6 +124,19 @@ def main(arguments: Sequence[str]) -> None:
     ]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])
+
+
+def _only(parsed: dict[str, dict[str, Options]]) -> dict[str, dict[str, Options]]:
+    """The runs that were asked for by name; all of them if none was."""
+    wanted = next(iter(next(iter(parsed.values())).values())).only
+    names = {run: None for runs in parsed.values() for run in runs}
+    for each in wanted:
+        if each not in names:
+            raise UserError(f"no run is called {each!r}.{suggestion(each, tuple(names))} There are {', '.join(names)}.")
+    chosen = {
+        name: {run: one for run, one in runs.items() if not wanted or run in wanted} for name, runs in parsed.items()
+    }
+    return {name: runs for name, runs in chosen.items() if runs}
 
 
 def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: str) -> tuple[Options, list[str]]:
@@ -154,8 +172,14 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
 
 
 def settings_type(settings: Any) -> Any:
-    """The type of the settings, of a training with that of its task, so that each of their fields is an option."""
-    return type(settings)[type(settings.task)] if hasattr(type(settings), "__parameters__") else type(settings)
+    """The type of the settings, of a training with those of task and model, so that each of their fields is an option.
+
+    A task that brings its own model leaves no option of it.
+    """
+    if not hasattr(type(settings), "__parameters__"):
+        return type(settings)
+    model = Annotated[None, tyro.conf.Suppress] if settings.model is None else type(settings.model)
+    return type(settings)[type(settings.task), model]
 
 
 def _require_new_names(arguments: Sequence[str]) -> None:

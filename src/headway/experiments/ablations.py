@@ -1,4 +1,4 @@
-"""Paper A, section 2.4: the full transformer without norm, residual, MLP, key, output or embedding, and without all."""
+"""Paper A, section 2.4: the full transformer without each of its components, and without all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ REMOVED = {
     "without MLP": {"mlp": 0},
     "without key": {"keys": False},
     "without output": {"output": False},
-    # Ours: one-hot positions with it, as in the minimal model; three heads do not divide a stream of the tokens alone.
+    "without dropout": {"dropout": 0.0, "attention_dropout": False},
+    "one-hot positions": {"positions": "one-hot"},
+    "without readout": {"readout": False},
+    # One-hot positions with it, as in the minimal model; and heads as wide as the stream, see `_without`.
     "without embedding": {"embedding": "one-hot", "positions": "one-hot"},
 }
 """Name of a run -> the switches that remove a component."""
@@ -46,17 +49,22 @@ A19_TOGETHER = A19.called(
 )
 
 
+def _without(name: str, start: Settings) -> Settings:
+    """The run without a component. Heads of one-hot vectors are as wide as the stream: a third of it is less than the
+    number of tokens, and such a head could not pass on a whole block.
+    """
+    switches = REMOVED[name]
+    width = start.task.vocab + start.task.reads if "embedding" in switches else None
+    return start.changed(model={**switches, "head_width": width})
+
+
 def _runs(grid: str) -> dict[str, Settings]:
     full = FULLS[grid]()
     start = curves(full)
-    if grid == "quick":  # one position fewer, so that three heads divide the width of one-hot vectors
-        start = start.changed(task={"horizon": 11})
     all_removed = curves(MINIMALS[grid]()).changed(task={"blocks": full.task.blocks})
     # Ours: half of the paper's steps where they are enough. The full model has met its last rung before step 500.
     steps = {name: min(full.training.steps, 2000 if name == "without embedding" else 1000) for name in REMOVED}
-    singles = {
-        name: start.changed(model=switches, training={"steps": steps[name]}) for name, switches in REMOVED.items()
-    }
+    singles = {name: _without(name, start).changed(training={"steps": steps[name]}) for name in REMOVED}
     return {"full": full, **singles, "without all": all_removed}
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.claims.claim import AnyRun, Claim, Results, judged
+from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import CONTEXT, censored, fit, lasts, law_constant, law_exponent, plateaus, sizes
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import about, having, made
+from headway.experiments.selection import having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
 from headway.settings import ToySettings
@@ -87,7 +87,8 @@ B1_LOGITS = Claim(
     f"With d, T and B as separate factors of the fit, the exponent of B is within {CONTEXT.near} of minus the exponent "
     "of T.",
     "exponent of B",
-    judge=about(GRIDS, copies_count_as_tokens, _LOGITS),
+    about=_LOGITS,
+    judge=of_runs(copies_count_as_tokens),
     title="the same power of B if T logits are trained (ours)",
     reasons={"paper": _SHARED_GAP},
 )
@@ -102,7 +103,8 @@ EXPERIMENT = Experiment(
             f"{_FIT}the exponent of d is within {CONTEXT.near} of 0.49. The gap between the logits is itself "
             "descended, as in the reduced flow of the slides.",
             "exponent of d",
-            judge=about(GRIDS, law_exponent, _GAP, law=CONTEXT, factor="d"),
+            about=_GAP,
+            judge=of_runs(law_exponent, law=CONTEXT, factor="d"),
             title="toy, copies in the context: power of d",
         ),
         Claim(
@@ -110,7 +112,8 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the power of T/B.",
             f"{_FIT}the exponent of T/B is within {CONTEXT.near} of 0.99, under the same descent.",
             "exponent of T/B",
-            judge=about(GRIDS, law_exponent, _GAP, law=CONTEXT, factor="(T/B)"),
+            about=_GAP,
+            judge=of_runs(law_exponent, law=CONTEXT, factor="(T/B)"),
             title="power of T/B",
         ),
         Claim(
@@ -118,7 +121,8 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the constant.",
             f"{_FIT}the constant is within a factor of {CONTEXT.within} of 1.51, under the same descent.",
             "constant",
-            judge=about(GRIDS, law_constant, _GAP, law=CONTEXT, fitted=True),
+            about=_GAP,
+            judge=of_runs(law_constant, law=CONTEXT, fitted=True),
             title="constant",
         ),
         B1_LOGITS,
@@ -127,7 +131,8 @@ EXPERIMENT = Experiment(
             "The same with W and the logits in full and a training set instead of the expectation (ours).",
             B1_LOGITS.definition,
             B1_LOGITS.quantity,
-            judge=about(GRIDS, copies_count_as_tokens, _SAMPLES),
+            about=_SAMPLES,
+            judge=of_runs(copies_count_as_tokens),
             title="the same with samples (ours)",
             reasons={"paper": _SHARED_GAP},
         ),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from headway.claims.claim import Claim, Results
+from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.plateau_laws import ACROSS, fit, law_constant, law_exponent, repetition_shortens
 from headway.experiments.context_repetition import COPIES, with_copies
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import about, chosen, having, made
+from headway.experiments.selection import having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
 from headway.settings import ToySettings
@@ -43,9 +42,15 @@ GRIDS = {grid: _runs(grid) for grid in COPIES}
 _REPEATED = having(model="logits", points=0, copies=1)
 
 
-def _judge_repetition(claim: Claim, results: Results, model: str) -> Finding:
-    copied = chosen(GRIDS, results, having(model=model, points=0, repeated=0))
-    return repetition_shortens(claim, *copied, *chosen(GRIDS, results, _REPEATED), copied=len(copied))
+def _repetition(model: str) -> dict[str, Any]:
+    """Copies of the token where this model is descended, beside the shares: which runs, and their judge."""
+    copied = having(model=model, points=0, repeated=0)
+
+    def judge(claim: Claim, results: Results) -> Finding:
+        copies = made(results, copied)
+        return repetition_shortens(claim, *copies, *made(results, _REPEATED), copied=len(copies))
+
+    return {"about": lambda settings: copied(settings) or _REPEATED(settings), "judge": judge}
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -80,7 +85,8 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the power.",
             f"{_FIT}the exponent is within {ACROSS.near} of 1.02. The loss is tested without repetition.",
             "exponent",
-            judge=about(GRIDS, law_exponent, _REPEATED, law=ACROSS, factor=next(iter(ACROSS.powers))),
+            about=_REPEATED,
+            judge=of_runs(law_exponent, law=ACROSS, factor=next(iter(ACROSS.powers))),
             title="toy, repeated across samples: power",
         ),
         Claim(
@@ -88,7 +94,8 @@ EXPERIMENT = Experiment(
             f"{_STEPS}: the constant.",
             f"{_FIT}the constant is within a factor of {ACROSS.within} of 2.15. The loss is tested without repetition.",
             "constant",
-            judge=about(GRIDS, law_constant, _REPEATED, law=ACROSS, fitted=True),
+            about=_REPEATED,
+            judge=of_runs(law_constant, law=ACROSS, fitted=True),
             title="constant",
             reasons={
                 "paper": "The published law lies a factor of two above ours at every size. At p = 0 it describes the "
@@ -102,7 +109,7 @@ EXPERIMENT = Experiment(
             f"{_EFFICIENT} Where B changes, the gap between the logits is itself descended, as in the slides' reduced "
             "flow.",
             _FACTOR,
-            judge=partial(_judge_repetition, model="gap"),
+            **_repetition("gap"),
             title="repetition shortens it, in the context more than across samples",
         ),
         Claim(
@@ -110,7 +117,7 @@ EXPERIMENT = Experiment(
             "The same with the T logits as parameters, as in a model (ours).",
             f"{_EFFICIENT} The T logits are descended.",
             _FACTOR,
-            judge=partial(_judge_repetition, model="logits"),
+            **_repetition("logits"),
             title="the same if T logits are trained (ours)",
             reasons={
                 "paper": "With T logits as parameters the plateau falls as the square root of B, so that a doubling of "

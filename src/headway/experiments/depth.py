@@ -9,7 +9,8 @@ from headway.experiments.figures import ladders
 from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
 from headway.tasks.run import Settings
 
-DEPTHS = {"1 block": 1, "2 blocks": 2, "3 blocks": 3, "4 blocks": 4}
+DEPTHS = {"1 layer": 1, "2 layers": 2, "3 layers": 3, "4 layers": 4}
+FRESH = {f"{name}, fresh data": depth for name, depth in DEPTHS.items()}
 RATE = 0.001
 """What two blocks were run with; without a warm-up deeper models do not stand more."""
 
@@ -37,7 +38,11 @@ def _runs(grid: str) -> dict[str, Settings]:
     else:
         base = small(base)
     base = base.changed(training={"learning_rate": RATE})
-    return {name: base.changed(model={"layers": depth}) for name, depth in DEPTHS.items()}
+    fresh = base.changed(training={"data": "fresh"})
+    runs = {name: base.changed(model={"layers": depth}) for name, depth in DEPTHS.items()}
+    if grid != "as-run":
+        return runs
+    return runs | {name: fresh.changed(model={"layers": depth}) for name, depth in FRESH.items()}
 
 
 EXPERIMENT = Experiment(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.analysis.power_laws import fit_power_laws
-from headway.claims.claim import AnyRun, Claim, Results, judged
+from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import CONTEXT, grows, plateaus
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import about, having, made
+from headway.experiments.selection import having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.records import Finding
 from headway.settings import ToySettings
@@ -119,7 +119,8 @@ EXPERIMENT = Experiment(
             "and d.",
             "The plateau is strictly longer for every larger T at the same d, and for every larger d at the same T.",
             "longest plateau, relative to the shortest",
-            judge=about(GRIDS, grows, _DESCENT, factors=("T", "d")),
+            about=_DESCENT,
+            judge=of_runs(grows, factors=("T", "d")),
             title="longer inputs and more dimensions, longer plateaus",
         ),
         Claim(
@@ -128,7 +129,8 @@ EXPERIMENT = Experiment(
             f"For every d the plateau is within a factor of {AGREES} of that at the largest T, and no larger T is "
             "further off.",
             "plateau relative to the closed form, the furthest off of those at the largest T",
-            judge=about(GRIDS, closed_form_holds, _DESCENT),
+            about=_DESCENT,
+            judge=of_runs(closed_form_holds),
             title="the plateau in closed form (ours)",
         ),
         Claim(
@@ -136,7 +138,8 @@ EXPERIMENT = Experiment(
             "The escape time of the linearised flow, (sqrt(d) T / 2) arcsinh(0.8 sqrt(d) T), fits the plateau.",
             f"Least squares on logarithms: the exponent of the plateau in the escape time is within {NEAR} of 1.",
             "exponent of the plateau in the escape time",
-            judge=about(GRIDS, proportional_to_the_escape_time, _DESCENT),
+            about=_DESCENT,
+            judge=of_runs(proportional_to_the_escape_time),
             title="the linearised escape time fits",
             reasons={
                 "paper": "The linearised flow grows exponentially and so takes a time with a logarithm in it. The flow "

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 # do not depend on d. Ours: m is the ratio of neighbours and the weakest strength is 1; the start, which the noise moves
 # off the simplex, is projected onto it; the flow ends long after the last stage, at more than ten times its end.
 PRINTED = FlowSettings(length=40, features=3, ratio=1.7, noise=1e-6, projections=2, first=1.0, last=1e4, points=120)
-AS_RUN = replace(PRINTED, projections=1)
+AS_RUN = replace(PRINTED, projections=1, noise=1e-12)
+"""As run, the noise had the standard deviation 1e-6, and Pi was applied once."""
 
 FACTOR = 2
 """By how much boundaries of clearly separated stages differ: a stage then outlasts all before it together."""

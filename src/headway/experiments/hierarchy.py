@@ -10,7 +10,7 @@ from headway.claims.clarity import least_clear
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import family
 from headway.experiments.stages import TOO_SLOW
-from headway.presets import COMBINATIONS, FEW_SEEDS, MINIMALS, for_each_grid
+from headway.presets import FEW_SEEDS, MINIMALS, OFTEN, for_each_grid
 from headway.records import Finding, Trajectory
 from headway.tasks.run import Settings
 
@@ -61,7 +61,7 @@ A8 = Claim(
 
 
 def _runs(base: Settings) -> dict[str, Settings]:
-    weaker = base.changed(evaluation=COMBINATIONS)
+    weaker = base.changed(evaluation=OFTEN)
     runs = {name: weaker.changed(task={"ratio": m}) for name, m in RATIOS.items()}
     return {**runs, f"m = {base.task.ratio:g}": base}
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from headway.analysis.crossings import for_good
 from headway.analysis.power_laws import fit_power_laws
-from headway.claims.claim import AnyRun, Claim, Results, judged
+from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import RECALL, ending, grows, law_constant, law_exponent, sizes
 from headway.claims.recall import KNOWN, ONE, one_transition
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import Where, about, made
+from headway.experiments.selection import Where, made
 from headway.records import Finding
 from headway.tasks.recall import Recall
 
@@ -161,7 +161,8 @@ def _powers(
                 f"{statement}: the power of {factor}.{ours}",
                 definition.format(**words),
                 f"exponent of {factor}",
-                judge=about(GRIDS, predicate, where, factor=factor),
+                about=where,
+                judge=of_runs(predicate, factor=factor),
                 title=title,
                 reasons={"paper": reasons[-1] if more else reasons[0]},
             )
@@ -190,7 +191,8 @@ EXPERIMENT = Experiment(
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{RECALL.within:g} of 0.55.",
             "constant, in steps",
-            judge=about(GRIDS, law_constant, _usual, law=RECALL),
+            about=_usual,
+            judge=of_runs(law_constant, law=RECALL),
             title="constant",
             reasons={"paper": _AT_SOME_SIZES},
         ),
@@ -250,7 +252,8 @@ EXPERIMENT = Experiment(
             "It is strictly longer for every next larger N_pairs at the same N_tokens, and for every next larger "
             "N_tokens at the same N_pairs.",
             "longest plateau, relative to the shortest",
-            judge=about(GRIDS, grows, _usual, factors=("N_pairs", "N_tokens")),
+            about=_usual,
+            judge=of_runs(grows, factors=("N_pairs", "N_tokens")),
             title="recall: more pairs and symbols, longer plateaus",
             reasons={
                 "paper": "In the seed that fails, 64 pairs end with the match for 32 symbols as for 64, one evaluation "
@@ -265,7 +268,8 @@ EXPERIMENT = Experiment(
             "first layers and that of the query on the right value each pass half of their rise for good, in the head "
             "where it is strongest in the end.",
             f"step of an accuracy of {KNOWN:.0%}, relative to the end of the plateau; the latest of all runs",
-            judge=about(GRIDS, one_transition, _usual),
+            about=_usual,
+            judge=of_runs(one_transition),
             title="recall comes in one transition",
             reasons={
                 "paper": "With few pairs and few symbols, naming any value of the sequence gets 5 % soon, and the "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headway.claims.claim import Claim, Results
+from headway.claims.claim import AnyRun, Claim, Results
 from headway.claims.recall import GAP, KNOWN, a_little_shortens, too_much_overfits
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.recall import BASES
-from headway.experiments.selection import chosen
+from headway.experiments.selection import made
 from headway.records import Finding
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 SIZES = {"quick": {"vocab": 64, "pairs": 4}, "paper": {"vocab": 64, "pairs": 8}}
 STEPS = {"quick": 1600, "paper": 10_000}  # ours: by the first runs, twice as many as it takes without repetition
 EVERY = {"quick": 25, "paper": 50}
-COPIES = {"quick": (2.0, 4.0), "paper": (2.0, 4.0, 8.0)}
+LEAST_COPIES = 2.0
+COPIES = {"quick": (LEAST_COPIES, 4.0), "paper": (LEAST_COPIES, 4.0, 8.0)}
 SHARES = {"quick": (0.5, 0.9), "paper": (0.25, 0.5, 0.95)}
 """Ours: the slides do not say which. With as many copies as pairs every slot holds the query's pair."""
 
@@ -35,28 +36,29 @@ def _runs(grid: str) -> dict[str, Any]:
 GRIDS = {grid: _runs(grid) for grid in SIZES}
 
 
-def _none(settings: Any) -> bool:
-    return settings.task.copies == 1 and settings.task.favoured == 0
-
-
-def _copied(settings: Any) -> bool:
-    return settings.task.copies > 1
-
-
-def _favoured(settings: Any) -> bool:
-    return settings.task.favoured > 0
+def _by_repetition(results: Results) -> list[list[AnyRun]]:
+    """Runs without any, with copies, with favourite queries; the least of it first."""
+    return [
+        made(results, lambda settings: settings.task.copies == 1 and settings.task.favoured == 0),
+        made(results, lambda settings: settings.task.copies > 1),
+        made(results, lambda settings: settings.task.favoured > 0),
+    ]
 
 
 def _judge_repetition(claim: Claim, results: Results) -> Finding:
     """The least of copies, and every share."""
-    none, copied, favoured = (chosen(GRIDS, results, where) for where in (_none, _copied, _favoured))
-    return a_little_shortens(claim, *none, *copied[:1], *favoured)
+    none, copied, favoured = _by_repetition(results)
+    if not (none and copied and favoured):
+        return claim.not_run()
+    return a_little_shortens(claim, none[0], copied[0], *favoured)
 
 
 def _judge_overfitting(claim: Claim, results: Results) -> Finding:
     """The most of both."""
-    none, copied, favoured = (chosen(GRIDS, results, where) for where in (_none, _copied, _favoured))
-    return too_much_overfits(claim, *none, *copied[-1:], *favoured[-1:])
+    none, copied, favoured = _by_repetition(results)
+    if not (none and copied and favoured):
+        return claim.not_run()
+    return too_much_overfits(claim, none[0], copied[-1], favoured[-1])
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -78,6 +80,7 @@ EXPERIMENT = Experiment(
             f"Tested without repetition, an accuracy of {KNOWN:.0%} comes strictly sooner with the smallest B above 1, "
             "and with the smallest p above 0, than with none; and it comes sooner with that B than with any p.",
             "that time with the smallest B above 1, relative to that without repetition",
+            about=lambda settings: settings.task.copies <= LEAST_COPIES,
             judge=_judge_repetition,
             title="the same for recall",
             reasons={
@@ -94,6 +97,7 @@ EXPERIMENT = Experiment(
             f"At the end of training with the largest B or with the largest p the accuracy is at least {GAP} higher "
             "with the repetition of the training than without; and without any it is not.",
             "larger of the two differences of accuracy",
+            about=lambda settings: True,
             judge=_judge_overfitting,
             title="too much repetition overfits (recall)",
         ),

@@ -30,19 +30,30 @@ A12 = Claim(
     is clearer than with the newest block first, same seed.""",
     quantity="clarity of the least clear plateau minus that with the newest block first",
     judge=of_runs(same_and_clearer, "reversed", "full"),
+)
+A12_WEAKER = A12.called(
+    "A12 m = 1.7",
+    title="the same with a weaker hierarchy",
+    judge=of_runs(same_and_clearer, "reversed, m = 1.7", "full"),
     reasons={"printed": LITTLE_IN_THE_LAST_BLOCK, "as-run": CLOSE_RUNGS},
 )
 
 
+RATIOS = {"reversed": 3.0, "reversed, m = 1.7": 1.7}
+"""The paper says no m, and no configuration of this run is public. With 3 the chain has the entropy that Figure 9 shows
+(about 0.2 nats); with the usual 1.7 it has more than twice that, and hardly a hierarchy. Both are run."""
+
+
 def _runs(grid: str) -> dict[str, Settings]:
     base = FULLS[grid]()
-    return {"reversed": pictures(base).changed(task={"blocks": SMALLER if grid == "quick" else BLOCKS}), "full": base}
+    start = pictures(base).changed(task={"blocks": SMALLER if grid == "quick" else BLOCKS})
+    return {**{name: start.changed(task={"ratio": m}) for name, m in RATIOS.items()}, "full": base}
 
 
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids={grid: _runs(grid) for grid in FULLS},
     seeds=FEW_SEEDS,
-    claims=(A12,),
+    claims=(A12, A12_WEAKER),
     figures=progress("reversed", "figure-9", "figure-8"),
 )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headway.claims.claim import Claim, Results
+from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.plateau_laws import EARLY, MOVED, sharp_and_in_order
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import about, having, made
+from headway.experiments.selection import having, made
 from headway.experiments.toy_sizes import every_size, named
 from headway.settings import ToySettings
 
@@ -51,7 +51,8 @@ B5 = Claim(
     f"get to {EARLY:.0%}; and <W, W*>/d has come {MOVED:.0%} of its way from 0 to 1 before attention has come "
     f"{MOVED:.0%} of its way from B/T to 1.",
     "time of the fall, relative to the time before it; the longest of all sizes",
-    judge=about(GRIDS, sharp_and_in_order, _EXACT, smooth=True),
+    about=_EXACT,
+    judge=of_runs(sharp_and_in_order, smooth=True),
     title="the transition is sharp, and W moves before attention",
 )
 
@@ -78,7 +79,8 @@ EXPERIMENT = Experiment(
             "The same with a training set instead of the expectation.",
             B5.definition,
             B5.quantity,
-            judge=about(GRIDS, sharp_and_in_order, _sampled, smooth=True),
+            about=_sampled,
+            judge=of_runs(sharp_and_in_order, smooth=True),
             title="the same with samples",
         ),
     ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headway.analysis import over_seeds
-from headway.claims.claim import AnyRun, Claim, Results, judged
+from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import (
     EARLY,
     LOCATION,
@@ -22,7 +22,7 @@ from headway.claims.plateau_laws import (
     sharp_and_in_order,
 )
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import about, chosen, made, wanted
+from headway.experiments.selection import made
 from headway.records import Finding
 from headway.tasks.single_location import SingleLocation
 
@@ -99,8 +99,13 @@ def _plain(settings: Any) -> bool:
     return _usual(settings) and settings.task.copies == 1 and settings.task.repeated == 0
 
 
-def _copied(settings: Any) -> bool:
-    return _usual(settings) and settings.task.copies > 1
+def _in_law(settings: Any) -> bool:
+    return _usual(settings) and settings.task.repeated == 0
+
+
+def _at_one_size(settings: Any) -> bool:
+    """Where B and p change, and nothing else does."""
+    return _usual(settings) and (settings.task.length, settings.task.dimension) in MIDDLE.values()
 
 
 @judged
@@ -133,18 +138,8 @@ def _saying(found: Finding, factor: str, said: Sequence[str]) -> Finding:
 
 def _judge_repetition(claim: Claim, results: Results) -> Finding:
     """At the one size at which B and p change; p to a higher loss, tested without repetition."""
-    sizes = {_size(settings) for settings in wanted(GRIDS, results).values() if settings.task.repeated > 0}
-
-    def base(settings: Any) -> bool:
-        return _plain(settings) and _size(settings) in sizes
-
-    copied = chosen(GRIDS, results, base, _copied)
-    shared = chosen(GRIDS, results, base, lambda settings: settings.task.repeated > 0)
+    copied, shared = made(results, _in_law), made(results, lambda settings: settings.task.copies == 1)
     return repetition_shortens(claim, *copied, *shared, copied=len(copied), end=ACROSS)
-
-
-def _size(settings: Any) -> tuple[int, int]:
-    return settings.task.length, settings.task.dimension
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -152,7 +147,7 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.report.figures import figure_emergence, figure_law, figure_plateau_sizes
 
     xavier, plain = made(results, _xavier), made(results, _plain)
-    laws = {"single location": LOCATION.beside_fit(plain + made(results, _copied))}
+    laws = {"single location": LOCATION.beside_fit(made(results, _in_law))}
     if xavier:
         laws["Xavier's start"] = ONE_COPY.beside_fit(xavier)
     longest = max(plain, key=lambda run: run[0].task.length * run[0].task.dimension)
@@ -181,7 +176,8 @@ EXPERIMENT = Experiment(
             f"{_FIT}that of d is within {NEAR} of 1.29. The models' start, variance 1 / fan-in, was chosen when two "
             "sizes of it and of Xavier's start had been seen.",
             "exponent of d",
-            judge=about(GRIDS, law_exponent, _plain, _copied, law=LOCATION, factor="d"),
+            about=_in_law,
+            judge=of_runs(law_exponent, law=LOCATION, factor="d"),
             title="transformer's law: power of d",
         ),
         Claim(
@@ -189,7 +185,8 @@ EXPERIMENT = Experiment(
             f"{_STATEMENT}: the power of T.",
             f"{_FIT}that of T is within {NEAR} of 0.80.",
             "exponent of T",
-            judge=about(GRIDS, length_exponent, _plain, _copied, law=LOCATION),
+            about=_in_law,
+            judge=of_runs(length_exponent, law=LOCATION),
             title="power of T",
             reasons={
                 "paper": "The larger d, the less T matters: Adam's small steps need long to learn the map itself, "
@@ -202,7 +199,8 @@ EXPERIMENT = Experiment(
             f"{_STATEMENT}: the power of B.",
             f"{_FIT}that of B is within {NEAR} of -0.80.",
             "exponent of B",
-            judge=about(GRIDS, copies_exponent, _plain, _copied),
+            about=_in_law,
+            judge=of_runs(copies_exponent),
             title="power of B",
             reasons={
                 "paper": "Copies shorten the wait more than what follows it: where the plateau is taken to end at a "
@@ -216,7 +214,8 @@ EXPERIMENT = Experiment(
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{WITHIN:g} of 0.76.",
             "constant, in steps",
-            judge=about(GRIDS, law_constant, _plain, _copied, law=LOCATION),
+            about=_in_law,
+            judge=of_runs(law_constant, law=LOCATION),
             title="constant",
         ),
         Claim(
@@ -224,7 +223,8 @@ EXPERIMENT = Experiment(
             f"{_OTHER_START}: the power of d. (Not in the slides.)",
             f"As B3, from the runs that start so, which have no copies: within {NEAR} of 1.29.",
             "exponent of d",
-            judge=about(GRIDS, law_exponent, _xavier, law=ONE_COPY, factor="d"),
+            about=_xavier,
+            judge=of_runs(law_exponent, law=ONE_COPY, factor="d"),
             title="power of d with Xavier's start (ours)",
             reasons={
                 "paper": "An orthogonal embedding makes vectors as long as 1 for every d, so that against the "
@@ -238,7 +238,8 @@ EXPERIMENT = Experiment(
             f"{_OTHER_START}: the power of T. (Not in the slides.)",
             f"As B3 length, from the runs that start so, which have no copies: within {NEAR} of 0.80.",
             "exponent of T",
-            judge=about(GRIDS, length_exponent, _xavier, law=ONE_COPY),
+            about=_xavier,
+            judge=of_runs(length_exponent, law=ONE_COPY),
             title="power of T with Xavier's start (ours)",
         ),
         Claim(
@@ -250,7 +251,8 @@ EXPERIMENT = Experiment(
             f"relevant vector, is above {MOVED:g} for good before the head that attends to the relevant position most "
             f"in the end has come {MOVED:.0%} of the way from uniform attention to 1 for good.",
             "time of the fall, relative to the time before it; the longest of all runs",
-            judge=about(GRIDS, sharp_and_in_order, _plain),
+            about=_plain,
+            judge=of_runs(sharp_and_in_order),
             title="the same in a transformer",
         ),
         Claim(
@@ -259,7 +261,8 @@ EXPERIMENT = Experiment(
             "Without repetition, the plateau is strictly longer for every next larger T at the same d, and for every "
             "next larger d at the same T.",
             "longest plateau, relative to the shortest",
-            judge=about(GRIDS, grows, _plain, factors=("T", "d")),
+            about=_plain,
+            judge=of_runs(grows, factors=("T", "d")),
             title="the same in a transformer",
         ),
         Claim(
@@ -272,6 +275,7 @@ EXPERIMENT = Experiment(
             "of p the other, on average from the smallest B to the largest and from the smallest p above 0 to the "
             "largest.",
             "by what factor a doubling of B shortens the plateau, relative to one of p",
+            about=_at_one_size,
             judge=_judge_repetition,
             title="the same in a transformer",
             reasons={

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from headway.export.errors import ExportError
+from headway.models.attention import Attention
 from headway.models.positions import sinusoidal
 from headway.trained import TrainedModel
 
@@ -35,7 +36,7 @@ def lens_config(model: TrainedModel) -> dict[str, Any]:
         "positional_embedding_type": "rotary" if settings.positions == "rotary" else "standard",
     }
     if settings.mlp:
-        config |= {"d_mlp": settings.mlp, "act_fn": "relu"}
+        config |= {"d_mlp": settings.mlp, "act_fn": "gelu_new" if settings.activation == "gelu" else "relu"}
     if settings.positions == "rotary":
         config |= {"rotary_dim": score, "rotary_base": 10000, "rotary_adjacent_pairs": True}
     return config
@@ -45,7 +46,7 @@ def lens_weights(model: TrainedModel) -> dict[str, np.ndarray]:
     """embed.W_E, blocks.0.attn.W_Q, ...: what TransformerLens calls the weights."""
     _require_expressible(model)
     settings, module, reads = model.module.settings, model.module, model.reads
-    heads, width, score = module.layers[0].attention.query.shape
+    _, width, score = module.layers[0].attention.query.shape
     dtype = module.layers[0].attention.query.dtype
     found: dict[str, Any] = {"embed.W_E": _wide(module.embedding, reads.inputs, width)}
     if settings.positions != "rotary":
@@ -59,8 +60,7 @@ def lens_weights(model: TrainedModel) -> dict[str, np.ndarray]:
             f"{before}attn.W_K": attention.key,
             f"{before}attn.W_V": attention.value,
             f"{before}attn.W_O": attention.output,
-            f"{before}attn.b_O": np.zeros(width),
-            **{f"{before}attn.b_{each}": np.zeros((heads, score)) for each in "QKV"},
+            **{f"{before}attn.b_{name}": bias for name, bias in _biases(attention, larger).items()},
         }
         if layer.mlp is not None:
             mlp = layer.mlp
@@ -73,6 +73,14 @@ def lens_weights(model: TrainedModel) -> dict[str, np.ndarray]:
     found["unembed.W_U"] = np.eye(width, reads.outputs) if module.readout is None else module.readout
     found["unembed.b_U"] = np.zeros(reads.outputs)
     return {name: np.ascontiguousarray(values, dtype) for name, values in found.items()}
+
+
+def _biases(attention: Attention, larger: float) -> dict[str, Any]:
+    heads, width, score = attention.query.shape
+    if attention.biases is None:
+        return {"Q": (zeros := np.zeros((heads, score))), "K": zeros, "V": zeros, "O": np.zeros(width)}
+    own = attention.biases
+    return {"Q": larger * np.asarray(own.query), "K": own.key, "V": own.value, "O": own.output}
 
 
 def _wide(embedding: Any, vocab: int, width: int) -> np.ndarray:
@@ -104,8 +112,10 @@ def _require_expressible(model: TrainedModel) -> None:
         "its queries and keys are one merged matrix (model.keys False), and TransformerLens has two": not settings.keys,
         "its heads are as wide as the stream and have no output matrix (model.output False)": not settings.output,
         f"its positions are {settings.positions} (a term of the scores), which TransformerLens does not have so": (
-            settings.positions in ("relative", "alibi")
+            settings.positions in ("relative", "relative-keys", "alibi")
         ),
+        "its attention is linear, and TransformerLens's is softmax": settings.attention == "linear",
+        "its attention is emphasised where the task says (model.emphasis)": settings.emphasis != 1,
     }
     found = [reason for reason, holds in reasons.items() if holds]
     if found:

@@ -20,6 +20,7 @@ from safetensors import numpy as safetensors
 
 from headway.export.errors import ExportError
 from headway.export.lens import lens_config, lens_weights
+from headway.models.transformer import Transformer
 from headway.settings.given import Given
 from headway.store.output import written
 from headway.store.texts import printable
@@ -37,6 +38,8 @@ def export_model(
     The first two write one readable file, which ends in .py, and the weights beside it.
     """
     path = Path(path)
+    if not isinstance(model.module, Transformer):
+        raise ExportError(f"{model.record.name} has a model of its task's own, and no transformer. Use model.weights.")
     if form not in FORMS:
         raise ExportError(f"--as is {form!r}, but a model is written as {', '.join(FORMS)}.")
     ending = ".safetensors" if form == "safetensors" else ".py"
@@ -71,7 +74,8 @@ def plain_weights(model: TrainedModel) -> dict[str, np.ndarray]:
 def told(model: TrainedModel) -> dict[str, Any]:
     """What a program needs to know of the model besides its weights."""
     settings, reads = model.module.settings, model.reads
-    names = ("positions", "scaled_scores", "residual", "norm")
+    names = ("positions", "scaled_scores", "residual", "norm", "attention", "activation", "emphasis")
+    emphasis = model.module.layers[0].attention.emphasis
     return {
         "record": printable(model.record.name),
         "seed": model.seed,
@@ -82,6 +86,7 @@ def told(model: TrainedModel) -> dict[str, Any]:
         "predicted": reads.predicted,
         "tokens": reads.tokens,
         **{name: getattr(settings, name) for name in names},
+        **({} if emphasis is None else {"emphasised": [list(pair) for pair in emphasis.places]}),
     }
 
 

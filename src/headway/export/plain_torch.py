@@ -60,7 +60,7 @@ class Norm(nn.Module):
 
 
 class MLP(nn.Module):
-    """relu(x inner + inner_bias) outer + outer_bias."""
+    """relu(x inner + inner_bias) outer + outer_bias, or with another activation."""
 
     def __init__(self, weights):
         super().__init__()
@@ -68,7 +68,19 @@ class MLP(nn.Module):
         self.outer, self.outer_bias = parameter(weights, "outer"), parameter(weights, "outer_bias")
 
     def forward(self, x):
-        return torch.relu(x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
+        inner = x @ self.inner + self.inner_bias
+        gelu = SETTINGS["activation"] == "gelu"
+        active = nn.functional.gelu(inner, approximate="tanh") if gelu else torch.relu(inner)
+        return active @ self.outer + self.outer_bias
+
+
+class Biases(nn.Module):
+    """Added to the heads' queries, keys and values, and to what all of them write."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.query, self.key = parameter(weights, "query"), parameter(weights, "key")
+        self.value, self.output = parameter(weights, "value"), parameter(weights, "output")
 
 
 class Attention(nn.Module):
@@ -79,30 +91,49 @@ class Attention(nn.Module):
         self.query, self.key = parameter(weights, "query"), parameter(weights, "key")  # (head, width, score)
         self.value, self.output = parameter(weights, "value"), parameter(weights, "output")
         self.bias = parameter(weights, "bias")  # (head, distance), of relative positions
+        self.codes = parameter(weights, "codes")  # (head, distance, score), which queries meet beside the keys
+        biases = below(weights, "biases.")
+        self.biases = Biases(biases) if biases else None
 
     def pattern(self, x):
         query = torch.einsum("bqe,hes->bhqs", x, self.query)
         key = x[:, None] if self.key is None else torch.einsum("bke,hes->bhks", x, self.key)
+        if self.biases is not None:
+            query = query + self.biases.query[:, None]
+            key = key if self.biases.key is None else key + self.biases.key[:, None]
         if SETTINGS["positions"] == "rotary":
             query, key = turned(query), turned(key)
-        scores = query @ key.transpose(-1, -2)
-        if SETTINGS["scaled_scores"]:
-            scores = scores / math.sqrt(self.query.shape[-1])
         place = torch.arange(x.shape[1], device=x.device)
         distance = place[:, None] - place
+        scores = query @ key.transpose(-1, -2)
+        if self.codes is not None:
+            met = torch.einsum("bhqs,hds->bhqd", query, self.codes)
+            scores = scores + met.gather(-1, distance.clamp(min=0).expand(*met.shape[:3], -1))
+        if SETTINGS["scaled_scores"]:
+            scores = scores / math.sqrt(self.query.shape[-1])
         if self.bias is not None:
             scores = scores + self.bias[:, distance.clamp(min=0)]
         if SETTINGS["positions"] == "alibi":
             heads = len(self.query)
             slopes = 2.0 ** (-8 * torch.arange(1, heads + 1, dtype=torch.float64) / heads)
             scores = scores - (slopes[:, None, None] * distance.clamp(min=0)).to(scores)
-        return scores.masked_fill(distance < 0, -math.inf).softmax(dim=-1)
+        linear = SETTINGS["attention"] == "linear"
+        seen = scores.masked_fill(distance < 0, 0 if linear else -math.inf)
+        pattern = seen if linear else seen.softmax(dim=-1)
+        if SETTINGS["emphasis"] != 1:
+            queries, keys = zip(*SETTINGS["emphasised"], strict=True)
+            factors = torch.ones_like(pattern[0, 0])
+            factors[list(queries), list(keys)] = SETTINGS["emphasis"]
+            pattern = pattern * factors
+        return pattern
 
     def forward(self, x):
         pattern = self.pattern(x)
-        mixed = pattern @ torch.einsum("bke,hei->bhki", x, self.value)
+        inner = torch.einsum("bke,hei->bhki", x, self.value)
+        mixed = pattern @ (inner if self.biases is None else inner + self.biases.value[:, None])
         written = mixed if self.output is None else torch.einsum("bhqi,hio->bhqo", mixed, self.output)
-        return written.sum(dim=1), pattern
+        received = written.sum(dim=1)
+        return (received if self.biases is None else received + self.biases.output), pattern
 
 
 class Layer(nn.Module):

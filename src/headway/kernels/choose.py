@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 from jaxtyping import Array, Int
 
-from headway.kernels import cpu, cuda
+from headway.kernels import cpu, cuda, simple
 from headway.kernels.asked import Asked
 from headway.kernels.minimal import is_minimal
 from headway.kernels.tables import form as tables
@@ -23,6 +23,10 @@ NOT_COMPILED = (
 NOT_SERVED = (
     "no CUDA kernel serves these settings, so XLA compiles the whole step; there are kernels for "
     "the minimal model in float32 and for the full model in tf32, up to the sizes in src/headway/kernels/README.md"
+)
+NOT_TABLES = (
+    "the fast forms know attention by softmax, without biases, emphasis or dropped codes of distances, so XLA compiles "
+    "the whole step"
 )
 NOT_USABLE = (
     "the CUDA kernels need an NVIDIA GPU of compute capability 8 or more and NVRTC, which comes with jax[cuda12] or "
@@ -41,6 +45,8 @@ class Form(NamedTuple):
 
 def form_of(asked: Asked, chunk: int, reading_chunk: int) -> Form:
     """The fastest form for this model on this device; `chunk` sequences at a time where it is not fused."""
+    if not tables.serves(asked.model):
+        return _plain(asked, chunk, reading_chunk)
     return (_on_cpu if jax.devices()[0].platform == "cpu" else _on_gpu)(asked, chunk, reading_chunk)
 
 
@@ -54,6 +60,18 @@ def _tables(asked: Asked, chunk: int, reading_chunk: int, shortfall: str | None)
         return tables.read(model, task, sequences, reading_chunk)
 
     return Form("tables over (token, position)", gradient, read, shortfall)
+
+
+def _plain(asked: Asked, chunk: int, reading_chunk: int) -> Form:
+    task = asked.rows
+
+    def gradient(model, sequences, weights, key):
+        return simple.gradient(model, task, sequences, weights, key, chunk)
+
+    def read(model, sequences):
+        return BatchReading(*simple.read(model, task, sequences, reading_chunk))
+
+    return Form("sequence by sequence", gradient, read, NOT_TABLES)
 
 
 def _on_cpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:

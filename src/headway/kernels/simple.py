@@ -30,3 +30,17 @@ def gradient(
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient, `chunk` sequences at a time."""
     return batch_gradient(cross_entropy(task), model, sequences, weights, key, chunk)
+
+
+def read(
+    model: Transformer, task: Rows, sequences: Int[Array, "batch time"], chunk: int
+) -> tuple[Float[Array, "batch predicted token"], Float[Array, "layer head query key"]]:
+    """Logits at every predicted position, and where the heads look from there in the mean over the sequences."""
+
+    def one(sequence):
+        reading = predict(model, task, sequence)
+        answers = 1 if model.length != task.length else reading.logits.shape[0]
+        return reading.logits, jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])
+
+    logits, looked = jax.lax.map(one, sequences, batch_size=chunk)
+    return logits, jnp.mean(looked, axis=0)

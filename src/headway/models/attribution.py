@@ -22,7 +22,7 @@ class Attributed(NamedTuple):
     contributions: tuple[Float[Array, "head time output"], ...]
     """Layer by layer: what each head adds to the logits."""
     rest: Float[Array, "time output"]
-    """What embedding, MLPs and constants add."""
+    """What embedding, MLPs, biases and other constants add."""
 
 
 class _Stream(NamedTuple):
@@ -58,6 +58,8 @@ def attributed(model: Transformer, tokens: Inputs) -> Attributed:
         _, heads = layer.attention(entering, len(tokens), embedded.shape[-1])
         patterns.append(heads.pattern)
         stream = (stream if settings.residual else stream.dropped()).with_heads(heads.written)
+        if layer.attention.biases is not None:
+            stream = stream.with_rest(jnp.broadcast_to(layer.attention.biases.output, stream.x.shape))
         stream = _normed(next(norms), stream) if settings.norm == "post" else stream
         if layer.mlp is not None:
             more = layer.mlp(next(norms)(stream.x) if settings.norm == "pre" else stream.x)

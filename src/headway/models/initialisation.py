@@ -8,20 +8,25 @@ Heads that belong to one width x width map share its fan, as one matrix would.
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from headway.models.attention import Attention
+from headway.models.attention import Attention, Biases, Emphasis
+from headway.models.positions import Draw as Code
 from headway.models.positions import encoding
 from headway.models.transformer import MLP, Layer, Norm, Transformer
 from headway.settings import ModelSettings
+from headway.settings.given import given
 
 Scale = Float[Array, ""] | float
 Start = Callable[[str, PRNGKeyArray, tuple[int, ...], int, int, Scale], Float[Array, "..."]]
 Draw = Callable[[str, tuple[int, ...], int, int], Float[Array, "..."]]
 """(role, shape, fan in, fan out) -> a fresh matrix."""
+Coding = Callable[[], tuple[Code, PRNGKeyArray]]
+"""How codes of positions are drawn, and a fresh key for some."""
 
 
 def _uniform(key: PRNGKeyArray, shape: tuple[int, ...], limit: Scale) -> Float[Array, "..."]:
@@ -36,6 +41,22 @@ def xavier(
     if role == "embedding":
         return scale * jax.nn.initializers.orthogonal()(key, shape)
     return scale * _uniform(key, shape, math.sqrt(6 / (fan_in + fan_out)))
+
+
+POSITION_TABLE = 50
+"""Rows of the table of positions that the authors' code started, however many of them a sequence used."""
+
+
+def orthogonal(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Xavier's start, but the embedding and the readout are orthogonal with norm 1 and positions are a table's rows.
+
+    A matrix with orthonormal rows or columns has the spectral norm 1 already, by which the authors divide it.
+    """
+    if role in ("embedding", "readout"):
+        return scale * jax.nn.initializers.orthogonal()(key, shape)
+    return xavier(role, key, shape, POSITION_TABLE if role == "positions" else fan_in, fan_out, scale)
 
 
 def small_scores(
@@ -67,12 +88,30 @@ def unit_embedding(
     return by_fan_in(role, key, shape, 1 if role == "embedding" else fan_in, fan_out, scale)
 
 
+def gpt_2(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale, branches: int = 2
+) -> Float[Array, "..."]:
+    """N(0, 0.02^2), over sqrt(branches) for what is added to the stream (Radford et al. 2019)."""
+    added = role in ("output", "mlp-out")
+    return 0.02 * scale * jax.random.normal(key, shape) / (math.sqrt(branches) if added else 1)
+
+
 STARTS: dict[str, Start] = {
     "xavier": xavier,
+    "orthogonal": orthogonal,
     "uniform": small_scores,
     "fan-in": by_fan_in,
     "unit-embedding": unit_embedding,
+    "gpt-2": gpt_2,
 }
+
+
+def start_of(settings: ModelSettings) -> Start:
+    """The start that the settings name or bring."""
+    asked = settings.initialisation
+    if asked == "gpt-2":
+        return partial(gpt_2, branches=2 * settings.layers)
+    return STARTS[asked] if isinstance(asked, str) else given(asked).use()
 
 
 def transformer(
@@ -82,19 +121,23 @@ def transformer(
     key: PRNGKeyArray,
     scale: Scale | None = None,
     outputs: int | None = None,
+    relevant: tuple[tuple[int, int], ...] = (),
 ) -> Transformer:
     """A fresh model for a vocabulary of `inputs` and contexts of `length`; `scale` may be traced.
 
-    What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given.
+    What it reads may also be vectors of `inputs` numbers; it says `outputs` numbers, as many if not given. `relevant`
+    are the (query, key) positions at which attention is emphasised.
     """
     settings.check(inputs, length)
-    asked = settings.initialisation
-    start: Start = STARTS[asked] if isinstance(asked, str) else asked.use()
+    start = start_of(settings)
     scale = settings.scale if scale is None else scale
     keys = _keys(key)
 
     def draw(role: str, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
         return start(role, next(keys), shape, fan_in, fan_out, scale)
+
+    def coded(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
+        return start("positions", key, shape, fan_in, fan_out, scale)
 
     positions = encoding(settings)
     width = settings.stream(inputs, length)
@@ -103,13 +146,11 @@ def transformer(
         own = width - (0 if positions.extra is None else positions.extra(length))
         embedding = draw("embedding", (inputs, own), inputs, own)
     if positions.stream_start is not None:
-        table = positions.stream_start(
-            lambda key, shape, fan_in, fan_out: start("positions", key, shape, fan_in, fan_out, scale),
-            next(keys),
-            length,
-            width,
-        )
-    layers = tuple(_layer(settings, width, length, draw) for _ in range(settings.layers))
+        table = positions.stream_start(coded, next(keys), length, width)
+    emphasis = None if settings.emphasis == 1 else Emphasis(settings.emphasis, relevant)
+    layers = tuple(
+        _layer(settings, width, length, draw, lambda: (coded, next(keys)), emphasis) for _ in range(settings.layers)
+    )
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
         outputs = inputs if outputs is None else outputs
@@ -128,27 +169,46 @@ def _norm(width: int) -> Norm:
     return Norm(jnp.ones(width), jnp.zeros(width))
 
 
-def _layer(settings: ModelSettings, width: int, length: int, draw: Draw) -> Layer:
-    attention, mlp = _attention(settings, width, length, draw), None
+def _layer(
+    settings: ModelSettings, width: int, length: int, draw: Draw, code: Coding, emphasis: Emphasis | None
+) -> Layer:
+    attention, mlp = _attention(settings, width, length, draw, code, emphasis), None
     if settings.mlp:
         mlp = MLP(
             draw("mlp-in", (width, settings.mlp), width, settings.mlp),
             jnp.zeros(settings.mlp),
             draw("mlp-out", (settings.mlp, width), settings.mlp, width),
             jnp.zeros(width),
+            settings.activation,
         )
     branches = 1 if mlp is None else 2
     return Layer(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
-def _attention(settings: ModelSettings, width: int, length: int, draw: Draw) -> Attention:
+def _attention(
+    settings: ModelSettings, width: int, length: int, draw: Draw, code: Coding, emphasis: Emphasis | None
+) -> Attention:
     """Matrices of all heads."""
-    heads = settings.heads
-    part = width // heads
+    heads, part = settings.heads, settings.part(width)
     query = draw("query", (heads, width, part if settings.keys else width), width, width)
     value = draw("value", (heads, width, part if settings.output else width), width, width)
     key = draw("key", (heads, width, part), width, width) if settings.keys else None
     output = draw("output", (heads, part, width), width, width) if settings.output else None
     positions = encoding(settings)
     bias = None if positions.shift_start is None else positions.shift_start(heads, length)
-    return Attention(query, key, value, output, settings.scaled_scores, bias, positions)
+    biases = _biases(query, key, value, width) if settings.biases else None
+    linear = settings.attention == "linear"
+    codes = None if positions.face_start is None else positions.face_start(*code(), heads, length, query.shape[-1])
+    return Attention(
+        query, key, value, output, settings.scaled_scores, bias, positions, biases, linear, emphasis, codes
+    )
+
+
+def _biases(query: Array, key: Array | None, value: Array, width: int) -> Biases:
+    heads = len(query)
+    return Biases(
+        jnp.zeros((heads, query.shape[-1])),
+        None if key is None else jnp.zeros((heads, key.shape[-1])),
+        jnp.zeros((heads, value.shape[-1])),
+        jnp.zeros(width),
+    )

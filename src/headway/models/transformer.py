@@ -3,6 +3,8 @@
 Written for one sequence; `jax.vmap` makes batches and seeds of it.
 """
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -25,6 +27,10 @@ class Reading(NamedTuple):
     logits: Float[Array, "predicted output"]
     heads: tuple[HeadReadings, ...]
     """Layer by layer; the last layer only at the predicted positions."""
+    states: Float[Array, "predicted width"] | None = None
+    """What the readout sees."""
+    generated: Any = None
+    """Where the task asks for it: the model's own answers, and its reading of them (`training.generation`)."""
 
 
 class Norm(eqx.Module):
@@ -38,16 +44,20 @@ class Norm(eqx.Module):
         return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
 
 
+ACTIVATIONS = {"relu": jax.nn.relu, "gelu": partial(jax.nn.gelu, approximate=True)}
+
+
 class MLP(eqx.Module):
-    """relu(x inner + inner_bias) outer + outer_bias."""
+    """relu(x inner + inner_bias) outer + outer_bias, or with another activation."""
 
     inner: Float[Array, "width hidden"]
     inner_bias: Float[Array, " hidden"]
     outer: Float[Array, "hidden width"]
     outer_bias: Float[Array, " width"]
+    activation: str = eqx.field(static=True, default="relu")
 
     def __call__(self, x: Float[Array, "time width"]) -> Float[Array, "time width"]:
-        return jax.nn.relu(x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
+        return ACTIVATIONS[self.activation](x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
 
 
 class Layer(eqx.Module):
@@ -84,21 +94,26 @@ class Transformer(eqx.Module):
                 f"got tokens of shape {tokens.shape}, but this model reads {self.length} tokens at once. "
                 "It is written for one sequence: use jax.vmap for more."
             )
-        keys = iter(
-            [None] * (2 * len(self.layers) + 1) if key is None else jax.random.split(key, 2 * len(self.layers) + 1)
-        )
-        x = dropout(self.embed(tokens), self.settings.dropout, next(keys))
+        keys = [None] * self.sites if key is None else list(jax.random.split(key, self.sites))
+        x = dropout(self.embed(tokens), self.settings.dropout, keys[0])
         readings = []
         for number, layer in enumerate(self.layers, start=1):
             is_last = number == len(self.layers)
             # Nothing behind the last attention looks at other positions or, without a readout, other coordinates.
             queries = predicted if is_last else self.length
             coordinates = self.vocab if is_last and self._ends_with_heads(layer) else x.shape[-1]
-            x, heads = self._apply(layer, x, queries, coordinates, next(keys), next(keys))
+            of_heads = keys[2 * len(self.layers) + number] if self.settings.attention_dropout else None
+            own = keys[2 * number - 1], keys[2 * number], of_heads
+            x, heads = self._apply(layer, x, queries, coordinates, own)
             readings.append(heads)
         x = x if self.final_norm is None else self.final_norm(x)
         logits = x[:, : self.vocab] if self.readout is None else x @ self.readout
-        return Reading(logits, tuple(readings))
+        return Reading(logits, tuple(readings), x)
+
+    @property
+    def sites(self) -> int:
+        """Places where dropout acts: the embedding, two branches a layer, and behind them each layer's attention."""
+        return 1 + (3 if self.settings.attention_dropout else 2) * len(self.layers)
 
     def embed(self, tokens: Inputs) -> Float[Array, "time width"]:
         """The vectors that enter the first layer; a token is a row of the embedding, a vector is multiplied by it."""
@@ -126,10 +141,9 @@ class Transformer(eqx.Module):
         x: Float[Array, "time width"],
         queries: int,
         coordinates: int,
-        attention_key: PRNGKeyArray | None,
-        mlp_key: PRNGKeyArray | None,
+        keys: tuple[PRNGKeyArray | None, PRNGKeyArray | None, PRNGKeyArray | None],
     ) -> tuple[Float[Array, "queries coordinates"], HeadReadings]:
-        norms = iter(layer.norms)
+        norms, (attention_key, mlp_key, heads_key) = iter(layer.norms), keys
 
         def branch(x, compute, key):
             """norm, compute, dropout, residual, in the order that the settings ask for."""
@@ -141,7 +155,14 @@ class Transformer(eqx.Module):
         readings: list[HeadReadings] = []
 
         def attend(x):
-            received, heads = layer.attention(x, queries, coordinates)
+            attention = layer.attention
+            if heads_key is not None and attention.codes is not None:
+                codes_key = jax.random.fold_in(heads_key, 1)
+                codes = jax.tree.map(lambda each: dropout(each, self.settings.dropout, codes_key), attention.codes)
+                attention = replace(attention, codes=codes)
+            received, heads = attention(
+                x, queries, coordinates, lambda pattern: dropout(pattern, self.settings.dropout, heads_key)
+            )
             readings.append(heads)
             return received
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
-from headway.settings.given import Given, given
+from headway.settings.given import Given, Part, given
 
-POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi")
+POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi")
 """Positional encodings that have a name; `headway.models.positions` has a function for each."""
-INITIALISATIONS = ("xavier", "uniform", "fan-in", "unit-embedding")
+INITIALISATIONS = ("xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2")
 """Starts that have a name; `headway.models.initialisation` has a function for each."""
 
 
@@ -23,9 +23,10 @@ class ModelSettings:
     layers: int = 1
     embedding: Literal["learned", "one-hot"] = "learned"
     """How a token becomes a vector."""
-    positions: str | Given = "learned"
+    positions: Part = "learned"
     """learned, sinusoidal: added to the token's vector. one-hot: appended to it. none. rotary: turn queries and keys.
-    relative: learn a score per head and distance. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
+    relative: learn a score per head and distance. relative-keys: learn a vector per head and distance, which meets the
+    query beside the key. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
     """
     width: int = 255
     """Width of the residual stream; one-hot embeddings set it by themselves."""
@@ -38,19 +39,34 @@ class ModelSettings:
     residual: bool = True
     norm: Literal["none", "pre", "post"] = "post"
     mlp: int = 64
-    """Hidden width of the ReLU layer; 0 leaves it out."""
+    """Hidden width of the MLP; 0 leaves it out."""
     readout: bool = True
     """A learned readout; else the first coordinates are the logits."""
     dropout: float = 0.1
     """Share dropped from the embedding and from each branch while training."""
-    initialisation: str | Given = "xavier"
-    """xavier: everywhere, but for an orthogonal embedding. uniform: queries (or merged scores) in [-scale, scale],
-    values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as libraries start linear maps.
-    unit-embedding: the same but for an embedding of variance 1, as libraries start tables of symbols.
-    In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
+    initialisation: Part = "xavier"
+    """xavier: everywhere, but for an orthogonal embedding. orthogonal: the same with an orthogonal readout, too, and
+    learned positions as rows of a table of 50, whatever the length (paper A as run). uniform: queries (or merged
+    scores) in [-scale, scale], values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as
+    libraries start linear maps. unit-embedding: the same but for an embedding of variance 1, as libraries start tables
+    of symbols. gpt-2: N(0, 0.02^2), and what is added to the stream in so many branches smaller by the root of their
+    number. In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""
+    attention: Literal["softmax", "linear"] = field(default="softmax", metadata={"added": "0.3"})
+    """What scores become: shares that add up to 1; or the scores themselves, of any size and sign."""
+    biases: bool = field(default=False, metadata={"added": "0.3"})
+    """Biases of the heads' queries, keys and values and of what they write, from zero."""
+    activation: Literal["relu", "gelu"] = field(default="relu", metadata={"added": "0.3"})
+    """Of the MLP; gelu in the form with tanh."""
+    emphasis: float = field(default=1.0, metadata={"added": "0.3"})
+    """Attention is multiplied by this, in every head, where the task says that it matters (`relevant`)."""
+    attention_dropout: bool = field(default=False, metadata={"added": "0.3"})
+    """Drop the same share of the attention probabilities behind the softmax, too, and of the codes of distances that
+    queries meet (relative-keys)."""
+    head_width: int | None = field(default=None, metadata={"added": "0.3"})
+    """Coordinates of a head's queries, keys and values; the width shared out among the heads if not given."""
 
     def __post_init__(self) -> None:
         for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
@@ -63,6 +79,18 @@ class ModelSettings:
         require_whole("model.mlp", self.mlp, 0)
         require_number("model.scale", self.scale, least=0)
         require_number("model.dropout", self.dropout, least=0, below=1)
+        require_number("model.emphasis", self.emphasis, least=0)
+        if self.head_width is not None:
+            require_whole("model.head_width", self.head_width, 1)
+            require(
+                self.keys or self.output,
+                "model.head_width is given, but without model.keys and model.output every head has the full width. "
+                "Leave it out, or switch one of them on.",
+            )
+
+    def part(self, stream: int) -> int:
+        """Coordinates of a head in a residual stream of this width."""
+        return stream // self.heads if self.head_width is None else self.head_width
 
     def stream(self, tokens: int, length: int) -> int:
         """Width E of the residual stream for a dictionary and a context of these sizes."""
@@ -73,13 +101,13 @@ class ModelSettings:
         """Coordinates that the positions take for themselves."""
         if isinstance(self.positions, str):
             return length if self.positions == "one-hot" else 0
-        extra = getattr(self.positions.value, "extra", None)
+        extra = getattr(given(self.positions).value, "extra", None)
         return 0 if extra is None else extra(length)
 
     def check(self, tokens: int, length: int) -> None:
         """Refuse switches that do not fit each other for this dictionary and context."""
         stream = self.stream(tokens, length)
-        if self.output or self.keys:
+        if (self.output or self.keys) and self.head_width is None:
             below, above = stream - stream % self.heads, stream + (-stream) % self.heads
             require(
                 stream % self.heads == 0,
@@ -114,8 +142,12 @@ class ModelSettings:
             "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
             "Use that, or relative or alibi positions.",
         )
-        score, pairs = stream // self.heads, 2 * self.heads
+        score, pairs = self.part(stream), 2 * self.heads
         below, above = stream - stream % pairs, stream + (-stream) % pairs
+        require(
+            self.head_width is None or score % 2 == 0,
+            f"rotary positions turn pairs of coordinates, but model.head_width is {score}. Use an even number.",
+        )
         require(
             score % 2 == 0,
             f"rotary positions turn pairs of coordinates, but queries and keys of a head have {score}. "

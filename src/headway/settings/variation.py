@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from headway.settings.checks import SettingsError, refuse, require, told
 from headway.settings.renamed import renamed_to
@@ -70,10 +70,13 @@ def value_of(settings: Any, name: str) -> Any:
 
 
 def names(settings: Any) -> list[str]:
-    """Every setting by its full name."""
+    """Every setting by its full name; a group that is not there, such as a task's own model, has none."""
     found: list[str] = []
+    hints = get_type_hints(type(settings))
     for each in fields(settings):
         value = getattr(settings, each.name)
+        if value is None and isinstance(hints[each.name], TypeVar):
+            continue
         found += [f"{each.name}.{name}" for name in names(value)] if is_dataclass(value) else [each.name]
     return found
 

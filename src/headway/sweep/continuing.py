@@ -68,7 +68,7 @@ def _refusal(settings: Any) -> str:
     if settings.training.schedule == "cosine":
         return "with the schedule cosine every step depends on how many there are"
     if settings.references:
-        return "it is compared with models that are trained for as many steps as itself"
+        return "it needs other runs (task.references, training.frozen) of as many steps as its own"
     return ""
 
 

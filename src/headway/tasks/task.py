@@ -13,15 +13,32 @@ and may say
                                (rung, predicted, outputs); `rungs` are their names
     loss(outputs, example)     cross-entropy of tokens and half the squared error of numbers if not given
     measures(example, reading) further numbers, by name
+    generates                  of a row of tokens: how many of the last ones the model says itself (`reading.generated`)
+    relevant                   (query, key) pairs of positions at which attention matters: `model.emphasis` acts there
     comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
     tests()                    variants of itself to be tested on, by name; "" is the one that counts
+    pictured                   from how many of the last positions it is shown where heads look; all that answer
     PROGRESS                   the number by which it counts as learnt: "loss", "excess_loss" or "accuracy"
     NUMBERS                    settings that are plain numbers and may differ between the members of one program
     check(settings)            what its models and trainings must fulfil
     about()                    itself in words
 
+A task may bring a model of its own, a few parameters instead of a transformer; `Settings.model` is then None:
+
+    parameters(key)                where they start: any tree of arrays, such as {"W": ..., "v": ...}
+    answer(parameters, example)    what they answer at the predicted positions, (predicted, outputs); or an `Answer`,
+                                   which holds the attention, too
+    parameter_measures(parameters) numbers of the parameters themselves, by name
+
+and where it knows the mean over all examples in closed form, nothing has to be drawn (`training.data` "exact"):
+
+    expected_loss(parameters)      instead of sample and loss; what is reported of every step, whatever the gradient is
+                                   taken of, is that of the test that counts
+    expected_distances(parameters) mean distance to every rung, (rung,)
+    expected_rung_losses()         the same loss of every rung, (rung,)
+
 A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
-function above gets it first: sample(world, key), ladder(world, example), ...
+function above gets it first: sample(world, key), ladder(world, example), parameters(world, key), ...
 """
 
 from __future__ import annotations
@@ -56,11 +73,23 @@ class Example(NamedTuple):
     """Whatever `measures` and `ladder` need: where the answer was to be found, ..."""
 
 
+class Answer(NamedTuple):
+    """What a model of a task's own makes of one example; `measures` gets it as it is."""
+
+    logits: Array
+    """Log-probabilities up to a constant, or numbers, (predicted, outputs)."""
+    attention: Array | None = None
+    """(layer, head, query, key), of which the page shows the last `predicted` queries."""
+    extra: Any = None
+    """Whatever `measures` needs besides."""
+
+
 class Functions(NamedTuple):
     """A task as pure functions, whatever it left out filled in; `world` is () where it draws none."""
 
     world: Callable[[PRNGKeyArray], Any]
-    sample: Callable[[Any, PRNGKeyArray], Any]
+    sample: Any
+    """(world, key) -> example; None only where `expected_loss` is known."""
     loss: Callable[[Any, Array, Example], Float[Array, ""]]
     ladder: Any
     """(world, example) -> (rung, predicted, output), or None."""
@@ -68,6 +97,18 @@ class Functions(NamedTuple):
     """(world, example, reading[, test]) -> name -> number, or None."""
     comparisons: Any
     """(world, example) -> name -> (predictor, predicted, output), or None."""
+    parameters: Any = None
+    """(world, key) -> where a model of its own starts, or None."""
+    answer: Any = None
+    """(world, parameters, example) -> (predicted, output) or `Answer`, or None."""
+    parameter_measures: Any = None
+    """(world, parameters) -> name -> number, or None."""
+    expected_loss: Any = None
+    """(world, parameters) -> the loss, or None."""
+    expected_distances: Any = None
+    """(world, parameters) -> (rung,), or None."""
+    expected_rung_losses: Any = None
+    """(world) -> (rung,), or None."""
 
 
 def name_of(task: Any) -> str:
@@ -115,6 +156,8 @@ class Shape(NamedTuple):
 
 def shape_of(task: Any) -> Shape:
     """As the task says; what it leaves out is looked up in an example, of which nothing is computed."""
+    if not hasattr(task, "sample"):
+        return Shape(0, 0, 0, 0)
     names = ("inputs", "outputs", "reads", "predicted")
     tokens = {"inputs": task.vocab, "outputs": task.vocab} if has_tokens(task) else {}
     said = tokens | {name: getattr(task, name) for name in names if name not in tokens and hasattr(task, name)}
@@ -139,6 +182,11 @@ def has_tokens(task: Any) -> bool:
     return hasattr(task, "vocab")
 
 
+def has_own_model(task: Any) -> bool:
+    """Whether it brings parameters of its own, instead of which a transformer would be trained."""
+    return hasattr(task, "parameters")
+
+
 def progress_of(task: Any) -> str:
     return getattr(task, "PROGRESS", "loss")
 
@@ -152,7 +200,7 @@ def functions_of(task: Any) -> Functions:
             return function
         return lambda _world, *arguments: function(*arguments)
 
-    own = {name: getattr(task, name, None) for name in ("sample", "loss", "ladder", "measures", "comparisons")}
+    own = {name: getattr(task, name, None) for name in Functions._fields if name != "world"}
     usual = _cross_entropy if has_tokens(task) else _squared_error
     filled: dict[str, Any] = {name: of_world(function) for name, function in own.items()}
     filled["loss"] = filled["loss"] or (lambda _world, outputs, example: usual(outputs, example))
@@ -228,9 +276,22 @@ def require_task(task: Any) -> None:
             f"the task is {task!r}, but it must be a frozen dataclass of settings, such as MyTask(states=4)."
         )
     require(
-        callable(getattr(task, "sample", None)),
+        callable(getattr(task, "sample", None)) or callable(getattr(task, "expected_loss", None)),
         f"the task {what} has no function sample. A task says how one example is drawn, sample(key), and how many "
         "tokens there are, vocab: see docs/extend.md.",
+    )
+    require(
+        not has_own_model(task) or hasattr(task, "answer") or not hasattr(task, "sample"),
+        f"the task {what} has parameters of its own, but does not say what they make of an example. Write "
+        "answer(parameters, example).",
+    )
+    require(
+        has_own_model(task) or not hasattr(task, "answer"),
+        f"the task {what} says what parameters answer, but not where they start. Write parameters(key).",
+    )
+    require(
+        not hasattr(task, "expected_distances") or len(getattr(task, "rungs", ())) > 0,
+        f"the task {what} gives distances to rungs but no names for them: rungs = (...).",
     )
     require(
         not hasattr(task, "ladder") or len(getattr(task, "rungs", ())) > 0,

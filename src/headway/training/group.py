@@ -79,7 +79,8 @@ class Group:
         self.ended_at, self.shown_at, self.stopped_at = np.full((3, len(trainings)), -1, np.int64)
         with precision(self.settings):
             size, batch = example_bytes(self.settings), rows_of_batch(self.settings, self.capacity)
-            side_by_side = together(len(trainings), batch, size) if at_once is None else at_once
+            small = self.settings.model is None
+            side_by_side = together(len(trainings), batch, size, small) if at_once is None else at_once
             self.form = form(self.settings, self.capacity, side_by_side)
             chunk = 0 if self.form else chunk_size(batch, size, side_by_side)
             posed = problem(self.settings, self.capacity, self.form, chunk)
@@ -177,7 +178,8 @@ class Group:
             arrays["train_loss"], clock_of["train_loss"] = _means(losses, ticks), "evaluation"
         for name, first_values in probes[0][1].items():
             lags = first_values.shape[-1] if name == "attention_by_lag" else 0
-            clock_of[name] = "snapshot" if name == "attention" or lags > MOST_LAGS else "evaluation"
+            large = (name == "attention" and first_values.ndim == 5) or lags > MOST_LAGS
+            clock_of[name] = "snapshot" if large else "evaluation"
             kept = [probe[name][own] for step, probe in probes if step in clocks[clock_of[name]]]
             empty = np.zeros((int(own.sum()), 0, *first_values.shape[1:]), first_values.dtype)
             arrays[name] = np.stack(kept, axis=1) if kept else empty

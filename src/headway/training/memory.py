@@ -37,10 +37,12 @@ class Footprint:
     """Activations of one sequence."""
     batch: int
     """Sequences of a step."""
+    small: bool = False
+    """Whether many run side by side also on a CPU."""
 
     def of(self, members: int) -> int:
         """Bytes of a program of so many members."""
-        side_by_side = together(members, self.batch, self.example)
+        side_by_side = together(members, self.batch, self.example, self.small)
         chunk = chunk_size(self.batch, self.example, side_by_side)
         return members * self.resident + 2 * side_by_side * chunk * self.example
 
@@ -51,12 +53,12 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
     own = shape_of(settings.task)
     # What the references say of the tests is not there yet: only their weights could tell.
     said = len(settings.references) * settings.training.test_samples * own.predicted * own.outputs
-    alone = settings.alone()
+    alone = settings.alone().thawed()
     with precision(alone):
         rows = rows_of_batch(alone, capacity)
         posed = problem(alone, capacity, form(alone, capacity, 1))
         resident = _resident(posed, numbers(alone))
-    return Footprint(resident + 4 * said, example_bytes(settings), rows)
+    return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None)
 
 
 def room() -> int | None:

@@ -1,7 +1,8 @@
 // Attention of the last T of L positions, forward and backward, two warps per (sequence, head), on tensor cores (TF32).
 //
 // Macros: LENGTH L <= 32, QUERIES T <= 24, HEADS, PART (columns per head, a multiple of 8), BATCH, PAIRS (of warps
-//         in a block), BLOCKS (per member), ROWS (of the table, per member), SHARED_ROWS (1: several sequences use a row)
+//         in a block), BLOCKS (per member), ROWS (of the table, per member), SHARED_ROWS (1: several sequences use a row),
+//         DROPPED (share of the attention dropped times 2^32), KEPT (1 / (1 - share))
 // A row of `table` holds the query, key and value of every head: [3][HEADS][PART]. `places[b][p]` says which row
 // position p of sequence b has.
 
@@ -20,6 +21,16 @@ __device__ __forceinline__ void add_pair(float* at, float x, float y) {
     add_two(at, x, y);
 #else
     *reinterpret_cast<float2*>(at) = make_float2(x, y);
+#endif
+}
+
+// What dropout makes of a probability: a factor. `words` are the two of the sequence, or anything without dropout.
+__device__ __forceinline__ float kept(const unsigned* words, int head, int query, int key) {
+#if DROPPED
+    const unsigned number = (head * QUERIES + query) * LENGTH + key;
+    return hashed(hashed(number ^ words[0]) + words[1]) >= DROPPED ? KEPT : 0;
+#else
+    return 1;
 #endif
 }
 
@@ -53,6 +64,7 @@ __device__ __forceinline__ void wait_for_fetches(int pair) {
 extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
     const float* __restrict__ table,      // [member][ROWS][3][HEADS][PART]
     const int* __restrict__ places,       // [member][BATCH][LENGTH]
+    const unsigned* __restrict__ words,   // [member][BATCH][2]
     float* output,                        // [member][BATCH][QUERIES][HEADS][PART]
     float* normaliser)                    // [member][BATCH][HEADS][32]: log sum exp of each query's scores
 {
@@ -115,7 +127,9 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
 #pragma unroll
             for (int n = 0; n < 4; n++)
 #pragma unroll
-                for (int e = 0; e < 2; e++) s[n][2 * half + e] = rounded(s[n][2 * half + e] * scale);
+                for (int e = 0; e < 2; e++)
+                    s[n][2 * half + e] =
+                        rounded(s[n][2 * half + e] * scale * kept(words + 2 * sequence, head, query, 8 * n + 2 * t + e));
             if (t == 0 && query < QUERIES) normaliser[(sequence * HEADS + head) * 32 + query] = largest + logf(sum);
         }
         // Mix the values. The order of the keys inside a product is free, so the scores' own layout serves:
@@ -141,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
 }
 
 extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
-    const float* __restrict__ table, const int* __restrict__ places,
+    const float* __restrict__ table, const int* __restrict__ places, const unsigned* __restrict__ words,
     const float* __restrict__ slope,      // [member][BATCH][QUERIES][HEADS][PART]: dloss/doutput
     const float* __restrict__ normaliser,
 #if SHARED_ROWS
@@ -174,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
         wait_for_fetches(pair);
 
         // Everything transposed: rows are keys, 16 a side, columns are queries 8 n + ...
-        float p[3][4] = {}, s[3][4] = {};
+        float p[3][4] = {}, s[3][4] = {}, keep[3][4];
 #pragma unroll
         for (int step = 0; step < STEPS; step++) {
             const int c = 8 * step + t, low = (16 * side + g) * STRIDE + c, high = low + 8 * STRIDE;
@@ -200,6 +214,8 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                     const int key = 16 * side + 8 * half + g, at = 2 * half + e;
                     const bool seen = query < QUERIES && key <= OFFSET + query && key < LENGTH;
                     p[n][at] = seen ? expf(p[n][at] - shift) : 0;
+                    keep[n][at] = kept(words + 2 * sequence, head, query, key);
+                    s[n][at] *= keep[n][at];
                     mean += p[n][at] * s[n][at];
                 }
                 mean += __shfl_xor_sync(FULL, mean, 4);
@@ -218,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                 for (int half = 0; half < 2; half++) {
                     const int at = 2 * half + e;
                     s[n][at] = rounded(p[n][at] * (s[n][at] - mean));
-                    p[n][at] = rounded(p[n][at]);
+                    p[n][at] = rounded(p[n][at] * keep[n][at]);
                     v[query * 36 + 16 * side + 8 * half + g] = s[n][at];
                 }
             }

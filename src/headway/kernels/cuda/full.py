@@ -26,6 +26,13 @@ IN_THE_STREAM = ("learned", "one-hot", "sinusoidal", "none")
 """Positions that ask nothing of the scores: what they say, the embedding says."""
 
 
+FREE = (
+    *("heads", "embedding", "positions", "width", "mlp", "scaled_scores"),
+    *("dropout", "attention_dropout", "initialisation", "scale"),
+)
+"""What the kernels leave open of the full model's switches."""
+
+
 def covers(asked: Asked) -> bool:
     """Whole sequences, with sizes that fit the kernels of the heads and what follows them."""
     return (
@@ -40,8 +47,7 @@ def covers(asked: Asked) -> bool:
 def fits(asked: Asked) -> bool:
     """One layer with the full model's switches in TF32, with sizes that fit the kernel behind the heads."""
     model = asked.model
-    free = ("heads", "embedding", "positions", "width", "mlp", "scaled_scores", "dropout", "initialisation", "scale")
-    switches = replace(FULL, **{name: getattr(model, name) for name in free})
+    switches = replace(FULL, **{name: getattr(model, name) for name in FREE})
     return (
         model == switches
         and model.positions in IN_THE_STREAM
@@ -87,23 +93,25 @@ def _members_gradient(
     if key_data is None:
         front, back = jax.vjp(jax.vmap(shared_front), model)
         places = jnp.arange(length) * tokens + sequences[:, :, :-1]
-        words = jnp.zeros((members, 1), jnp.uint32)
+        words = jnp.zeros((members, 1, 4, 2), jnp.uint32)
     else:
-        keys = jax.vmap(lambda data: _site_keys(jax.random.wrap_key_data(data), batch))(key_data)
+        keys = jax.vmap(lambda data: _site_keys(jax.random.wrap_key_data(data), batch, model.sites))(key_data)
         front, back = jax.vjp(lambda model: jax.vmap(own_front)(model, sequences[:, :, :-1], keys[:, :, 0]), model)
         places = jnp.broadcast_to(jnp.arange(batch * length).reshape(batch, length), (members, batch, length))
-        words = jax.vmap(jax.vmap(jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))))(keys[:, :, 1:])
+        words = jax.vmap(jax.vmap(jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))))(keys)
     places = places.astype(jnp.int32)
     heads, part = layer.attention.query.shape[1], part_of(layer.attention)
     sizes = Sizes(members, batch, length, queries, tokens, heads, part, front.stream.shape[1], not noisy)
 
-    heads_out, normaliser = attend(sizes, front, places)
+    # The last site's bits: those of the attention, if it is dropped.
+    rate, of_heads = (model.settings.dropout if noisy and model.settings.attention_dropout else 0.0), words[:, :, -1]
+    heads_out, normaliser = attend(sizes, front, places, of_heads, rate)
     output = filled(layer.attention.output, members, heads, part, WIDTH).reshape(members, heads * part, WIDTH)
     attended = jnp.einsum("mbqi,mio->mbqo", heads_out, output)
-    behind = tail(sizes, model, front, places, attended, sequences[:, :, -queries:], shares, words)
+    behind = tail(sizes, model, front, places, attended, sequences[:, :, -queries:], shares, words[:, :, 1:3])
     d_output = summed(heads_out, behind.d_attended).reshape(members, heads, part, WIDTH)
     d_heads_out = jnp.einsum("mbqo,mio->mbqi", behind.d_attended, output)
-    d_projected = attend_backward(sizes, front, places, d_heads_out, normaliser)
+    d_projected = attend_backward(sizes, front, places, of_heads, rate, d_heads_out, normaliser)
     d_stream = behind.d_stream
     if noisy:  # positions that predict nothing have no residual of their own
         d_stream = jnp.pad(d_stream, [(0, 0), (0, 0), (length - queries, 0), (0, 0)]).reshape(front.stream.shape)
@@ -127,6 +135,6 @@ def behind_the_heads(model: Transformer) -> tuple:
     return *of_mlp, first.scale, first.shift, second.scale, second.shift, model.readout
 
 
-def _site_keys(key: PRNGKeyArray, batch: int):
-    """The keys that the simple form would make: for every sequence the embedding's and the two branches'."""
-    return jax.vmap(lambda place: jax.random.split(jax.random.fold_in(key, place), 3))(jnp.arange(batch))
+def _site_keys(key: PRNGKeyArray, batch: int, sites: int):
+    """The keys that the simple form would make: for every sequence those of all places where dropout acts."""
+    return jax.vmap(lambda place: jax.random.split(jax.random.fold_in(key, place), sites))(jnp.arange(batch))

@@ -18,7 +18,16 @@ from headway.kernels.cuda.full import behind_the_heads, fits
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import summed, tail, tail_weights
-from headway.kernels.cuda.window_attention import MOST_LENGTH, WARPS, Windows, add_last, last_rows, mix, mix_backward
+from headway.kernels.cuda.window_attention import (
+    MOST_LENGTH,
+    WARPS,
+    Dropout,
+    Windows,
+    add_last,
+    last_rows,
+    mix,
+    mix_backward,
+)
 from headway.kernels.tables.layers import keys_of
 from headway.kernels.windows import contexts_of, shares_of
 from headway.models.rows import Rows
@@ -68,10 +77,12 @@ def _members_gradient(
     merged, back = jax.vjp(jax.vmap(_merged), model)
     noisy = words is not None
     if words is None:
-        words = jnp.zeros((members, 1, 3, 2), jnp.uint32)
+        words = jnp.zeros((members, 1, 4, 2), jnp.uint32)
     sizes = Sizes(members, count, 1, 1, tokens, settings.heads, WIDTH, count if noisy else tokens, not noisy)
     rate, width = settings.dropout if noisy else 0.0, settings.stream(tokens, model.length)
-    windows = Windows(sizes, merged.stream, contexts, words[:, :, 0], rate, width)
+    # The last site's bits: those of the attention, if it is dropped.
+    of_heads = Dropout(words[:, :, -1], rate if settings.attention_dropout else 0.0)
+    windows = Windows(sizes, merged.stream, contexts, Dropout(words[:, :, 0], rate), of_heads, width)
     if noisy:
         last, places = last_rows(windows), jnp.broadcast_to(jnp.arange(count, dtype=jnp.int32), (members, count))
     else:  # all windows that end with the same token have the same row and ask the same
@@ -81,7 +92,7 @@ def _members_gradient(
     pattern, mixed = mix(windows, questions)
     attended = jnp.einsum("mbi,mio->mbo", mixed, merged.values)[:, :, None]
     front, targets = Front(last, questions), contexts[:, :, -1:]
-    behind = tail(sizes, model, front, places[:, :, None], attended, targets, shares, words[:, :, 1:])
+    behind = tail(sizes, model, front, places[:, :, None], attended, targets, shares, words[:, :, 1:3])
     d_values = summed(mixed[:, :, None], behind.d_attended)
     d_mixed = jnp.einsum("mbo,mio->mbi", behind.d_attended[:, :, 0], merged.values)
     d_stream, d_questions = mix_backward(windows, questions, pattern, mixed, d_mixed)

@@ -8,6 +8,11 @@ import jax.numpy as jnp
 from headway.kernels.cuda.launch import multiprocessors
 
 
+def dropped(rate: float) -> dict[str, int | str]:
+    """Dropout at a rate, as the kernels count it."""
+    return {"DROPPED": f"{round(rate * 2**32)}u", "KEPT": f"{1 / (1 - rate):.9f}f"}
+
+
 class Sizes(NamedTuple):
     """Of the arrays that the kernels share."""
 

@@ -153,14 +153,6 @@ __device__ __forceinline__ void norm_backward(
         slope[u] = column_of(u, lane) < WIDTH ? inverse * (slope[u] - sum - normed[u] * product) : 0;
 }
 
-#if DROPPED
-__device__ __forceinline__ unsigned mixed(unsigned bits) {  // as in models/dropout.py
-    bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;
-    bits = (bits ^ (bits >> 13)) * 0xC2B2AE35u;
-    return bits ^ (bits >> 16);
-}
-#endif
-
 // v * keep / (1 - rate) for the row of one query; `words` are the two of the sequence and the branch.
 __device__ __forceinline__ void drop(float (&v)[8], const unsigned* words, int query, int lane) {
 #if DROPPED
@@ -168,7 +160,7 @@ __device__ __forceinline__ void drop(float (&v)[8], const unsigned* words, int q
 #pragma unroll
     for (int u = 0; u < 8; u++) {
         const unsigned number = query * WIDTH + column_of(u, lane);
-        v[u] = mixed(mixed(number ^ first) + second) >= DROPPED ? v[u] * KEPT : 0;
+        v[u] = hashed(hashed(number ^ first) + second) >= DROPPED ? v[u] * KEPT : 0;
     }
 #endif
 }

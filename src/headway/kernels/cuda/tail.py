@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from headway.kernels.cuda.front import WIDTH, Front, filled
 from headway.kernels.cuda.launch import call
-from headway.kernels.cuda.sizes import Sizes
+from headway.kernels.cuda.sizes import Sizes, dropped
 from headway.models.transformer import Transformer
 
 SOURCE = "tail.cu"
@@ -39,7 +39,7 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
     positions = sizes.batch, sizes.queries
     answers = _answers(sizes.tokens)
     rate = 0.0 if sizes.shared_rows else model.settings.dropout
-    macros = {"WIDTH": layer.mlp.inner.shape[1], "TOKENS": sizes.tokens, "KEPT": f"{1 / (1 - rate):.9f}f"}
+    macros = {"WIDTH": layer.mlp.inner.shape[1], "TOKENS": sizes.tokens, **dropped(rate)}
     start = (jnp.zeros_like(front.stream),) if sizes.shared_rows else ()
     matrices = _matrices(model)
     results = (
@@ -58,7 +58,7 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
         *call(
             SOURCE,
             "tail_gradient",
-            {**sizes.macros, **macros, "DROPPED": f"{round(rate * 2**32)}u"},
+            {**sizes.macros, **macros},
             (attended, front.stream, places, targets, shares, *matrices, _vectors(model), words, *start),
             results,
             blocks=sizes.members * sizes.blocks,

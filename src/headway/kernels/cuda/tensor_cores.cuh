@@ -1,4 +1,4 @@
-// Products of small blocks on tensor cores, and additions to memory that others add to at the same time.
+// Products of small blocks on tensor cores, dropout's bits, and additions to memory that others add to at the same time.
 // In a fragment g = lane / 4 and t = lane % 4.
 
 #define FULL 0xffffffffu
@@ -36,6 +36,12 @@ __device__ __forceinline__ float warp_sum(float v) {
 #pragma unroll
     for (int half = 16; half > 0; half /= 2) v += __shfl_xor_sync(FULL, v, half);
     return v;
+}
+
+__device__ __forceinline__ unsigned hashed(unsigned bits) {  // as in models/dropout.py
+    bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;
+    bits = (bits ^ (bits >> 13)) * 0xC2B2AE35u;
+    return bits ^ (bits >> 16);
 }
 
 __device__ __forceinline__ void add_two(float* at, float x, float y) {

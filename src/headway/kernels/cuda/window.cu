@@ -3,10 +3,11 @@
 //
 // Macros: LENGTH <= 32 (tokens in a window), TOKENS, WIDTH <= 256, HEADS, BATCH (windows), BLOCKS (per member), WARPS,
 //         ROWS (of questions, per member), SHARED_ROWS (1: the last token names its row of questions, else the window does),
-//         DROPPED (share dropped times 2^32), KEPT (1 / (1 - share))
+//         DROPPED (share dropped times 2^32), KEPT (1 / (1 - share)); SHARES_DROPPED, SHARES_KEPT: the same of attention
 // stream [member][LENGTH * TOKENS][256] has a row for every token at every position of a window,
 // tokens [member][BATCH][LENGTH + 1] the windows, each with the token behind it,
-// words [member][BATCH][2] what dropout's bits are made from, or anything without dropout.
+// words [member][BATCH][2] what dropout's bits are made from, or anything without dropout;
+// share_words [member][BATCH][2] the same for the attention.
 
 #include "tensor_cores.cuh"
 
@@ -27,6 +28,14 @@ __device__ __forceinline__ void load_row(float (&v)[8], const float* rows, int r
     }
 }
 
+__device__ __forceinline__ float shuffled(float v, int lane) {  // what another lane has; nothing to ask without dropout
+#if SHARES_DROPPED
+    return __shfl_sync(FULL, v, lane);
+#else
+    return v;
+#endif
+}
+
 __device__ __forceinline__ void store_row(float* rows, int row, const float (&v)[8], int lane) {
 #pragma unroll
     for (int half = 0; half < 2; half++)
@@ -45,12 +54,6 @@ __device__ __forceinline__ float dot(const float (&a)[8], const float (&b)[8]) {
 #pragma unroll
     for (int i = 0; i < 8; i++) sum += a[i] * b[i];
     return warp_sum(sum);
-}
-
-__device__ __forceinline__ unsigned hashed(unsigned bits) {  // as in models/dropout.py
-    bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;
-    bits = (bits ^ (bits >> 13)) * 0xC2B2AE35u;
-    return bits ^ (bits >> 16);
 }
 
 // A window, as a lane knows it.
@@ -102,6 +105,16 @@ __device__ __forceinline__ void drop(float (&v)[8], unsigned kept) {
 #endif
 }
 
+// What dropout makes of the attention of a head to a position: a factor. A lane computes that of its own position.
+__device__ __forceinline__ float kept_share(const unsigned* words, int number, int head, int position) {
+#if SHARES_DROPPED
+    const unsigned first = words[2 * (size_t)number], second = words[2 * (size_t)number + 1];
+    return hashed(hashed((head * LENGTH + position) ^ first) + second) >= SHARES_DROPPED ? SHARES_KEPT : 0;
+#else
+    return 1;
+#endif
+}
+
 #define FOR_EVERY_WINDOW \
     for (int window = blockIdx.x % BLOCKS * WARPS + threadIdx.x / 32; window < BATCH; window += BLOCKS * WARPS)
 
@@ -141,6 +154,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last_backward
 // shrinks when a larger score comes.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
     const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const unsigned* __restrict__ share_words,
     const float* __restrict__ questions,  // [member][ROWS][HEADS][256]
     float* pattern,                       // [member][BATCH][HEADS][LENGTH]
     float* mixed)                         // [member][BATCH][HEADS][256]
@@ -150,8 +164,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
         const Window own(tokens, words, member, window, lane);
         const int asked = own.question(member) * HEADS;
         float q[HEADS][8], mix[HEADS][8] = {}, largest[HEADS], sum[HEADS] = {}, score[HEADS] = {};  // score: the lane's
+        float keep[HEADS];  // of the position that the lane has
 #pragma unroll
-        for (int h = 0; h < HEADS; h++) load_row(q[h], questions, asked + h, lane), largest[h] = LOWEST;
+        for (int h = 0; h < HEADS; h++) {
+            load_row(q[h], questions, asked + h, lane), largest[h] = LOWEST;
+            keep[h] = kept_share(share_words, own.number, h, lane);
+        }
 
 #pragma unroll 1
         for (int start = 0; start < LENGTH; start += FORWARD_ROWS) {
@@ -181,8 +199,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
                 for (int r = 0; r < FORWARD_ROWS; r++) {
                     const float share = expf(s[r] - largest[h]);
                     sum[h] += share;
+                    const float mixed_in = share * shuffled(keep[h], start + r);
 #pragma unroll
-                    for (int i = 0; i < 8; i++) mix[h][i] += share * u[r][i];
+                    for (int i = 0; i < 8; i++) mix[h][i] += mixed_in * u[r][i];
                 }
             }
         }
@@ -198,10 +217,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
     }
 }
 
-// With d = dloss/dmixed and p = pattern: ds_j = p_j (d . u_j - d . mixed), because mixed is the mean of the u_j;
-// dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j d + ds_j question.
+// With d = dloss/dmixed, p = pattern and k = what dropout makes of it: ds_j = p_j (k_j d . u_j - d . mixed), because mixed
+// is the sum of the p_j k_j u_j; dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j k_j d + ds_j question.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
     const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const unsigned* __restrict__ share_words,
     const float* __restrict__ questions, const float* __restrict__ pattern, const float* __restrict__ mixed,
     const float* __restrict__ slope,      // [member][BATCH][HEADS][256]: dloss/dmixed
     const float*,                         // zeros that d_stream starts from
@@ -215,7 +235,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
     FOR_EVERY_WINDOW {
         const Window own(tokens, words, member, window, lane);
         const int asked = own.question(member) * HEADS;
-        float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {}, mean[HEADS], p[HEADS];  // p: of the position that the lane has
+        float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {}, mean[HEADS];
+        float p[HEADS], keep[HEADS];  // of the position that the lane has
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
             const int head = own.number * HEADS + h;
@@ -224,6 +245,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
             load_row(d[h], slope, head, lane);
             load_row(q[h], questions, asked + h, lane);
             p[h] = lane < LENGTH ? pattern[(size_t)head * LENGTH + lane] : 0;
+            keep[h] = kept_share(share_words, own.number, h, lane);
             mean[h] = dot(d[h], m);
         }
 
@@ -244,7 +266,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
 #pragma unroll
                 for (int h = 0; h < HEADS; h++) {
                     share[r][h] = __shfl_sync(FULL, p[h], start + r);  // 0 beyond the end
-                    d_score[r][h] = share[r][h] * (dot(d[h], u[r]) - mean[h]);
+                    const float factor = shuffled(keep[h], start + r);
+                    d_score[r][h] = share[r][h] * (factor * dot(d[h], u[r]) - mean[h]);
+                    share[r][h] *= factor;
                 }
             }
 #pragma unroll

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Int, UInt32
 
 from headway.kernels.cuda.front import WIDTH
 from headway.kernels.cuda.launch import call
-from headway.kernels.cuda.sizes import Sizes
+from headway.kernels.cuda.sizes import Sizes, dropped
 
 SOURCE = "window.cu"
 MOST_LENGTH = 32
@@ -24,6 +24,14 @@ Mixtures = Float[Array, "member window columns"]
 Pattern = Float[Array, "member window head position"]
 
 
+class Dropout(NamedTuple):
+    """At one place of every window."""
+
+    words: UInt32[Array, "member window 2"]
+    """What its bits are made from; at a rate of 0 anything."""
+    rate: float
+
+
 class Windows(NamedTuple):
     """What the windows of all members consist of."""
 
@@ -33,9 +41,8 @@ class Windows(NamedTuple):
     """Every token at every position; row = position * tokens + token."""
     contexts: Int[Array, "member window time"]
     """The windows, each with the token behind it."""
-    words: UInt32[Array, "member window 2"]
-    """What the embedding's dropout is made from; without dropout anything."""
-    rate: float
+    embedding: Dropout
+    attention: Dropout
     width: int
     """Of the stream before it was filled up: dropout counts by it."""
 
@@ -48,7 +55,7 @@ class Windows(NamedTuple):
     ) -> Sequence[Array]:
         sizes, warps = self.sizes, WARPS[self.sizes.heads]
         own = {"LENGTH": self.contexts.shape[2] - 1, "TOKENS": sizes.tokens, "HEADS": sizes.heads, "WIDTH": self.width}
-        dropout = {"DROPPED": f"{round(self.rate * 2**32)}u", "KEPT": f"{1 / (1 - self.rate):.9f}f"}
+        dropout = dropped(self.embedding.rate) | {f"SHARES_{k}": v for k, v in dropped(self.attention.rate).items()}
         return call(
             SOURCE,
             function,
@@ -65,7 +72,7 @@ def last_rows(windows: Windows) -> Last:
     """What dropout leaves of every window's last token."""
     (last,) = windows.launch(
         "window_last",
-        (windows.stream, windows.contexts, windows.words),
+        (windows.stream, windows.contexts, windows.embedding.words),
         (windows.sizes.array(windows.sizes.batch, WIDTH),),
     )
     return last
@@ -75,7 +82,7 @@ def add_last(windows: Windows, d_stream: Rows, d_last: Last) -> Rows:
     """`d_stream` and what `last_rows` sends back to it."""
     (total,) = windows.launch(
         "window_last_backward",
-        (d_last, windows.contexts, windows.words, d_stream),
+        (d_last, windows.contexts, windows.embedding.words, d_stream),
         (windows.sizes.array(*d_stream.shape[1:]),),
         in_place={3: 0},
     )
@@ -87,7 +94,7 @@ def mix(windows: Windows, questions: Questions) -> tuple[Pattern, Mixtures]:
     sizes, length = windows.sizes, windows.contexts.shape[2] - 1
     pattern, mixed = windows.launch(
         "window_forward",
-        (windows.stream, windows.contexts, windows.words, questions),
+        (windows.stream, windows.contexts, windows.embedding.words, windows.attention.words, questions),
         (sizes.array(sizes.batch, sizes.heads, length), sizes.array(sizes.batch, sizes.heads * WIDTH)),
     )
     return pattern, mixed
@@ -97,7 +104,8 @@ def mix_backward(
     windows: Windows, questions: Questions, pattern: Pattern, mixed: Mixtures, slope: Mixtures
 ) -> tuple[Rows, Questions]:
     """The gradients of the stream's rows and of the questions."""
-    operands = (windows.stream, windows.contexts, windows.words, questions, pattern, mixed, slope)
+    words = windows.embedding.words, windows.attention.words
+    operands = (windows.stream, windows.contexts, *words, questions, pattern, mixed, slope)
     shared = windows.sizes.shared_rows
     start = (jnp.zeros_like(windows.stream), *((jnp.zeros_like(questions),) if shared else ()))
     d_stream, d_questions = windows.launch(

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 from headway.kernels.cpu import attention as fused
 from headway.kernels.cpu import dropped
 from headway.kernels.tables.attention import (
+    Drop,
     Tables,
     dense_heads,
     looked_up_heads,
@@ -29,13 +30,10 @@ Keys = Key[Array, "example site"] | None
 def keys_of(model: Transformer, task: Rows, key: PRNGKeyArray, places: Int[Array, " batch"]) -> Keys:
     """The keys that the simple form would make, example by example and site by site."""
 
-    def sites(key):
-        return jax.random.split(key, 2 * len(model.layers) + 1)
-
     keys = jax.vmap(lambda place: jax.random.fold_in(key, place))(places)
     if model.length != task.length:
         keys = jax.vmap(lambda key: jax.random.split(key, task.horizon))(keys).reshape(-1)
-    return jax.vmap(sites)(keys)
+    return jax.vmap(lambda key: jax.random.split(key, model.sites))(keys)
 
 
 def queries_of(model: Transformer, predicted: int) -> int:
@@ -68,7 +66,8 @@ def enter(
         x, received, pattern = _sparse_heads(model, tokens, queries, keys)
     elif tables is None:
         x = _dropped(model, jax.vmap(model.embed)(tokens), keys, 0)
-        received, pattern = dense_heads(attention, _before(model, model.layers[0], x), queries, coordinates)
+        read, drop = _before(model, model.layers[0], x), _drop(model, keys, 0)
+        received, pattern = dense_heads(attention, read, queries, coordinates, drop)
         x = x[:, -queries:]
     else:
         received, pattern = looked_up_heads(tables, attention, tokens, coordinates)
@@ -103,7 +102,7 @@ def _sparse_heads(model: Transformer, tokens: Int[Array, "example length"], quer
         columns.reshape(*columns.shape[:2], len(matrix), -1)
         for columns, matrix in zip((rows.key, rows.value, rows.query), matrices, strict=True)
     )
-    received, pattern = projected_heads(attention, query, key, value, coordinates)
+    received, pattern = projected_heads(attention, query, key, value, coordinates, _drop(model, keys, 0))
     return rows.stream, received, pattern
 
 
@@ -115,9 +114,8 @@ def leave(
     for number, layer in enumerate(model.layers):
         queries = predicted if number == len(model.layers) - 1 else model.length
         if number > 0:
-            received, pattern = dense_heads(
-                layer.attention, _before(model, layer, x), queries, _coordinates(model, number)
-            )
+            read, drop = _before(model, layer, x), _drop(model, keys, number)
+            received, pattern = dense_heads(layer.attention, read, queries, _coordinates(model, number), drop)
             x = _joined(model, x[:, -queries:], received, keys, 2 * number + 1)
             patterns.append(pattern)
         x = layer.norms[0](x) if model.settings.norm == "post" else x
@@ -144,6 +142,12 @@ def _dropped(model: Transformer, x: Float[Array, "example *shape"], keys: Keys, 
     if keys is None:
         return x
     return jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(x, keys[:, site])
+
+
+def _drop(model: Transformer, keys: Keys, number: int) -> Drop:
+    """What dropout does to the attention of a layer, if it does."""
+    own = keys if model.settings.attention_dropout else None
+    return lambda pattern: _dropped(model, pattern, own, 2 * len(model.layers) + 1 + number)
 
 
 def _before(model: Transformer, layer: Layer, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:

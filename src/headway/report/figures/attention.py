@@ -60,8 +60,7 @@ def draw_attention(
             if place >= len(steps):
                 axes.remove()
                 continue
-            _draw_matrix(axes, blend(matrices[place, layer], head_colours(heads), full))
-            _draw_blocks(axes, blocks)
+            draw_matrix(axes, blend(matrices[place, layer], head_colours(heads), full), blocks)
             axes.set_title(_name_time(float(times[place])))
             lowest = layer == layers - 1 and place >= len(steps) - columns
             axes.set_xlabel("key" if lowest else "", labelpad=7)
@@ -88,8 +87,8 @@ def draw_heads(
     panels = figure.subplots(heads, len(steps), squeeze=False)
     for head, (row, colour) in enumerate(zip(panels, head_colours(heads), strict=True)):
         for shown, (axes, time) in enumerate(zip(row, times, strict=True)):
-            _draw_matrix(axes, blend(matrices[shown, layer, head][None], (colour,), full))
-            _draw_blocks(axes, blocks if head == heads - 1 else None)
+            below = blocks if head == heads - 1 else None
+            draw_matrix(axes, blend(matrices[shown, layer, head][None], (colour,), full), below)
             if head == 0:
                 axes.set_title(_name_time(float(time)))
             if shown == 0:
@@ -107,8 +106,8 @@ def _shown(trajectory: Trajectory, seed: int, steps: Steps) -> tuple[np.ndarray,
     return matrices, trajectory.times("attention")[snapshots]
 
 
-def _draw_matrix(axes: Axes, pixels: np.ndarray) -> None:
-    """Pixels (query, key, 3) on input positions, counted from 1, and the causal edge as a line."""
+def draw_matrix(axes: Axes, pixels: np.ndarray, blocks: Blocks | None = None) -> None:
+    """Pixels (query, key, 3) on input positions, counted from 1, the causal edge as a line, blocks below."""
     queries, keys, _ = pixels.shape
     start = keys - queries + 1
     axes.imshow(pixels, interpolation="nearest", aspect="equal", extent=(0.5, keys + 0.5, keys + 0.5, start - 0.5))
@@ -122,6 +121,7 @@ def _draw_matrix(axes: Axes, pixels: np.ndarray) -> None:
     axes.set_yticks([])
     for spine in axes.spines.values():
         spine.set(visible=True, color=MUTED, linewidth=0.4)
+    _draw_blocks(axes, blocks)
 
 
 def _name_time(time: float) -> str:

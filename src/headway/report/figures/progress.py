@@ -12,7 +12,7 @@ from headway.analysis.seed_stages import boundary_table
 from headway.records import Trajectory
 from headway.report.figures.attention import draw_attention, seed_row
 from headway.report.figures.composites import telling_seed, telling_steps
-from headway.report.figures.curves import draw_excess, draw_kl
+from headway.report.figures.curves import draw_excess, draw_kl, reference_names
 from headway.report.figures.runs import Run
 from headway.report.figures.style import PAGE_WIDTH, new_figure, styled
 
@@ -23,13 +23,18 @@ COLUMNS = 5
 
 @styled
 def figure_progress(run: Run) -> Figure:
-    """Left: cross-entropy minus the truth's, with the rungs' own as dotted lines. Right: KL to the rungs."""
-    _, trajectory = run
-    boundaries = boundary_table(trajectory)
+    """Left: cross-entropy minus the truth's, with the rungs' own as dotted lines. Then KL to the rungs and, where they
+    were trained, to n-gram models.
+    """
+    settings, trajectory = run
+    boundaries, compared = boundary_table(trajectory), "kl_references" in trajectory
     figure = new_figure(PAGE_WIDTH, 2.2)
-    left, right = figure.subplots(1, 2)
+    left, *others = figure.subplots(1, 3 if compared else 2)
     draw_excess(left, trajectory, "rung_excess" in trajectory.facts, boundaries, log_steps=True)
-    draw_kl(right, trajectory, boundaries=boundaries, log_steps=True)
+    draw_kl(others[0], trajectory, boundaries=boundaries, log_steps=True)
+    if compared:
+        names = reference_names(settings.task.references)
+        draw_kl(others[1], trajectory, names, "kl_references", boundaries, log_steps=True)
     return figure
 
 

@@ -1,0 +1,40 @@
+"""The moving picture shows every snapshot of a seed, once, in order, and stops at the last."""
+
+import dataclasses
+import io
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from headway.report.figures.animation import PAUSE, animate
+
+
+def frames(content: bytes) -> list[np.ndarray]:
+    picture = Image.open(io.BytesIO(content))
+    shown = []
+    for number in range(picture.n_frames):
+        picture.seek(number)
+        shown.append(np.asarray(picture.convert("RGB")))
+    assert picture.info["duration"] == PAUSE
+    return shown
+
+
+def test_every_snapshot_is_a_frame_and_no_two_are_alike(staircase):
+    shown = frames(animate(staircase.run(), 3, blocks=staircase.blocks))
+    assert len(shown) == len(staircase.snapshots)
+    assert all((before != after).any() for before, after in pairwise(shown))
+
+
+def test_the_same_run_gives_the_same_bytes_and_another_seed_others(staircase):
+    """Seed 7 has its heads in another order."""
+    assert animate(staircase.run(), 3) == animate(staircase.run(), 3)
+    assert animate(staircase.run(), 3) != animate(staircase.run(), 7)
+
+
+def test_a_record_without_attention_is_refused_by_name(staircase):
+    run = staircase.run()
+    without = {name: values for name, values in run.arrays.items() if name != "attention"}
+    with pytest.raises(ValueError, match="no attention, which the picture needs"):
+        animate(dataclasses.replace(run, arrays=without), 3)
