@@ -49,9 +49,10 @@ def made_model(case: str, settings: ModelSettings | None = None) -> tuple[Traine
     reads = Reads(5 if vectors else VOCAB, 3 if vectors else VOCAB, LENGTH, PREDICTED, not vectors)
     module = transformer(settings, reads.inputs, reads.positions, jax.random.key(0), None, reads.outputs, RELEVANT)
     leaves, structure = jax.tree.flatten(module)
+    size = 0.15 if settings.attention == "linear" else 0.35  # logits of about 1, of which 1e-5 is a fair share
     keys = jax.random.split(jax.random.key(1), len(leaves))
     drawn = [
-        0.5 * jax.random.normal(key, leaf.shape) + (leaf if leaf.ndim == 1 else 0)
+        size * jax.random.normal(key, leaf.shape) + (leaf if leaf.ndim == 1 else 0)
         for key, leaf in zip(keys, leaves, strict=True)
     ]
     module = jax.tree.unflatten(structure, drawn)

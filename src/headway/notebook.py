@@ -17,7 +17,7 @@ from headway.analysis import Stages
 from headway.experiments.experiment import Experiment
 from headway.experiments.outcome import Outcome
 from headway.lookup import answer, needed, readable, require_answers_kept
-from headway.records import Cell, Finding
+from headway.records import Cell, Finding, shortened
 from headway.settings import SettingsError
 from headway.settings.keeping import Keep, keep_of
 from headway.settings.variation import changed, combinations
@@ -119,7 +119,7 @@ class Ran:
     def __repr__(self) -> str:
         runs = ", ".join(f"{name} ({len(record.cell.seeds)} seeds)" for name, record in self.records.items())
         lines = [self.outcome.experiment.title, f"{self.outcome.grid}: {runs}"]
-        return "\n".join([*lines, *map(_verdict, self.findings)])
+        return shortened([*lines, *map(_verdict, self.findings)])
 
 
 def _verdict(finding: Finding) -> str:

@@ -30,6 +30,19 @@ def shortened(lines: Sequence[str]) -> str:
     return "\n".join(cut)
 
 
+def told_apart(value: Any) -> str:
+    """Name(field=value, ...) of a frozen record, with the fields that do not have their defaults."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return repr(value)
+    own = [f"{f.name}={getattr(value, f.name)!r}" for f in dataclasses.fields(value) if not _is_default(value, f)]
+    return f"{type(value).__name__}({', '.join(own)})"
+
+
+def _is_default(value: Any, field: dataclasses.Field) -> bool:
+    usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+    return usual is not dataclasses.MISSING and getattr(value, field.name) == usual
+
+
 def plain(value: Any) -> Any:
     """Frozen records as dictionaries, lists, numbers and words, ready for JSON.
 
@@ -72,7 +85,7 @@ def _opened(value: Any) -> Any:
     return tuple(map(_opened, value)) if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cell:
     """Settings and the seeds to run them with: the unit that is computed, stored and found again."""
 
@@ -102,6 +115,11 @@ class Cell:
         """A name that two cells share exactly if they ask for the same computation."""
         text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    def __repr__(self) -> str:
+        return shortened(
+            [f"Cell({self.identity}, seeds {', '.join(map(str, self.seeds))}):", *repr(self.settings).splitlines()]
+        )
 
     def references(self) -> tuple[Cell, ...]:
         """The cells that this one compares itself with, and that must be done before it."""
@@ -198,7 +216,7 @@ class About:
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """A claim, held against the numbers of every seed."""
 
@@ -238,6 +256,13 @@ class Finding:
             return "not run"
         share = sum(self.holds) / len(self.holds)
         return "holds" if share == 1 else "partly" if share >= 0.5 else "fails"
+
+    def __repr__(self) -> str:
+        ends = "" if self.interval is None else " [{:.3g}, {:.3g}]".format(*self.interval)
+        values = ", ".join(f"{value:.3g}" for value in self.values)
+        lines = [f"{self.claim}: {self.verdict} {self.held}".rstrip(), self.statement, f"Definition: {self.definition}"]
+        lines.append(f"{self.quantity}{ends}: {values}")
+        return shortened([*lines, *([self.detail] if self.detail else [])])
 
 
 def join(parts: Sequence[Trajectory]) -> Trajectory:

@@ -51,5 +51,5 @@ def _translated(value: Any) -> Any:
     if is_foreign(value):
         return as_numpy(value)
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple) and any(map(is_foreign, value)):
-        return type(value)(as_numpy(each) if is_foreign(each) else each for each in value)
+        return as_numpy(value)
     return value
