@@ -20,7 +20,7 @@ class Records(list[Record]):
         self._alike: dict[Hashable, list[Record]] = {}
         self._own: dict[str, Record] = {}
         for record in self:
-            self._alike.setdefault(_run(record.cell), []).append(record)
+            self._alike.setdefault(record.cell.run, []).append(record)
             self._own.setdefault(record.identity, record)
 
     def own(self, cell: Cell) -> Record | None:
@@ -29,7 +29,7 @@ class Records(list[Record]):
 
     def alike(self, cell: Cell) -> list[Record]:
         """Those that differ from the cell at most in seeds and comparisons."""
-        return self._alike.get(_run(cell), [])
+        return self._alike.get(cell.run, [])
 
 
 def answer(
@@ -59,9 +59,9 @@ def needed(cells: Iterable[Cell], stores: Sequence[Store]) -> list[Cell]:
     missing = list(dict.fromkeys(cell for cell in cells if answer(cell, stores, among=among) is None))
     alike: dict[Hashable, list[Cell]] = {}
     for cell in missing:
-        alike.setdefault(_run(cell), []).append(cell)
+        alike.setdefault(cell.run, []).append(cell)
     return [
-        cell for cell in missing if not any(_serves(other, cell, False) for other in alike[_run(cell)] if other != cell)
+        cell for cell in missing if not any(_serves(other, cell, False) for other in alike[cell.run] if other != cell)
     ]
 
 
@@ -82,7 +82,7 @@ def require_answers_kept(cells: Iterable[Cell], missing: Iterable[Cell], stores:
 
 
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:
-    if _run(there) != _run(wanted):
+    if there.run != wanted.run:
         return False
     return loosely or (there.seeds == wanted.seeds and not _comparisons(wanted))
 
@@ -95,13 +95,8 @@ def _comparisons(cell: Cell) -> tuple[Any, ...]:
     return getattr(cell.settings, "references", ())
 
 
-def _run(cell: Cell) -> Hashable:
-    """What it computes, whatever its seeds and whatever it is compared with."""
-    return cell.kind, cell.source, cell.settings.alone() if _comparisons(cell) else cell.settings
-
-
 def readable(stores: Iterable[Store]) -> Records:
-    """Records that can be read; a damaged one answers nothing, and whoever needs it is told when opening it."""
+    """Records that can be read; a damaged one answers nothing, and opening it is an error in words."""
 
     def ignore(_error: StoreError) -> None: ...
 

@@ -123,7 +123,7 @@ class Ran:
 
 
 def _verdict(finding: Finding) -> str:
-    """As in "A1: holds 8/8, step 120 [100, 140]. The rungs are met in order."."""
+    """As in "A1: holds 8/8, step 120 [100, 140]. The rungs are passed in order."."""
     numbers = [value for value in finding.values if math.isfinite(value)]
     ends = "" if finding.interval is None else " [{:.3g}, {:.3g}]".format(*finding.interval)
     measured = f", {finding.quantity} {statistics.median(numbers):.3g}{ends}" if numbers else ""

@@ -54,29 +54,29 @@ def plain(value: Any) -> Any:
         return {f.name: plain(getattr(value, f.name)) for f in told}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
-    return value.told if isinstance(value, Open) else value
+    return value.described if isinstance(value, Open) else value
 
 
 class Open:
-    """Settings as a record tells them, of a kind whose code is not at hand: record.cell.settings.task.states."""
+    """Settings as a record holds them, of a kind whose code is not at hand: record.cell.settings.task.states."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.told = dict(told)
+    def __init__(self, described: Mapping[str, Any]) -> None:
+        self.described = dict(described)
 
     def __getattr__(self, name: str) -> Any:
-        told = self.__dict__.get("told", {})
-        if name not in told:
-            raise AttributeError(f"these settings have no {name!r}; they have {', '.join(told)}.")
-        return _opened(told[name])
+        described = self.__dict__.get("described", {})
+        if name not in described:
+            raise AttributeError(f"these settings have no {name!r}; they have {', '.join(described)}.")
+        return _opened(described[name])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Open) and self.told == other.told
+        return isinstance(other, Open) and self.described == other.described
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.told, sort_keys=True))
+        return hash(json.dumps(self.described, sort_keys=True))
 
     def __repr__(self) -> str:
-        return f"Open({self.told!r})"
+        return f"Open({self.described!r})"
 
 
 def _opened(value: Any) -> Any:
@@ -113,8 +113,13 @@ class Cell:
     @functools.cached_property
     def identity(self) -> str:
         """A name that two cells share exactly if they ask for the same computation."""
-        text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return named_by(self.describe())
+
+    @functools.cached_property
+    def run(self) -> tuple[str, str, Any]:
+        """What it computes, whatever its seeds and whatever it is compared with."""
+        references = getattr(self.settings, "references", ())
+        return self.kind, self.source, self.settings.alone() if references else self.settings
 
     def __repr__(self) -> str:
         return shortened(
@@ -124,6 +129,23 @@ class Cell:
     def references(self) -> tuple[Cell, ...]:
         """The cells that this one compares itself with, and that must be done before it."""
         return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
+
+
+def canonical(data: Any) -> str:
+    """JSON in which equal content is equal text."""
+    return _ENCODER.encode(data)
+
+
+# dumps would set it up anew for each of ten thousand cells.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def named_by(description: Mapping[str, Any], text: str = "") -> str:
+    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings.
+
+    `text` is canonical(description), where that is known.
+    """
+    return f"{description['kind']}-{hashlib.sha256((text or canonical(description)).encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, repr=False)

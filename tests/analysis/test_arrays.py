@@ -18,7 +18,6 @@ VALUES = np.random.default_rng(1).uniform(1, 2, (3, 4))
 ARGUMENTS = {
     "arrival_order": (np.random.default_rng(2).uniform(size=(5, 4)),),
     "at_end": (VALUES,),
-    "bottoms": (TIMES, KL),
     "by_lag": (np.ones((2, 3, 5)) / 5, 3),
     "calibrate": (SIZES[:, :1], VALUES.T),
     "clarity": (TIMES, FALL, KL),

@@ -72,7 +72,7 @@ def test_settings_are_made_or_refused_by_name(record, cases):
             cell = records.Cell(made, (0,))
             described = json.loads(json.dumps(cell.describe()))
             assert kinds.revive_cell(described) == cell
-            assert kinds.named_by(described) == cell.identity
+            assert records.named_by(described) == cell.identity
             assert kinds.summary(cell).startswith("1 seeds; ")
 
     fuzz(cases, arguments(kind), check)

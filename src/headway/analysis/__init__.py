@@ -16,7 +16,7 @@ from headway.analysis.calibration import Calibration, calibrate
 from headway.analysis.clarity import clarity
 from headway.analysis.crossings import at_end, first_at_least, first_at_most, for_good
 from headway.analysis.intervals import OverSeeds, interval_over_seeds, median_in_words, over_seeds
-from headway.analysis.ladder import Visits, bottoms, minima, nearest_rung, visits_in_order
+from headway.analysis.ladder import Visits, minima, nearest_rung, visits_in_order
 from headway.analysis.laws import lines, slopes
 from headway.analysis.ngrams import Ngrams, ngrams
 from headway.analysis.plateaus import stages_from_loss
@@ -46,7 +46,6 @@ __all__ = [
     "arrival_order",
     "as_numpy",
     "at_end",
-    "bottoms",
     "by_lag",
     "calibrate",
     "clarity",

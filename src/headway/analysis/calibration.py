@@ -58,7 +58,7 @@ class Calibration(NamedTuple):
 def calibrate(design: np.ndarray, logs: np.ndarray) -> Calibration | None:
     """The line through the means of `logs` (cell, seed), NaN where a seed has no value, at the rows x of `design`.
 
-    None where the cells do not determine it, or leave no degree of freedom to tell how well it fits.
+    None where the cells do not determine it, or leave no degree of freedom to estimate how well it fits.
     """
     counts = np.sum(np.isfinite(logs), axis=1)
     design, logs, counts = design[counts > 0], logs[counts > 0], counts[counts > 0]

@@ -38,7 +38,7 @@ def interval_over_seeds(
 
     Seeds without a finite value are left out. Where a bootstrap means nothing:
 
-        no value or one        (nan, nan): one seed does not tell how much seeds differ
+        no value or one        (nan, nan): one seed does not show how much seeds differ
         all values equal       (v, v), the statistic of that value
         two different values   the statistic of each: all that two seeds can say
         BCa not defined        the plain percentile interval of the same bootstrap

@@ -68,7 +68,7 @@ def held_since(mass: Array, times: Array, threshold: float = 0.5) -> Array:
 def owners(mass: Array, times: Array, threshold: float = 0.5) -> tuple[Owner | None, ...]:
     """For each block the head that took it first and kept a mass >= threshold to the end, or None.
 
-    Heads that took it at the same time are told apart by their mass at the end. With a threshold above
+    Heads that took it at the same time are ordered by their mass at the end. With a threshold above
     0.5 and disjoint blocks a head owns at most one block; with overlapping blocks it may own several.
     """
     since = held_since(mass, times, threshold)

@@ -42,7 +42,7 @@ class Claim:
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Grid, or "" for all -> why we think it does not hold in every seed: an opinion, shown beside such a verdict."""
     about: Callable[[Any], bool] | None = None
-    """Settings -> whether a run with them is one of those that the judge looks at, where names do not tell it; the
+    """Settings -> whether a run with them is one of those that the judge looks at, where names do not say it; the
     claim is not run before all such runs of a grid are there."""
 
     def __repr__(self) -> str:

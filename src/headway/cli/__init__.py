@@ -45,7 +45,7 @@ An interrupted run goes on where it stopped when the same command is given again
 
 
 class UserError(Exception):
-    """Something to tell the user in one or two sentences, without a traceback."""
+    """A mistake of the user's, in one or two sentences, without a traceback."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:

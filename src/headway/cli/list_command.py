@@ -96,7 +96,7 @@ def _run(description: Mapping[str, Any]) -> bytes:
     task = settings.get("task", {})
     if task.get("references"):
         settings = {**settings, "task": {**task, "references": []}}
-    # Quicker than JSON, and tells 2 from 2.0 as JSON does; it is never read back.
+    # Quicker than JSON, and distinguishes 2 from 2.0 as JSON does; it is never read back.
     return marshal.dumps([description["kind"], source, _in_order(settings)], 2)
 
 

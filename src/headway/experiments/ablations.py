@@ -25,10 +25,10 @@ REMOVED = {
 """Name of a run -> the switches that remove a component."""
 
 NARROW_HEADS = """
-Without the embedding the rungs are still met in order in every seed; what is missing is that the heads part. The stream
-is then only as wide as tokens and positions together, a third of which, a head's share, is less than the number of
-tokens: no head can pass on a whole block by itself, so they go on sharing them. The other removals change nothing in
-kind."""
+Without the embedding the rungs are still passed in order in every seed; what is missing is that the heads specialise.
+The stream is then only as wide as tokens and positions together, a third of which, a head's share, is less than the
+number of tokens: no head can pass on a whole block by itself, so they go on sharing them. The other removals change
+nothing in kind."""
 
 A19 = Claim(
     "A19",

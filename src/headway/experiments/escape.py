@@ -1,4 +1,4 @@
-"""Paper B's toy without repetition: the plateau grows as sqrt(d) T, and how well theory tells its length and end."""
+"""Paper B's toy without repetition: the plateau grows as sqrt(d) T, and how well theory predicts its length and end."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B6 closed form",
-            "The plateau lasts sqrt(pi/2) sqrt(d) T (derived by us from the flow before it saturates).",
+            "The plateau lasts sqrt(pi/2) sqrt(d) T (ours: derived from the flow before it saturates).",
             f"For every d the plateau is within a factor of {AGREES} of that at the largest T, and no larger T is "
             "further off.",
             "plateau relative to the closed form, the furthest off of those at the largest T",

@@ -35,7 +35,7 @@ class Experiment:
     grids: Mapping[str, Mapping[str, Any]]
     """quick, printed, as-run, or quick, paper -> name of a run -> its settings; the page opens with the first run."""
     seeds: Mapping[str, int]
-    """How many seeds each grid uses unless told otherwise."""
+    """How many seeds each grid uses unless another number is given."""
     claims: tuple[Claim, ...] = ()
     figures: Callable[[Results], Mapping[str, Figure]] | None = field(default=None, compare=False)
     """The one that shows most first; it is asked only when all runs of a grid are there."""

@@ -1,4 +1,4 @@
-"""Cells that were measured, held back and foretold from the rest: how often the interval holds their plateaus."""
+"""Cells that were measured, held back and predicted from the rest: how often the interval holds their plateaus."""
 
 from __future__ import annotations
 

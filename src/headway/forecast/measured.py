@@ -67,7 +67,7 @@ class Measured:
             return ""
         return (
             f"{lost} of {whole} plateaus in the records never ended, or were over at the first look, and are left out: "
-            "where they would be, the truth is further off than told."
+            "where they would be, the truth is further off than predicted."
         )
 
     def column(self, name: str) -> np.ndarray:

@@ -30,7 +30,7 @@ class Given:
         return _known.get(self)
 
     def use(self) -> Any:
-        """The function; an error where only a record told of it."""
+        """The function; an error where it is known from a record only."""
         found = self.value
         if found is None:
             raise SettingsError(

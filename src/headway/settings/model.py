@@ -93,7 +93,7 @@ class ModelSettings:
         return stream // self.heads if self.head_width is None else self.head_width
 
     def stream(self, tokens: int, length: int) -> int:
-        """Width E of the residual stream for a dictionary and a context of these sizes."""
+        """Width E of the residual stream for a vocabulary and a context of these sizes."""
         appended = self._appended(length)
         return tokens + appended if self.embedding == "one-hot" else self.width
 
@@ -105,7 +105,7 @@ class ModelSettings:
         return 0 if extra is None else extra(length)
 
     def check(self, tokens: int, length: int) -> None:
-        """Refuse switches that do not fit each other for this dictionary and context."""
+        """Refuse switches that do not fit each other for this vocabulary and context."""
         stream = self.stream(tokens, length)
         if (self.output or self.keys) and self.head_width is None:
             below, above = stream - stream % self.heads, stream + (-stream) % self.heads

@@ -98,7 +98,7 @@ class TrainingSettings:
                 self.optimiser.isidentifier(),
                 f"training.optimiser is {self.optimiser!r}, but it must be the name of an optimiser, such as adamw.",
             )
-            # Whoever only reads settings need not have optax; whoever computes is told before anything is trained.
+            # Whoever only reads settings need not have optax; whoever computes gets an error before training.
             if "optax" in sys.modules:
                 names = importlib.import_module("headway.training.optimiser_names")
                 names.require_known(self.optimiser, dict(self.arguments))

@@ -43,15 +43,13 @@ def changed(settings: Any, values: Mapping[str, Any]) -> Any:
     for name in own:
         kind_of(settings, name)  # A whole group is no setting.
     try:
-        return replace(
-            settings, **own, **{name: replace(getattr(settings, name), **each) for name, each in groups.items()}
-        )
-    except SettingsError as error:
-        raise SettingsError(f"with {in_words(values)}: {error}") from None
-    except (TypeError, AttributeError):
+        return settings.changed(**groups) if groups else replace(settings, **own)
+    except (SettingsError, TypeError, AttributeError) as error:
         for name in values:
             kind_of(settings, name)
-        raise
+        if not isinstance(error, SettingsError):
+            raise
+        raise SettingsError(f"with {in_words(values)}: {error}") from None
 
 
 def kind_of(settings: Any, name: str) -> Any:

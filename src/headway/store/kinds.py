@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -11,8 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from headway import registry
-from headway.records import Cell, Open, plain
-from headway.store.files import canonical
+from headway.records import Cell, Open, canonical, plain
 from headway.store.older import upgraded
 
 MANY = 4096
@@ -49,16 +47,8 @@ def _settings(kind: str, told: str, source: str) -> Any:
     return registry.settings_of(kind, json.loads(told) if source else upgraded(json.loads(told)), source)
 
 
-def named_by(description: Mapping[str, Any], text: str = "") -> str:
-    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings.
-
-    `text` is canonical(description), where that is known.
-    """
-    return f"{description['kind']}-{hashlib.sha256((text or canonical(description)).encode()).hexdigest()[:16]}"
-
-
 def summary(cell: Cell) -> str:
-    """What a reader needs to tell cells apart: the seeds, and the settings that are not the default."""
+    """What a reader needs to distinguish cells: the seeds, and the settings that are not the default."""
     standard = registry.usual(cell.kind)
     if isinstance(cell.settings, Open) or standard is None:
         return f"{len(cell.seeds)} seeds; {_told(plain(cell.settings))}"

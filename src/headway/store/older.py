@@ -48,7 +48,7 @@ def _renamed(group: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
 
 
 def _of_plateau(training: Mapping[str, Any]) -> dict[str, Any]:
-    """Training that went on until a plateau had ended said in one group how it trained and when it was measured."""
+    """Training that went on until a plateau had ended had in one group how it trained and when it was measured."""
     own = {name: value for name, value in training.items() if name not in ("every", "growth")}
     looks = {name: training[name] for name in ("every", "growth") if name in training}
     evaluation = {"points": 120, "also": [], "snapshots": 24, "losses": "mean", **looks}

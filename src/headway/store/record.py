@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from headway import registry
-from headway.records import Cell, Trajectory, shortened
+from headway.records import Cell, Trajectory, canonical, named_by, shortened
 from headway.store import arrays, files
 from headway.store.coarse import is_known, widen
 from headway.store.errors import MOVE, OTHER, StoreError
 from headway.store.files import Stamp
-from headway.store.kinds import checked_identity, named_by, revive_cell, summary
+from headway.store.kinds import checked_identity, revive_cell, summary
 
 FORMAT = "headway record"
 VERSION = 1
@@ -166,7 +166,7 @@ def read_record(folder: Path) -> Record:
     """Check a folder's `record.json` and that its files are there in full length; read no array yet."""
     content = _content(folder)
     try:
-        known = {"cell": files.canonical(content["cell"])} if "cell" in content else {}
+        known = {"cell": canonical(content["cell"])} if "cell" in content else {}
         content = files.unseal(content, known)
         record = Record(
             path=folder,
@@ -196,7 +196,7 @@ def glance(root: Path, identity: str) -> Mapping[str, Any]:
         if content["identity"] != identity:
             raise StoreError(folder, f"this is the record of another cell, {content['identity']}", MOVE, "foreign")
         cell = content["cell"]
-        _require_named(cell, files.canonical(cell), identity)
+        _require_named(cell, canonical(cell), identity)
         if not isinstance(cell["settings"], dict):
             raise ValueError("its settings are not a set of named values")
         _require_files(folder, content["files"])

@@ -32,7 +32,7 @@ class Resumed:
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What the record's provenance will say besides."""
     warning: str | None = None
-    """Said when earlier work could not be read and was set aside."""
+    """Reported when earlier work could not be read and was set aside."""
 
 
 class Work:

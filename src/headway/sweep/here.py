@@ -36,7 +36,7 @@ MOST_SELDOM = 30.0
 SHORTEST, LONGEST = 0.1, 2.0
 """Seconds between two looks at what another process works on."""
 _said: set[str] = set()
-"""Why some training is slower than it could be: told once, not for every cell."""
+"""Why some training is slower than it could be: reported once, not for every cell."""
 
 
 def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None, keep: Keep = NOTHING) -> None:

@@ -4,7 +4,7 @@ FILE is an order as `bundle.encode` writes it. `--only 3` takes one bundle of it
 fourth first, so that several workers with one order begin at different ends and share the rest by the cells' locks.
 
 It leaves with 0 when everything it was asked for is done, 1 when some cell failed (its note says why), 2 when the store
-cannot be used, and 75 when it was told to stop and saved what it had: the same command then goes on.
+cannot be used, and 75 when it had to stop and saved what it had: the same command then goes on.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = bundles[options.start :] + bundles[: options.start]
         return work(chosen if options.only is None else [bundles[options.only]], Store(options.store), watch)
     except KeyboardInterrupt:
-        watch.note("told to stop; what was measured is saved")
+        watch.note("asked to stop; what was measured is saved")
         return AGAIN
     except StoreError as error:
         watch.note(str(error))

@@ -173,7 +173,7 @@ def plateau_settings(task: Task, threshold: float) -> Settings[Task]:
 
 
 def usual_settings(task: type) -> Settings | None:
-    """The settings that runs of a task have unless told otherwise; None where the task itself needs telling."""
+    """The settings that runs of a task have by default; None where the task itself has settings without a default."""
     if hasattr(task, "usual"):
         return task.usual()  # ty: ignore[call-non-callable]
     try:

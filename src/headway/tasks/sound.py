@@ -1,4 +1,4 @@
-"""A task tried out on a few examples before it is trained: a mistake in a user's file is said in words, at once."""
+"""A task tried out on a few examples before it is trained: a mistake in a user's file is an error in words, at once."""
 
 from __future__ import annotations
 

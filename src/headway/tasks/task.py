@@ -36,6 +36,14 @@ and where it knows the mean over all examples in closed form, nothing has to be 
                                    taken of, is that of the test that counts
     expected_distances(parameters) mean distance to every rung, (rung,)
     expected_rung_losses()         the same loss of every rung, (rung,)
+    levels                         losses between its plateaus: the steps at which they are met, not rounded, become
+                                   the fact `boundaries`
+
+Rarely needed:
+
+    samples(key, count)            many examples at once, stacked, where they are not drawn one by one
+    facts()                        numbers that do not change along a run, by name
+    world_of_seed(seed)            instead of `world`: in NumPy, from the seed itself, outside of the program
 
 A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
 function above gets it first: sample(world, key), ladder(world, example), parameters(world, key), ...
@@ -114,6 +122,10 @@ class Functions(NamedTuple):
     """(world, parameters) -> (rung,), or None."""
     expected_rung_losses: Any = None
     """(world) -> (rung,), or None."""
+    samples: Any = None
+    """(world, key, count) -> stacked examples."""
+    facts: Any = None
+    """(world) -> name -> number, or None."""
 
 
 def name_of(task: Any) -> str:
@@ -198,7 +210,7 @@ def progress_of(task: Any) -> str:
 
 def functions_of(task: Any) -> Functions:
     """The task's functions, each of (world, ...)."""
-    drawn = hasattr(task, "world")
+    drawn = hasattr(task, "world") or hasattr(task, "world_of_seed")
 
     def of_world(function: Callable | None) -> Any:
         if function is None or drawn:
@@ -209,7 +221,21 @@ def functions_of(task: Any) -> Functions:
     usual = _cross_entropy if has_tokens(task) else _squared_error
     filled: dict[str, Any] = {name: of_world(function) for name, function in own.items()}
     filled["loss"] = filled["loss"] or (lambda _world, outputs, example: usual(outputs, example))
-    return Functions(world=task.world if drawn else lambda _key: (), **filled)
+    if filled["samples"] is None and filled["sample"] is not None:
+        filled["samples"] = functools.partial(_one_by_one, filled["sample"])
+    return Functions(world=_world(task), **filled)
+
+
+def _world(task: Any) -> Callable[[PRNGKeyArray], Any]:
+    if hasattr(task, "world"):
+        return task.world
+    # Only for shapes: a member is given its own.
+    return (lambda _key: task.world_of_seed(0)) if hasattr(task, "world_of_seed") else lambda _key: ()
+
+
+def _one_by_one(sample: Callable, world: Any, key: PRNGKeyArray, count: int) -> Any:
+    """A smaller set from the same key is the beginning of a larger one."""
+    return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
 
 
 def _cross_entropy(outputs: Array, example: Example) -> Float[Array, ""]:
@@ -258,7 +284,7 @@ def tests_of(task: Any) -> dict[str, Any]:
 
 
 def about_task(task: Any) -> About:
-    """The task in words: its own, or what can be said of any."""
+    """The task in words: its own, or what fits any."""
     if hasattr(task, "about"):
         return task.about()
     words = name_of(task).replace("-", " ")

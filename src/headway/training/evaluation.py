@@ -87,7 +87,7 @@ class Evaluator(NamedTuple):
 
     @property
     def rows_kept(self) -> bool:
-        """Whether test rows and what is said of them are kept: where nothing needs each example's own attention."""
+        """Whether test rows and their references are kept: where nothing needs each example's own attention."""
         functions = functions_of(self.task)
         return self.read is not None and functions.measures is None and len(tests_of(self.task)) == 1
 
@@ -185,11 +185,13 @@ class Evaluator(NamedTuple):
         that its logits are infinite. `kl_stageless_NAME` is the same for the task's comparisons.
         """
         functions = functions_of(task)
+        told = {} if functions.facts is None else functions.facts(data.world)
+        own = {name: jnp.asarray(each) for name, each in told.items()}
         if functions.expected_rung_losses is not None:
             losses = jnp.asarray(functions.expected_rung_losses(data.world))
-            return {"rung_loss": losses, "rung_excess": losses - losses[-1]}
-        if functions.ladder is None:
-            return {}
+            return {"rung_loss": losses, "rung_excess": losses - losses[-1], **own}
+        if functions.ladder is None or functions.expected_loss is not None:
+            return own
         rungs = len(task.rungs)
         tested = next(iter(tests_of(task).values()))
 
@@ -204,7 +206,7 @@ class Evaluator(NamedTuple):
         certainty, agreement, normaliser = (means.pop(name) for name in ("certainty", "agreement", "normaliser"))
         grid = _confidence(normaliser.dtype)
         nearest = jnp.min(certainty - grid[:, None] * agreement + normaliser[:, None], axis=0)
-        found = {**means, "kl_stageless": nearest[:rungs]}
+        found = {**means, "kl_stageless": nearest[:rungs], **own}
         rest = nearest[rungs + self.models :]
         for name, count in self._comparison_sizes(task):
             found[f"kl_stageless_{name}"], rest = rest[:count], rest[count:]

@@ -51,13 +51,14 @@ class Footprint:
 def footprint(settings: Settings, capacity: int) -> Footprint:
     """What a member takes; `capacity` rows hold its training set. Nothing is computed."""
     own = shape_of(settings.task)
-    # What the references say of the tests is not there yet: only their weights could tell.
+    # What the references say of the tests is not there yet: only their weights could give it.
     said = len(settings.references) * settings.training.test_samples * own.predicted * own.outputs
     alone = settings.alone().thawed()
     with precision(alone):
         rows = rows_of_batch(alone, capacity)
         posed = problem(alone, capacity, form(alone, capacity, 1))
-        resident = _resident(posed, numbers(alone))
+        world = settings.task.world_of_seed(0) if hasattr(settings.task, "world_of_seed") else ()
+        resident = _resident(posed, numbers(alone), world)
     return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None)
 
 
@@ -76,11 +77,11 @@ def room() -> int | None:
     return int(SHARES["cpu"] * min(limits)) if limits else None
 
 
-def _resident(posed: Problem, own: PyTree) -> int:
-    def begin(seed: Any, own: PyTree) -> PyTree:
-        member = Member(seed, own, ())
+def _resident(posed: Problem, own: PyTree, world: PyTree) -> int:
+    def begin(seed: Any, own: PyTree, world: PyTree) -> PyTree:
+        member = Member(seed, own, (), world)
         model, data = posed.begin(member)
         return model, posed.optimiser(member).init(model), data
 
-    made = jax.eval_shape(begin, jnp.uint32(0), jax.tree.map(jnp.asarray, own))
+    made = jax.eval_shape(begin, jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)))
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(made))

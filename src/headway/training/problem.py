@@ -176,13 +176,12 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         return with_numbers(settings.task, member.numbers.task)
 
     def sample_set(member: Member, world: Any, key: PRNGKeyArray, count: int) -> PyTree:
-        """`count` examples; a smaller set from the same key is the beginning of a larger one."""
-        sample = functions_of(task_of(member)).sample
-        return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
+        return functions_of(task_of(member)).samples(world, key, count)
 
     def begin(member: Member):
         task = task_of(member)
-        world = functions_of(task).world(key_of(member.seed, FEATURES))
+        outside = hasattr(task, "world_of_seed")
+        world = member.world if outside else functions_of(task).world(key_of(member.seed, FEATURES))
         finite = training.data == "finite"
         examples = sample_set(member, world, key_of(member.seed, TRAINING_SET), capacity) if finite else ()
         test = said = None
@@ -201,6 +200,9 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         if training.data == "fresh":
             examples = sample_set(member, data.world, jax.random.fold_in(key, step), batch)
             return _Drawn(data.world, examples), jnp.ones(batch, bool)
+        if has_own_model(settings.task) and batch == capacity:
+            # The whole set at every step: its order does not matter, and would cost as much as the step.
+            return _Drawn(data.world, data.training), jnp.arange(capacity) < member.numbers.samples
         places, real = epoch_batch(key, step, member.numbers.samples, capacity, batch)
         return _Drawn(data.world, jax.tree.map(lambda leaf: leaf[places], data.training)), real
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headway.records import About, Trajectory
 from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array
 from headway.report.colours import UNIFORM_COLOUR, full_strength, head_colours, rung_colours
-from headway.report.page.flow_payload import feature_task, features_of, plateaus_of, portrait_of
+from headway.report.page.flow_payload import feature_task, features_of, portrait_of
 from headway.report.page.packing import pack_curves, pack_levels, plain_json
-from headway.report.page.views import RunView
+
+if TYPE_CHECKING:
+    from headway.report.page.views import RunView
 
 MOST_PICTURES = 2_000_000
 """Bytes that the attention matrices of a run may take; of more, evenly spaced times are kept."""
@@ -158,7 +160,7 @@ def _levels(about: About, settings: Any, trajectory: Trajectory, progress: str) 
     if fact is not None and fact.ndim == 2:
         return plain_json(np.median(np.asarray(fact, float), axis=0))
     if progress == "loss" and "boundaries" in trajectory.facts and features_of(settings):
-        return plateaus_of(settings)
+        return list(settings.plateaus)
     return []
 
 
