@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from headway.claims.claim import Claim, Results
-    from headway.records import Finding, shortened
+    from headway.records import Finding
 
 
 class ExperimentError(ValueError):
@@ -41,6 +41,8 @@ class Experiment:
     """The one that shows most first; it is asked only when all runs of a grid are there."""
 
     def __repr__(self) -> str:
+        from headway.records import shortened  # late: help does not wait for NumPy
+
         grids = [f"  {grid}, {self.seeds[grid]} seeds: {', '.join(runs)}" for grid, runs in self.grids.items()]
         return shortened(
             [f"Experiment: {self.title}", *grids, f"  claims: {', '.join(each.name for each in self.claims)}"]

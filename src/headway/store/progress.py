@@ -193,7 +193,7 @@ def set_aside(folder: Path) -> Path:
 
 def _write_models(path: Path, weights: Mapping[str, np.ndarray] | None) -> Stamp:
     if weights is None:
-        raise ValueError(f"{path.name} is said to be saved, but no checkpoint names it.")
+        raise ValueError(f"{path.name} counts as saved, but no checkpoint names it.")
     return files.write(path, arrays.encode(weights))
 
 
