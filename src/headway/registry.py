@@ -34,9 +34,15 @@ TASKS = {
     "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
     "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
     "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
+    "minimal-induction": "headway.tasks.minimal_induction:MinimalInduction",
+    "sub-n-grams": "headway.tasks.sub_n_grams:SubNGrams",
+    "sub-n-grams-simple": "headway.tasks.sub_n_grams_simple:SimpleSubNGrams",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {
+    "k-gram-points": Computed(
+        "headway.tasks.k_gram_points:KGramPointSettings", "headway.laboratory.k_gram_points:k_gram_points"
+    ),
     "construction": Computed(
         "headway.tasks.construction:ConstructionSettings", "headway.laboratory.hand_made:hand_made"
     ),
