@@ -93,6 +93,20 @@ def is_trained(kind: str) -> bool:
     return kind not in COMPUTED
 
 
+OF_RECORD = {
+    "steps": "headway.trained:steps",
+    "model": "headway.trained:model",
+    "at": "headway.trained:at",
+    "to_frame": "headway.export.frame:to_frame",
+}
+"""What a record offers whose code lies nearer to the accelerator than the record does."""
+
+
+def of_record(name: str) -> Any:
+    """That function, of a record and more."""
+    return _load(OF_RECORD[name])
+
+
 def compute(cells: Sequence[Cell]) -> list[Trajectory]:
     """What cells of a kind that is computed in one go come to, which share their shape."""
     kind = COMPUTED[cells[0].kind]

@@ -22,9 +22,14 @@ from headway.settings import (
 )
 from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.in_context_chain import InContextChain
+from headway.tasks.k_gram_points import KGramPointSettings
+from headway.tasks.minimal_induction import MinimalInduction
 from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
+from headway.tasks.sub_n_grams import SubNGrams
+from headway.tasks.sub_n_grams_simple import SimpleSubNGrams
 from headway.tasks.toy import Toy
 
 SEEDS = 2
@@ -116,7 +121,24 @@ def small_recall(settings: Settings) -> Settings:
     return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting, evaluation=SELDOM)
 
 
+def small_points(settings: KGramPointSettings) -> KGramPointSettings:
+    return replace(settings, lengths=(4, 8), samples=16)
+
+
+def small_chains(settings: Settings) -> Settings:
+    """In-context chains and n-grams of eight tokens."""
+    return small_of_any(settings.changed(task={"length": 8}))
+
+
+def small_of_any(settings: Settings) -> Settings:
+    """Too few steps to find anything."""
+    waiting = {"batch": 4, "steps": 20, "test_samples": 8}
+    return settings.changed(training=waiting, evaluation={"every": 10, "growth": 0.0, "snapshots": 2})
+
+
 SMALL: dict[type, Callable[..., Any]] = {
+    KGramPointSettings: small_points,
+    **dict.fromkeys((InContextChain, MinimalInduction, SubNGrams, SimpleSubNGrams), small_chains),
     SingleLocation: small_location,
     Recall: small_recall,
     Chain: small,
@@ -132,7 +154,9 @@ SMALL: dict[type, Callable[..., Any]] = {
 
 
 def made_small(settings: Any) -> Any:
-    return SMALL[type(settings.task if isinstance(settings, Settings) else settings)](settings)
+    if isinstance(settings, Settings):
+        return SMALL.get(type(settings.task), small_of_any)(settings)
+    return SMALL[type(settings)](settings)
 
 
 MINIMAL = small(presets.minimal_quick())

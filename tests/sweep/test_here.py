@@ -94,7 +94,7 @@ def test_two_cells_in_one_program_are_what_each_is_on_its_own(store, undisturbed
 def test_sets_smaller_than_the_batch_have_programs_of_their_own_and_larger_ones_share(store, monkeypatch):
     """With room for the largest of a program; batches of 8."""
     programs = []
-    monkeypatch.setattr(here, "_run_group", lambda cells, capacity, *_: programs.append((cells, capacity)) or ())
+    monkeypatch.setattr(here, "_run_group", lambda bundle, *_: programs.append((bundle.cells, bundle.capacity)) or ())
     small, middle, large = (Cell(changed(TINY, training={"samples": samples}), SEEDS) for samples in (5, 11, 20))
     run_cells([middle, small, large], store)
     assert sorted(programs, key=lambda program: program[1]) == [((small,), 5), ((middle, large), 20)]
