@@ -178,11 +178,9 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     options, unknown = parsed if some else (parsed, [])
     if options.seeds is not None and options.seeds < 1:
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
-    optimiser = getattr(getattr(options.settings, "training", None), "optimiser", "")
-    if isinstance(optimiser, str) and optimiser not in ("", *OWN_OPTIMISERS):
-        from headway.training.optimiser_names import require_known  # late: it needs optax
-
-        require_known(optimiser, dict(options.settings.training.arguments))
+    training = getattr(options.settings, "training", None)
+    if training is not None and training.optimiser not in OWN_OPTIMISERS:
+        training.require_known_optimiser()
     context, usual = (getattr(getattr(each, "task", None), "context", None) for each in (options.settings, settings))
     # Where the heads look is read by the lags of all blocks, which a window may not hold.
     if context != usual:
