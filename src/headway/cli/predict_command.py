@@ -12,6 +12,7 @@ import tyro
 
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
+from headway.cli.parsing import parse
 from headway.forecast.question import Asked
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Options(Asked):
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway predict", description=USAGE)
+    options = parse(Options, arguments, prog="headway predict", description=USAGE)
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
