@@ -83,7 +83,7 @@ eigenvectors in nearly all, while drops that are close together stay so."""
 _SCATTER = """
 From a random start the times of the drops scatter by a factor of about two (`headway predict --model
 linear-attention`), so that a plateau may be shorter than the one before. Tested: from a balanced start all seeds hold,
-with a power of -2.00; a smaller random start changes nothing, because it stretches all times alike."""
+with a power of -2.00; a smaller random start changes little, because it stretches all times alike."""
 _DWELL = f"The loss stays within {NEAR:g} of it for at least {CLEAR:.0%} of the time until it leaves"
 Z2 = Claim(
     "Z2",
