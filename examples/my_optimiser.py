@@ -2,7 +2,7 @@
 
     headway run examples/my_optimiser.py
 
-Muon steps along the nearest orthogonal matrix to its momentum. It acts on matrices; heads are stacked, so it is told
+Muon steps along the nearest orthogonal matrix to its momentum. It acts on matrices; heads are stacked, so it is given
 which axes make one.
 """
 

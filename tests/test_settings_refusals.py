@@ -139,7 +139,7 @@ def test_a_limit_that_is_not_allowed_itself_is_refused(unchecked, record, settin
         ("ModelSettings", "embedding", '"learned" or "one-hot"'),
         ("ModelSettings", "norm", '"none" or "pre" or "post"'),
         ("TrainingSettings", "schedule", '"constant" or "plateau" or "plateau-step" or "cosine"'),
-        ("TrainingSettings", "data", '"finite" or "fresh"'),
+        ("TrainingSettings", "data", '"finite" or "fresh" or "exact"'),
         ("TrainingSettings", "dropout", '"always" or "first-of-epoch"'),
         ("TrainingSettings", "precision", '"float32" or "tf32" or "bfloat16" or "float64"'),
     ],

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from headway.tasks.recall import Recall
     from headway.tasks.run import Settings
     from headway.tasks.single_location import SingleLocation
-    from headway.tasks.task import Example
+    from headway.tasks.task import Answer, Example
 
 __all__ = [
+    "Answer",
     "Chain",
     "Claim",
     "Evaluation",
@@ -64,6 +65,7 @@ __all__ = [
 __version__ = "0.2.0"
 
 _HOME = {
+    "Answer": "tasks.task",
     "Chain": "tasks.chain",
     "Claim": "claims.claim",
     "Evaluation": "settings:EvaluationSettings",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+from headway import registry
 from headway.records import Cell
+from headway.settings import SettingsError
+from headway.settings.keeping import ALL, Keep
 from headway.store import Record, Store, StoreError
 
 
@@ -17,7 +20,7 @@ class Records(list[Record]):
         self._alike: dict[Hashable, list[Record]] = {}
         self._own: dict[str, Record] = {}
         for record in self:
-            self._alike.setdefault(_run(record.cell), []).append(record)
+            self._alike.setdefault(record.cell.run, []).append(record)
             self._own.setdefault(record.identity, record)
 
     def own(self, cell: Cell) -> Record | None:
@@ -26,7 +29,7 @@ class Records(list[Record]):
 
     def alike(self, cell: Cell) -> list[Record]:
         """Those that differ from the cell at most in seeds and comparisons."""
-        return self._alike.get(_run(cell), [])
+        return self._alike.get(cell.run, [])
 
 
 def answer(
@@ -56,14 +59,30 @@ def needed(cells: Iterable[Cell], stores: Sequence[Store]) -> list[Cell]:
     missing = list(dict.fromkeys(cell for cell in cells if answer(cell, stores, among=among) is None))
     alike: dict[Hashable, list[Cell]] = {}
     for cell in missing:
-        alike.setdefault(_run(cell), []).append(cell)
+        alike.setdefault(cell.run, []).append(cell)
     return [
-        cell for cell in missing if not any(_serves(other, cell, False) for other in alike[_run(cell)] if other != cell)
+        cell for cell in missing if not any(_serves(other, cell, False) for other in alike[cell.run] if other != cell)
     ]
 
 
+def require_answers_kept(cells: Iterable[Cell], missing: Iterable[Cell], stores: Sequence[Store], keep: Keep) -> None:
+    """Refuse to pass a record for one that keeps models if it was made without them: it is never written again."""
+    if not keep:
+        return
+    absent = set(missing)
+    for cell in cells:
+        record = None if cell in absent or not registry.is_trained(cell.kind) else answer(cell, stores)
+        had = None if record is None else record.provenance.get("keep_weights")
+        if record is not None and had not in (keep.word, ALL):
+            raise SettingsError(
+                f"{record.path} is there already and keeps {f'models by {had!r}' if had else 'only its last model'}, "
+                f"not by {keep.word!r}; records are never written again. Choose another folder (--into, into=): the "
+                "same settings give the same numbers there. Or move that record away."
+            )
+
+
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:
-    if _run(there) != _run(wanted):
+    if there.run != wanted.run:
         return False
     return loosely or (there.seeds == wanted.seeds and not _comparisons(wanted))
 
@@ -76,13 +95,8 @@ def _comparisons(cell: Cell) -> tuple[Any, ...]:
     return getattr(cell.settings, "references", ())
 
 
-def _run(cell: Cell) -> Hashable:
-    """What it computes, whatever its seeds and whatever it is compared with."""
-    return cell.kind, cell.source, cell.settings.alone() if _comparisons(cell) else cell.settings
-
-
 def readable(stores: Iterable[Store]) -> Records:
-    """Records that can be read; a damaged one answers nothing, and whoever needs it is told when opening it."""
+    """Records that can be read; a damaged one answers nothing, and opening it is an error in words."""
 
     def ignore(_error: StoreError) -> None: ...
 

@@ -111,7 +111,7 @@ SADDLE = {"initialisation": "uniform", "scale": 1e-9}
 """Of the minimal model: queries in [-1e-9, 1e-9] and values zero, as its runs with fresh data began."""
 
 FEW_SEEDS = {"quick": 4, "printed": 10, "as-run": 10}
-"""How many seeds each grid uses unless told otherwise."""
+"""How many seeds each grid uses unless another number is given."""
 MORE_SEEDS = {**FEW_SEEDS, "quick": 8}
 
 Bases = dict[str, Callable[[], Settings]]

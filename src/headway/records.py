@@ -8,7 +8,7 @@ import hashlib
 import json
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -16,6 +16,31 @@ import numpy as np
 
 Verdict = Literal["holds", "partly", "fails", "not run"]
 Made = TypeVar("Made")
+
+
+MOST_LINES, MOST_SIGNS = 10, 110
+"""Of what a notebook shows of an object."""
+
+
+def shortened(lines: Sequence[str]) -> str:
+    """At most ten lines of at most 110 signs; what is left out is counted or dotted."""
+    cut = [line if len(line) <= MOST_SIGNS else f"{line[: MOST_SIGNS - 4]} ..." for line in lines]
+    if len(cut) > MOST_LINES:
+        cut = [*cut[: MOST_LINES - 1], f"... and {len(cut) - MOST_LINES + 1} more"]
+    return "\n".join(cut)
+
+
+def told_apart(value: Any) -> str:
+    """Name(field=value, ...) of a frozen record, with the fields that do not have their defaults."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return repr(value)
+    own = [f"{f.name}={getattr(value, f.name)!r}" for f in dataclasses.fields(value) if not _is_default(value, f)]
+    return f"{type(value).__name__}({', '.join(own)})"
+
+
+def _is_default(value: Any, field: dataclasses.Field) -> bool:
+    usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+    return usual is not dataclasses.MISSING and getattr(value, field.name) == usual
 
 
 def plain(value: Any) -> Any:
@@ -29,29 +54,29 @@ def plain(value: Any) -> Any:
         return {f.name: plain(getattr(value, f.name)) for f in told}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
-    return value.told if isinstance(value, Open) else value
+    return value.described if isinstance(value, Open) else value
 
 
 class Open:
-    """Settings as a record tells them, of a kind whose code is not at hand: record.cell.settings.task.states."""
+    """Settings as a record holds them, of a kind whose code is not at hand: record.cell.settings.task.states."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.told = dict(told)
+    def __init__(self, described: Mapping[str, Any]) -> None:
+        self.described = dict(described)
 
     def __getattr__(self, name: str) -> Any:
-        told = self.__dict__.get("told", {})
-        if name not in told:
-            raise AttributeError(f"these settings have no {name!r}; they have {', '.join(told)}.")
-        return _opened(told[name])
+        described = self.__dict__.get("described", {})
+        if name not in described:
+            raise AttributeError(f"these settings have no {name!r}; they have {', '.join(described)}.")
+        return _opened(described[name])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Open) and self.told == other.told
+        return isinstance(other, Open) and self.described == other.described
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.told, sort_keys=True))
+        return hash(json.dumps(self.described, sort_keys=True))
 
     def __repr__(self) -> str:
-        return f"Open({self.told!r})"
+        return f"Open({self.described!r})"
 
 
 def _opened(value: Any) -> Any:
@@ -60,7 +85,7 @@ def _opened(value: Any) -> Any:
     return tuple(map(_opened, value)) if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cell:
     """Settings and the seeds to run them with: the unit that is computed, stored and found again."""
 
@@ -88,15 +113,42 @@ class Cell:
     @functools.cached_property
     def identity(self) -> str:
         """A name that two cells share exactly if they ask for the same computation."""
-        text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return named_by(self.describe())
+
+    @functools.cached_property
+    def run(self) -> tuple[str, str, Any]:
+        """What it computes, whatever its seeds and whatever it is compared with."""
+        references = getattr(self.settings, "references", ())
+        return self.kind, self.source, self.settings.alone() if references else self.settings
+
+    def __repr__(self) -> str:
+        return shortened(
+            [f"Cell({self.identity}, seeds {', '.join(map(str, self.seeds))}):", *repr(self.settings).splitlines()]
+        )
 
     def references(self) -> tuple[Cell, ...]:
         """The cells that this one compares itself with, and that must be done before it."""
         return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
 
 
-@dataclass(frozen=True)
+def canonical(data: Any) -> str:
+    """JSON in which equal content is equal text."""
+    return _ENCODER.encode(data)
+
+
+# dumps would set it up anew for each of ten thousand cells.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def named_by(description: Mapping[str, Any], text: str = "") -> str:
+    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings.
+
+    `text` is canonical(description), where that is known.
+    """
+    return f"{description['kind']}-{hashlib.sha256((text or canonical(description)).encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, repr=False)
 class Trajectory:
     """What was measured along a run: arrays of shape (seed, time, ...) on named clocks.
 
@@ -136,8 +188,24 @@ class Trajectory:
             raise KeyError(f"no array {name!r} in this trajectory; it has {', '.join(sorted(self.arrays))}.")
         return self.arrays[name]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self.arrays
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the arrays, as of a dictionary."""
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __repr__(self) -> str:
+        lines = [f"Trajectory of {len(self.seeds)} seeds; arrays (seed, time, ...) by name:"]
+        for clock, ticks in self.clocks.items():
+            own = [f"{name} {values.shape}" for name, values in self.arrays.items() if self.clock_of[name] == clock]
+            span = f"{len(ticks)} times, {ticks[0]:g} to {ticks[-1]:g}" if len(ticks) else "no times"
+            lines.append(f"  {clock} ({span}): {', '.join(own) or 'none'}")
+        lines += [f"  facts: {', '.join(self.facts)}"] if self.facts else []
+        return shortened(lines)
 
     def times(self, name: str) -> np.ndarray:
         """The times of the array `name`."""
@@ -170,7 +238,7 @@ class About:
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """A claim, held against the numbers of every seed."""
 
@@ -210,6 +278,13 @@ class Finding:
             return "not run"
         share = sum(self.holds) / len(self.holds)
         return "holds" if share == 1 else "partly" if share >= 0.5 else "fails"
+
+    def __repr__(self) -> str:
+        ends = "" if self.interval is None else " [{:.3g}, {:.3g}]".format(*self.interval)
+        values = ", ".join(f"{value:.3g}" for value in self.values)
+        lines = [f"{self.claim}: {self.verdict} {self.held}".rstrip(), self.statement, f"Definition: {self.definition}"]
+        lines.append(f"{self.quantity}{ends}: {values}")
+        return shortened([*lines, *([self.detail] if self.detail else [])])
 
 
 def join(parts: Sequence[Trajectory]) -> Trajectory:
@@ -306,6 +381,9 @@ def _revive(kind: Any, data: Any, where: str) -> Any:
     if origin is Literal and any(data == word and type(data) is type(word) for word in arguments):
         return data
     if kind is type(None) and data is None:
+        return data
+    # What an optimiser's own arguments are is its own matter; a record holds numbers and words.
+    if kind is Any and isinstance(data, (bool, int, float, str)):
         return data
     # An int is a good value for a float setting, a bool is not a good value for a number.
     if kind in (bool, int, float, str) and (type(data) is kind or (kind is float and type(data) is int)):

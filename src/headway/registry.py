@@ -30,10 +30,20 @@ TASKS = {
     "markov": "headway.tasks.chain:Chain",
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
+    "toy": "headway.tasks.toy:Toy",
     "moving-window": "headway.tasks.moving_window:MovingWindow",
+    "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
+    "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
+    "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
+    "minimal-induction": "headway.tasks.minimal_induction:MinimalInduction",
+    "sub-n-grams": "headway.tasks.sub_n_grams:SubNGrams",
+    "sub-n-grams-simple": "headway.tasks.sub_n_grams_simple:SimpleSubNGrams",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {
+    "k-gram-points": Computed(
+        "headway.tasks.k_gram_points:KGramPointSettings", "headway.laboratory.k_gram_points:k_gram_points"
+    ),
     "construction": Computed(
         "headway.tasks.construction:ConstructionSettings", "headway.laboratory.hand_made:hand_made"
     ),
@@ -41,10 +51,14 @@ COMPUTED = {
     "regression": Computed("headway.settings:RegressionSettings", "headway.laboratory.regression:regression"),
     "portrait": Computed("headway.settings:PortraitSettings", "headway.laboratory.portrait:portrait"),
     "stage-times": Computed("headway.settings:StageTimesSettings", "headway.laboratory.stage_times:stage_times"),
-    "toy": Computed(
-        "headway.settings:ToySettings", "headway.laboratory.toy:toy_runs", "headway.laboratory.toy:shape_of"
+    "toy-flow": Computed(
+        "headway.settings:ToyFlowSettings",
+        "headway.laboratory.toy_flow:toy_flows",
+        "headway.laboratory.toy_flow:shape_of",
     ),
 }
+MEASURED = {"telemetry": "headway.telemetry.settings:TelemetrySettings"}
+"""Trained by somebody else's program, and only measured by ours."""
 _added: dict[str, type] = {}
 """Users' tasks by name, of the files that were loaded."""
 _files: dict[str, None] = {}
@@ -58,7 +72,7 @@ def names() -> tuple[str, ...]:
 
 def add(task: type, name: str) -> None:
     """A user's task: from now on its cells can be trained, and come back from disk as its own settings."""
-    if name in COMPUTED or (name in TASKS and _load(TASKS[name]) is not task):
+    if name in COMPUTED or name in MEASURED or (name in TASKS and _load(TASKS[name]) is not task):
         raise SettingsError(f"the task {task.__name__} is called {name!r}, as one of Headway's. Give it another NAME.")
     if name not in TASKS:
         _added[name] = task
@@ -79,6 +93,20 @@ def is_trained(kind: str) -> bool:
     return kind not in COMPUTED
 
 
+OF_RECORD = {
+    "steps": "headway.trained:steps",
+    "model": "headway.trained:model",
+    "at": "headway.trained:at",
+    "to_frame": "headway.export.frame:to_frame",
+}
+"""What a record offers whose code lies nearer to the accelerator than the record does."""
+
+
+def of_record(name: str) -> Any:
+    """That function, of a record and more."""
+    return _load(OF_RECORD[name])
+
+
 def compute(cells: Sequence[Cell]) -> list[Trajectory]:
     """What cells of a kind that is computed in one go come to, which share their shape."""
     kind = COMPUTED[cells[0].kind]
@@ -97,9 +125,11 @@ def shape(cell: Cell) -> Any:
 
 
 def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
-    """Settings from their description; of a user's task whose code is another, or is not here, as they are told."""
+    """Settings from their description; of a user's task whose code is another, or is not here, as they are written."""
     if kind in COMPUTED:
         return revive(_load(COMPUTED[kind].settings), told)
+    if kind in MEASURED:
+        return revive(_load(MEASURED[kind]), told)
     task = _task(kind)
     if task is None or _source(task) != source:
         return Open(told)
@@ -109,7 +139,9 @@ def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
     groups = {"task": task, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
     if told.keys() != groups.keys():
         raise ValueError(f"its settings are {sorted(told)}, not {sorted(groups)}: made by another version of Headway.")
-    parts: dict[str, Any] = {name: _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()}
+    parts: dict[str, Any] = {
+        name: None if told[name] is None else _group(cls, marshal.dumps(told[name])) for name, cls in groups.items()
+    }
     return Settings(**parts)
 
 
@@ -120,9 +152,11 @@ def _group(cls: type, told: bytes) -> Any:
 
 
 def usual(kind: str) -> Any | None:
-    """The settings that a kind of run has unless told otherwise; None where nothing says."""
+    """The settings that a kind of run has by default; None where nothing says."""
     if kind in COMPUTED:
         return _load(COMPUTED[kind].settings)()
+    if kind in MEASURED:
+        return _load(MEASURED[kind])()
     task = _task(kind)
     if task is None:
         return None

@@ -83,7 +83,7 @@ def test_a_skipped_rung_is_named_and_the_boundary_joins_its_neighbours():
 
 
 def test_a_rung_is_met_where_the_model_comes_nearest_to_it_though_a_higher_one_is_nearer_all_along():
-    """f_{1:1} is too sure of itself: KL to it bottoms at 0.8 while KL to f_{1:2} is already lower."""
+    """f_{1:1} is overconfident: KL to it reaches its minimum at 0.8 while KL to f_{1:2} is already lower."""
     kl = climb(climb_at(20, 330, 575))
     kl[:, 1] += 1.5
     assert (np.argmin(kl, axis=1) != 1).all()

@@ -97,7 +97,7 @@ def folder_of(runs: Path, which: str) -> Path:
 
 def resettled(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """Other settings under a seal, a name and a folder that fit them."""
-    named = importlib.import_module("headway.store.kinds").named_by
+    named = importlib.import_module("headway.records").named_by
 
     def edit(content: dict[str, Any]) -> None:
         change(content["cell"])

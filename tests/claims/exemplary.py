@@ -77,8 +77,8 @@ def halves(even: float, odd: float) -> np.ndarray:
 
 
 def combinations(order: Sequence[int], steps: Sequence[int] = (10, 60, 300)) -> np.ndarray:
-    """KL to every combination of three blocks over TIMES, for a seed that takes them in, in this order, and bottoms
-    at the combinations on its way at these steps; it comes nowhere near the others: (time, combination)."""
+    """KL to every combination of three blocks over TIMES, for a seed that takes them in, in this order, and is
+    nearest to the combinations on its way at these steps; it comes nowhere near the others: (time, combination)."""
     kl = np.full((len(TIMES), 8), 5.0)
     known = 0
     for block, step in zip(order, steps, strict=True):

@@ -16,7 +16,7 @@ def shown_by(*stories):
     return compete_then_cooperate(A4_MINIMAL, (SETTINGS, trajectory))
 
 
-def test_heads_that_crowd_on_one_block_and_then_part_compete_and_then_cooperate():
+def test_heads_that_share_one_block_and_then_specialise_compete_and_then_cooperate():
     found = shown_by({0: None, 10: TOGETHER, 160: APART})
     assert found.verdict == "holds"
     assert found.values == (1,), "all on one block is an index of 1, one head a block of 0"

@@ -57,11 +57,11 @@ def test_blocks_that_arrive_one_by_one_in_any_order_are_incremental(order):
 def test_the_order_of_the_rungs_is_told_and_does_not_count():
     found = overlapping(subsets=combinations((1, 2, 3)), kl=bottoming_at(60, 10, 300))
     assert found.verdict == "holds"
-    assert found.detail.endswith("The rungs are met in order (A1) in 0 of 1 seeds.")
+    assert found.detail.endswith("The rungs are passed in order (A1) in 0 of 1 seeds.")
 
 
 def only(combination: int, step: int, nearest: float = 0.01, truth: int = 300) -> np.ndarray:
-    """KL to one partial predictor bottoms at a step, to the truth at another; the others are far."""
+    """KL to one partial predictor reaches its minimum at a step, to the truth at another; the others are far."""
     kl = np.full((len(lowest_at(0)), 8), 5.0)
     kl[:, combination] = lowest_at(step) - 0.01 + nearest
     kl[:, 7] = lowest_at(truth)

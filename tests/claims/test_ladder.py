@@ -12,7 +12,7 @@ from headway.experiments.ladder import A1, A1_NEARER, A2
 STEPS = st.sampled_from([int(step) for step in TIMES])
 
 
-def test_seeds_whose_bottoms_come_one_after_the_other_meet_the_rungs_in_order():
+def test_seeds_whose_minima_come_one_after_the_other_pass_the_rungs_in_order():
     trajectory = made_trajectory(kl=[bottoming_at(10, 40, 160), bottoming_at(5, 60, 2000), bottoming_at(20, 60, 160)])
     found = meets_rungs_in_order(A1, (made_settings(), trajectory))
     assert found.verdict == "holds"
@@ -21,12 +21,12 @@ def test_seeds_whose_bottoms_come_one_after_the_other_meet_the_rungs_in_order():
 
 
 @given(st.lists(STEPS, min_size=3, max_size=3))
-def test_the_rungs_are_met_in_order_exactly_if_the_steps_of_the_bottoms_increase(steps):
+def test_the_rungs_are_passed_in_order_exactly_if_the_steps_of_the_minima_increase(steps):
     found = meets_rungs_in_order(A1, (made_settings(), made_trajectory(kl=[bottoming_at(*steps)])))
     assert found.holds == (steps[0] < steps[1] < steps[2],)
 
 
-def test_the_measured_ratio_is_that_of_the_two_nearest_bottoms():
+def test_the_measured_ratio_is_that_of_the_two_nearest_minima():
     found = meets_rungs_in_order(A1, (made_settings(), made_trajectory(kl=[bottoming_at(10, 40, 100)])))
     assert found.values == pytest.approx((100 / 40,))
     backwards = meets_rungs_in_order(A1, (made_settings(), made_trajectory(kl=[bottoming_at(100, 40, 2000)])))

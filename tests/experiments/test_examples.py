@@ -42,7 +42,8 @@ def test_the_example_of_a_claim_reads_what_is_in_results(tmp_path):
 @pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if blocks(text)])
 def test_the_code_of_a_section_works_as_it_stands(section, tmp_path):
     """Each section is a program of its own, and makes what its title says."""
-    made = {"A task": "experiment", "An optimiser": "mine", "A positional encoding": "model", "A claim": "claim"}
+    made = {"A task": "experiment", "A model of a task's own": "experiment"}
+    made |= {"An optimiser": "mine", "A positional encoding": "model", "A claim": "claim"}
     (tmp_path / "mine.py").write_text("\n".join([*blocks(SECTIONS[section]), f"print(type({made[section]}).__name__)"]))
     command, environment = [sys.executable, "mine.py"], Shell(tmp_path, tmp_path).environment
     ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
@@ -54,10 +55,11 @@ def test_every_recipe_has_code():
     assert len([name for name, text in SECTIONS.items() if blocks(text)]) >= 4
 
 
-def test_the_task_of_the_documentation_is_one_that_can_be_trained(tmp_path):
-    (tmp_path / "my_task.py").write_text(blocks(SECTIONS["A task"])[0])
+@pytest.mark.parametrize(("section", "name"), [("A task", "copy-"), ("A model of a task's own", "last-position-")])
+def test_the_task_of_the_documentation_is_one_that_can_be_trained(section, name, tmp_path):
+    (tmp_path / "my_task.py").write_text(blocks(SECTIONS[section])[0])
     shell = Shell(Path(tmp_path), tmp_path / "compiled")
     ended = shell.call("run", "my_task.py", "--no-page", "--seeds", "1", *SMALL)
     assert ended.returncode == 0, ended.stderr
     [record] = headway.store.Store(tmp_path / "runs").records()
-    assert record.identity.startswith("copy-")
+    assert record.identity.startswith(name)

@@ -20,7 +20,7 @@ MIDDLE = Question("transformer", dimension=32, length=128)
 RECALL = Question("recall", vocab=64, pairs=16)
 
 
-def foretold(question, runs):
+def predicted(question, runs):
     return answer(question, cells(question, runs), ("made",))
 
 
@@ -42,7 +42,7 @@ def exact():
     ],
 )
 def test_a_law_that_was_put_in_is_found(exact, question, task):
-    told = foretold(question, exact[question.model])
+    told = predicted(question, exact[question.model])
     assert told.steps == pytest.approx(true_steps(question.model, task), rel=0.005)
     assert told.low <= told.steps <= told.high <= 1.02 * told.low
     assert (told.source, told.seeds, told.folders, told.warnings) == ("law", 4, ("made",), ())
@@ -52,25 +52,25 @@ def test_a_law_that_was_put_in_is_found(exact, question, task):
 
 
 def test_with_repetition_across_samples_the_end_is_where_all_runs_got_to(exact):
-    told = foretold(replace(MIDDLE, repeated=0.2), exact["transformer"])
+    told = predicted(replace(MIDDLE, repeated=0.2), exact["transformer"])
     assert told.ends == "the loss is at most 0.4"
-    assert foretold(MIDDLE, exact["transformer"]).ends == "the loss is at most 0.1"
+    assert predicted(MIDDLE, exact["transformer"]).ends == "the loss is at most 0.1"
     assert told.published is None
 
 
 def test_recall_may_be_asked_until_pairs_are_matched(exact):
-    plain, half = (foretold(replace(RECALL, accuracy=end), exact["recall"]) for end in (None, 0.5))
+    plain, half = (predicted(replace(RECALL, accuracy=end), exact["recall"]) for end in (None, 0.5))
     assert plain.ends == "5 % of the answers are right" and half.ends == "50 % of the answers are right"
     assert half.steps == pytest.approx(1.1 * plain.steps, rel=0.01), "so were they made"
     assert plain.published and half.published is None
-    assert foretold(replace(RECALL, accuracy=0.05), exact["recall"]).published == plain.published
+    assert predicted(replace(RECALL, accuracy=0.05), exact["recall"]).published == plain.published
 
 
 def test_the_published_law_stands_beside(exact):
-    told = foretold(replace(MIDDLE, copies=2.0), exact["transformer"])
+    told = predicted(replace(MIDDLE, copies=2.0), exact["transformer"])
     assert told.published == pytest.approx(0.76 * 32**1.29 * 128**0.8 / 2**0.8)
     assert told.published_law == "0.76 d^1.29 T^0.80 B^-0.80"
-    assert foretold(RECALL, exact["recall"]).published == pytest.approx(0.55 * 64**0.79 * 16**2.25)
+    assert predicted(RECALL, exact["recall"]).published == pytest.approx(0.55 * 64**0.79 * 16**2.25)
 
 
 @pytest.mark.parametrize("model", list(POWERS))
@@ -92,31 +92,31 @@ def test_held_out_cells_fall_inside_as_often_as_noise_allows(model):
 
 def test_far_away_the_interval_is_wider_and_a_warning_says_why():
     runs = made_law("transformer")
-    near, far = foretold(MIDDLE, runs), foretold(replace(MIDDLE, length=4096, dimension=512), runs)
+    near, far = predicted(MIDDLE, runs), predicted(replace(MIDDLE, length=4096, dimension=512), runs)
     assert far.high / far.low > 1.1 * near.high / near.low
     assert [warning.split(" was")[0] for warning in far.warnings] == ["d = 512", "T = 4096"]
     assert "16 to 128" in far.warnings[0] and "32 to 256" in far.warnings[1]
     # Each of the two was measured, but their largest values not together.
-    assert foretold(replace(MIDDLE, length=256, dimension=128), runs).warnings == (
+    assert predicted(replace(MIDDLE, length=256, dimension=128), runs).warnings == (
         "No such combination of sizes was measured: an extrapolation.",
     )
 
 
 def test_another_learning_rate_is_an_assumption_unless_it_was_measured():
     runs = made_law("transformer")
-    base, assumed = foretold(MIDDLE, runs), foretold(replace(MIDDLE, learning_rate=2e-4), runs)
+    base, assumed = predicted(MIDDLE, runs), predicted(replace(MIDDLE, learning_rate=2e-4), runs)
     assert (assumed.steps, assumed.high) == (pytest.approx(base.steps / 2), pytest.approx(base.high / 2))
     assert "is an assumption" in assumed.warnings[0] and base.warnings == ()
     faster = [(settings.changed(training={"learning_rate": 2e-4}), trajectory) for settings, trajectory in runs]
-    measured = foretold(replace(MIDDLE, learning_rate=2e-4), [*runs, *faster])
+    measured = predicted(replace(MIDDLE, learning_rate=2e-4), [*runs, *faster])
     assert (measured.steps, measured.warnings) == (pytest.approx(base.steps), ())
 
 
 def test_runs_that_were_trained_otherwise_make_no_law_together_with_the_others(exact):
     some = exact["transformer"]
     other = [(settings.changed(model={"initialisation": "xavier"}), trajectory) for settings, trajectory in some[:4]]
-    told = foretold(MIDDLE, [*other, *some])
-    assert told.steps == foretold(MIDDLE, some).steps
+    told = predicted(MIDDLE, [*other, *some])
+    assert told.steps == predicted(MIDDLE, some).steps
     assert "fan-in start" in told.basis and "4 runs that were trained otherwise are left out" in told.basis
 
 
@@ -124,7 +124,7 @@ def test_plateaus_that_never_ended_are_left_out_and_told():
     runs = made_law("transformer")
     for _, trajectory in runs[5:7]:
         trajectory.arrays["loss"][:2] = 0.5
-    told = foretold(MIDDLE, runs)
+    told = predicted(MIDDLE, runs)
     assert told.warnings[0].startswith("4 of 60 plateaus in the records never ended")
 
 
@@ -132,20 +132,20 @@ def test_nothing_measured_is_an_error_that_says_what_to_run():
     with pytest.raises(
         NotMeasured, match=r"no record of transformer in made.*headway run transformer-law --grid paper"
     ):
-        foretold(MIDDLE, made_law("recall"))
+        predicted(MIDDLE, made_law("recall"))
     with pytest.raises(NotMeasured, match=r"0.55 N_tokens\^0.79 N_pairs\^2.25: 7,\d\d\d steps"):
-        foretold(RECALL, [])
+        predicted(RECALL, [])
 
 
 def test_a_size_that_never_changed_must_be_asked_for_as_it_is():
     plain = [run for run in made_law("transformer") if run[0].task.copies == 1]
     with pytest.raises(NotMeasured, match=r"copies is 4, but it is 1 in every record.*headway run transformer-law"):
-        foretold(replace(MIDDLE, copies=4.0), plain)
+        predicted(replace(MIDDLE, copies=4.0), plain)
 
 
 def test_too_few_cells_are_no_law():
     with pytest.raises(NotMeasured, match="2 of 2 cells in made have a plateau that ended: too few"):
-        foretold(replace(MIDDLE, length=32), [run for run in made_law("transformer") if run[0].task.length == 32][:2])
+        predicted(replace(MIDDLE, length=32), [run for run in made_law("transformer") if run[0].task.length == 32][:2])
 
 
 def test_concentration_is_how_much_more_often_two_samples_agree():

@@ -1,4 +1,4 @@
-"""The toy: theory foretells what was measured, and what it cannot know it says."""
+"""The toy: theory predicts what was measured, and what it cannot know it says."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def runs():
     return {model: runs_of(model, RESULTS) for model in ("toy", "transformer", "recall")}
 
 
-def foretold(question, runs):
+def predicted(question, runs):
     return answer(question, cells(question, runs["toy"]), ("results",))
 
 
@@ -58,14 +58,14 @@ def test_held_out_plateaus_of_transformers_fall_inside_as_far_as_they_were_measu
 def test_descent_itself_takes_as_long_as_was_told(runs):
     """Sizes and a rate that no record has: gradient descent, run here, ends inside the interval."""
     question = Question("toy", dimension=20, length=300, copies=3, repeated=0.0, learning_rate=0.5)
-    told = foretold(question, runs)
+    told = predicted(question, runs)
     _, (ended,) = simulate.by_descent([toy(20, 300, 3)], np.zeros(0), rate=0.5, threshold=0.1, tail=1.0, longest=10.0)
     assert told.low <= ended / 0.5 <= told.high < told.low + 2
     assert (told.source, told.warnings) == ("theory", ())
 
 
 def test_half_the_rate_takes_twice_the_steps(runs):
-    told, slow = foretold(QUESTION, runs), foretold(replace(QUESTION, learning_rate=0.5), runs)
+    told, slow = predicted(QUESTION, runs), predicted(replace(QUESTION, learning_rate=0.5), runs)
     # Descent lags behind the flow by a few steps, at every rate.
     assert slow.steps == pytest.approx(2 * told.steps, abs=6)
     assert slow.closed_form == pytest.approx(2 * told.closed_form)
@@ -74,7 +74,7 @@ def test_half_the_rate_takes_twice_the_steps(runs):
 
 def test_with_logits_copies_help_by_their_root_and_with_the_gap_by_themselves(runs):
     def gain(trained):
-        one, four = (foretold(replace(QUESTION, trained=trained, copies=b), runs).steps for b in (1.0, 4.0))
+        one, four = (predicted(replace(QUESTION, trained=trained, copies=b), runs).steps for b in (1.0, 4.0))
         return one / four
 
     assert gain("logits") == pytest.approx(2, rel=0.01)
@@ -82,16 +82,16 @@ def test_with_logits_copies_help_by_their_root_and_with_the_gap_by_themselves(ru
 
 
 def test_a_training_set_makes_runs_differ(runs):
-    told = foretold(Question("toy", dimension=16, length=64, samples=256), runs)
+    told = predicted(Question("toy", dimension=16, length=64, samples=256), runs)
     assert 1.1 < told.high / told.low < 1.4
     assert (told.cells, told.seeds) == (27, 8)
 
 
 def test_both_published_laws_are_told_where_they_apply(runs):
-    assert foretold(QUESTION, runs).published == pytest.approx(1.51 * 64**0.49 * 1024**0.99)
+    assert predicted(QUESTION, runs).published == pytest.approx(1.51 * 64**0.49 * 1024**0.99)
     size = 8 * 1024 / math.sqrt(0.01 * 64 + 0.81)
-    assert foretold(replace(QUESTION, repeated=0.1), runs).published == pytest.approx(2.15 * size**1.02)
-    assert foretold(replace(QUESTION, repeated=0.1, copies=2.0), runs).published is None
+    assert predicted(replace(QUESTION, repeated=0.1), runs).published == pytest.approx(2.15 * size**1.02)
+    assert predicted(replace(QUESTION, repeated=0.1, copies=2.0), runs).published is None
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_both_published_laws_are_told_where_they_apply(runs):
     ],
 )
 def test_what_was_not_measured_is_warned_of(runs, change, words):
-    assert re.match(words, foretold(replace(QUESTION, **change), runs).warnings[0])
+    assert re.match(words, predicted(replace(QUESTION, **change), runs).warnings[0])
 
 
 def test_steps_that_cannot_follow_the_flow_are_refused(runs):
     with pytest.raises(NotMeasured, match="Ask for a smaller learning rate"):
-        foretold(Question("toy", dimension=16, length=64, learning_rate=1e3), runs)
+        predicted(Question("toy", dimension=16, length=64, learning_rate=1e3), runs)
 
 
 def test_without_records_theory_is_told_without_an_interval(tmp_path):
@@ -124,7 +124,7 @@ def test_without_records_theory_is_told_without_an_interval(tmp_path):
 def test_a_notebook_asks_the_same(runs, monkeypatch):
     monkeypatch.chdir(ROOT)
     told = headway.predict("toy", dimension=64, length=1024, folders=["results", "nowhere"])
-    assert told == foretold(QUESTION, runs)
+    assert told == predicted(QUESTION, runs)
     with pytest.raises(SettingsError, match=r"nothing called 'dimenson'.*dimension"):
         headway.predict("toy", dimenson=64)
 
@@ -133,7 +133,7 @@ def test_the_command_prints_the_forecast(runs, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     asked = ["predict", "--dimension", "64", "--length", "1024", "--from", "results"]
     main(asked)
-    said, told = capsys.readouterr().out, foretold(QUESTION, runs)
+    said, told = capsys.readouterr().out, predicted(QUESTION, runs)
     for words in (told.asked, f"{told.steps:,.0f} steps", f"{told.low:,.0f} to {told.high:,.0f}", told.basis):
         assert words in said
     main([*asked, "--json"])

@@ -12,10 +12,11 @@ from tests.fuzz.fuzzing import fuzz, in_many_cases, is_a_message, values
 RECORDS = {
     **dict.fromkeys(("ModelSettings", "TrainingSettings", "EvaluationSettings"), "settings"),
     **dict.fromkeys(("FlowSettings", "RegressionSettings", "PortraitSettings"), "settings"),
-    **dict.fromkeys(("StageTimesSettings", "ToySettings"), "settings"),
+    **dict.fromkeys(("StageTimesSettings", "ToyFlowSettings"), "settings"),
     "Chain": "tasks.chain",
     "SingleLocation": "tasks.single_location",
     "Recall": "tasks.recall",
+    "Toy": "tasks.toy",
     "ConstructionSettings": "tasks.construction",
     "Settings": "tasks.run",
 }
@@ -72,7 +73,7 @@ def test_settings_are_made_or_refused_by_name(record, cases):
             cell = records.Cell(made, (0,))
             described = json.loads(json.dumps(cell.describe()))
             assert kinds.revive_cell(described) == cell
-            assert kinds.named_by(described) == cell.identity
+            assert records.named_by(described) == cell.identity
             assert kinds.summary(cell).startswith("1 seeds; ")
 
     fuzz(cases, arguments(kind), check)

@@ -74,7 +74,10 @@ def score(attention: Attention, positions: str, number: int, past: list[np.ndarr
         key = key @ np.asarray(attention.key)[number]
     if positions == "rotary":
         query, key = turned(query, newest), turned(key, place)
-    found = query @ key / (math.sqrt(len(query)) if attention.scaled else 1)
+    found = query @ key
+    if positions == "relative-keys":
+        found += query @ np.asarray(attention.codes)[number, newest - place]
+    found /= math.sqrt(len(query)) if attention.scaled else 1
     if positions == "relative":
         found += np.asarray(attention.bias)[number, newest - place]
     if positions == "alibi":

@@ -36,6 +36,8 @@ AT_THE_SCORES = [
         {"positions": "rotary", "heads": 2, "embedding": "one-hot", "output": False, "norm": "none", "mlp": 0},
         {"positions": "relative", "heads": 2, "layers": 2, "keys": False, "residual": False, "mlp": 5},
         {"positions": "relative", "heads": 1, "embedding": "one-hot", "scaled_scores": False, "mlp": 0},
+        {"positions": "relative-keys", "heads": 2, "layers": 2, "norm": "pre", "mlp": 0},
+        {"positions": "relative-keys", "heads": 2, "keys": False, "scaled_scores": False, "mlp": 5},
         {"positions": "alibi", "heads": 2, "layers": 2, "mlp": 0, "readout": False},
         {"positions": "alibi", "heads": 2, "keys": False, "output": False, "norm": "none", "mlp": 5},
     )

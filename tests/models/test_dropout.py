@@ -1,5 +1,6 @@
 """Dropout's cheap random bits are random enough."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import jax
@@ -9,7 +10,9 @@ import pytest
 from scipy import stats
 from tests.models.switches import LENGTH, stirred
 
+import headway.models.attention
 import headway.models.transformer
+from headway.kernels.tables import form as tables
 from headway.models.dropout import dropout
 from headway.settings import ModelSettings
 
@@ -154,3 +157,24 @@ def test_dropout_acts_in_a_model_only_with_a_key_and_a_rate():
     first, second, again = (noisy(tokens, LENGTH, jax.random.key(seed)) for seed in (0, 1, 0))
     assert np.abs(first - wanted).max() > 0.01 and np.abs(first - second).max() > 0.01
     np.testing.assert_array_equal(first, again)
+
+
+def test_codes_of_distances_are_dropped_with_the_attention_and_the_tables_leave_that_to_the_simple_form():
+    """With all attention on codes alone, a code that falls changes what every query makes of its distance."""
+    settings = ModelSettings(width=8, mlp=0, heads=2, positions="relative-keys", dropout=0.5, attention_dropout=True)
+    model, seen = stirred(settings), []
+    original = headway.models.attention.Attention.pattern
+
+    def recorded(attention, x, queries):
+        seen.append(np.asarray(attention.codes))
+        return original(attention, x, queries)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(headway.models.attention.Attention, "pattern", recorded)
+        model.read(jnp.zeros(LENGTH, int), LENGTH, jax.random.key(0))
+        model.read(jnp.zeros(LENGTH, int), LENGTH)
+    dropped, whole = seen
+    fell = dropped == 0
+    assert 0 < fell.sum() < fell.size
+    np.testing.assert_allclose(dropped[~fell], 2 * whole[~fell], rtol=1e-6)
+    assert not tables.serves(settings) and tables.serves(replace(settings, attention_dropout=False))

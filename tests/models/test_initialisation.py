@@ -229,3 +229,16 @@ def test_only_the_embedding_tells_a_table_of_symbols_from_a_linear_map(start, va
     assert np.var(model.embedding) == pytest.approx(variance, rel=0.05)
     assert np.var(model.readout) == pytest.approx(1 / 128, rel=0.05)
     assert np.var(model.layers[0].attention.query) == pytest.approx(1 / 128, rel=0.05)
+
+
+def test_the_gpt_2_start_has_one_deviation_but_for_what_is_added_to_the_stream():
+    """0.02 everywhere and 0.02 / sqrt(2 layers) for the output matrices, so that the stream's variance stays."""
+    settings = ModelSettings(width=60, layers=3, mlp=64, positions="relative-keys", initialisation="gpt-2")
+    model = transformer(settings, 60, 100, jax.random.key(0))
+    for layer in model.layers:
+        attention = layer.attention
+        for matrix in (attention.query, attention.key, attention.value, attention.codes, layer.mlp.inner):
+            assert np.std(matrix) == pytest.approx(0.02, rel=0.06)
+        for matrix in (attention.output, layer.mlp.outer):
+            assert np.std(matrix) == pytest.approx(0.02 / np.sqrt(6), rel=0.06)
+    assert np.std(model.embedding) == pytest.approx(0.02, rel=0.06)

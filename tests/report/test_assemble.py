@@ -19,6 +19,8 @@ from headway.report.assemble import (
     put_together,
     views_of,
 )
+from headway.report.page.payload import payload
+from headway.report.page.run_payload import run_payload
 from headway.store import Record, Store
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
@@ -39,8 +41,23 @@ def recall(tmp_path: Path) -> Record:
 
 
 def test_a_run_is_on_the_page_once_by_its_first_name(chain, recall):
-    views = views_of([Shown("a", chain), Shown("b", recall), Shown("c", chain)])
-    assert [view.label for view in views] == ["a", "b"]
+    views, without_room = views_of([Shown("a", chain), Shown("b", recall), Shown("c", chain)])
+    assert [view.label for view in views] == ["a", "b"] and without_room == []
+
+
+def test_a_run_that_cannot_be_drawn_is_handed_over_and_the_others_are_packed_once(chain, recall, monkeypatch):
+    packed = []
+
+    def pack(view):
+        packed.append(view.label)
+        return run_payload(view) if view.label == "a" else 1 / 0
+
+    monkeypatch.setattr("headway.report.page.run_payload.run_payload", pack)
+    unfit = []
+    shown = [Shown("a", chain), Shown("b", recall)]
+    report = put_together("t", "", shown, unfit=lambda record, error: unfit.append((record, type(error))))
+    assert len(payload(report)["runs"]) == 1 and packed == ["a", "b"]
+    assert unfit == [(recall, ZeroDivisionError)]
 
 
 def test_what_there_is_no_room_for_is_named(chain, recall, monkeypatch):

@@ -6,9 +6,9 @@ from dataclasses import field, make_dataclass, replace
 import pytest
 
 from headway import registry
-from headway.records import Cell, Open
+from headway.records import Cell, Open, named_by
 from headway.settings import EvaluationSettings
-from headway.store.kinds import named_by, revive_cell, summary
+from headway.store.kinds import revive_cell, summary
 from headway.tasks.chain import Chain
 from headway.tasks.run import Settings
 

@@ -88,7 +88,7 @@ def test_a_worker_that_is_told_to_stop_saves_says_so_and_holds_nothing(store, or
     process.send_signal(signal.SIGUSR2)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == AGAIN
-    assert "told to stop; what was measured is saved" in (tmp_path / "log").read_text()
+    assert "asked to stop; what was measured is saved" in (tmp_path / "log").read_text()
     assert 0 < position(store, LONG) < 600_000
     assert not list(store.root.glob("*.alive")) and not list(store.root.glob("*.lock"))
 

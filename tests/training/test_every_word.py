@@ -37,7 +37,7 @@ def words_of(cls: type) -> dict[str, tuple[str, ...]]:
 
 SWITCHES: dict[str, dict[str, tuple[str, ...]]] = {part: words_of(cls) for part, cls in PARTS.items()}
 SWITCHES["model"] |= {"positions": POSITIONS, "initialisation": INITIALISATIONS}
-SWITCHES["training"] |= {"optimiser": OPTIMISERS}
+SWITCHES["training"] |= {"optimiser": OPTIMISERS, "data": ("finite", "fresh")}
 ROWS = max(len(words) for switches in SWITCHES.values() for words in switches.values())
 ENOUGH = 4
 """Rows in which every word of every `Literal` has its turn; encodings and optimisers have tests of their own."""
@@ -101,6 +101,7 @@ def test_the_switches_are_those_that_there_are():
         "training.optimiser": 6,
         "evaluation.losses": 2,
     }
+    assert words_of(TrainingSettings)["data"] == ("finite", "fresh", "exact"), "the last is in test_own_model.py"
     literals = [words for cls in PARTS.values() for words in words_of(cls).values()]
     assert max(map(len, literals)) == ENOUGH
     assert words_of(SingleLocation) == {"position": ("random", "fixed")}, "both are in tests/tasks"

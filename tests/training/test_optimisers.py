@@ -7,7 +7,7 @@ import optax
 import pytest
 from tests.training import published
 
-from headway.settings import TrainingSettings
+from headway.settings import SettingsError, TrainingSettings
 from headway.training.optimisers import Rates, clipped, optimiser
 
 pytestmark = pytest.mark.usefixtures("double")
@@ -88,3 +88,20 @@ def test_the_raw_gradient_is_clipped_before_decay_and_momentum_see_it(settings, 
     wanted = rule(START, published.clip(GRADIENTS, 1.0), rates)
     np.testing.assert_allclose(headway_path(settings, GRADIENTS, rates), wanted, rtol=1e-4, atol=1e-6)
     assert not np.allclose(wanted, rule(START, GRADIENTS, rates), rtol=0.01)
+
+
+def test_adamw_without_momentum_divides_every_gradient_by_its_own_running_size():
+    """b1 = 0: theta -= rate (g / (sqrt(v) + eps) + decay theta), v the corrected mean of g^2 with the factor b2."""
+    b2, rates = 0.95, Rates(learning_rate=0.03, weight_decay=0.1, momentum=0.9, clip=0.0)
+    settings = TrainingSettings(arguments=(("b1", 0.0), ("b2", b2)), schedule="constant")
+    theta, mean, wanted = START.copy(), np.zeros(6), []
+    for step, g in enumerate(GRADIENTS, start=1):
+        mean = b2 * mean + (1 - b2) * g**2
+        theta = theta - 0.03 * (g / (np.sqrt(mean / (1 - b2**step)) + 1e-8) + 0.1 * theta)
+        wanted.append(theta)
+    np.testing.assert_allclose(headway_path(settings, GRADIENTS, rates), wanted, rtol=1e-9)
+
+
+def test_an_argument_that_adamw_has_not_is_refused_with_those_that_it_has():
+    with pytest.raises(SettingsError, match="the arguments b1, b2, eps"):
+        TrainingSettings(arguments=(("beta", 0.9),))

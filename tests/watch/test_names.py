@@ -6,7 +6,8 @@ from tests.report.made_run import made_settings
 
 from headway.experiments import find
 from headway.records import Cell
-from headway.watch.names import MOST_LETTERS, label
+from headway.report.assemble import MOST_LABEL
+from headway.watch.names import label
 
 QUICK = find("stages").grids["quick"]["minimal"]
 
@@ -26,4 +27,4 @@ def test_a_run_of_ones_own_is_told_by_what_sets_it_apart_in_a_few_words():
     cell = Cell(replace(settings, task=replace(settings.task, ratio=2.5)), (0, 1))
     words = label(cell)
     assert words.startswith(f"markov {cell.identity[-4:]}, 2 seeds; task.blocks=")
-    assert len(words) == MOST_LETTERS
+    assert len(words) == MOST_LABEL

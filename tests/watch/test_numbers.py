@@ -80,7 +80,7 @@ def test_a_question_without_news_costs_no_reading(serve, ask, store, record, mon
 def test_a_run_that_has_not_changed_is_packed_once(serve, ask, record, monkeypatch):
     server = serve()
     first = ask(server, f"/run/{record.identity}.json")
-    monkeypatch.setattr("headway.watch.run_cache.payload", lambda report: pytest.fail("packed again"))
+    monkeypatch.setattr("headway.report.page.run_payload.run_payload", lambda view: pytest.fail("packed again"))
     assert ask(server, f"/run/{record.identity}.json").text == first.text
     assert ask(server, "/").status == 200
 

@@ -159,7 +159,7 @@ def test_the_time_left_is_that_of_the_steps_left_at_the_pace_since_the_first_loo
     assert timing.cell_left(at(1000, 110.0)) == pytest.approx(110.0)
 
 
-def test_nothing_is_foretold_from_the_first_steps_which_waited_for_the_compiler():
+def test_nothing_is_predicted_from_the_first_steps_which_waited_for_the_compiler():
     assert timing.cell_left(at(1, 30.0, (1, 30.0))) is None
     assert timing.cell_left(at(0, 0.0)) is None
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.analysis.ladder import bottoms
+from headway.analysis.arrays import of_any_arrays
+from headway.analysis.ladder import minima
 from headway.analysis.stages import LogTime, finite_part
 
 Array = np.ndarray
@@ -15,12 +16,13 @@ WINDOW = 0.3
 """Stretch of log-time over which a rate is taken: a factor 1.35 in steps."""
 
 
+@of_any_arrays
 def clarity(times: Array, loss: Array, kl_rungs: Array) -> Array:
     """1 - (slowest rate between two drops) / (peak rate of the slower drop), for each plateau: (h - 1,).
 
     The rate is r = -dL/ds of the lowest loss so far in log-time s. Drop k is the stretch between the steps at which KL
-    to rungs k - 1 and k is lowest (the first one begins at the start), so that plateau k has drop k before it and
-    drop k + 1 behind it. NaN where the rungs are not met in this order. kl_rungs is (time, h + 1), rung 0 included.
+    to rungs k - 1 and k reaches its minimum (the first one begins at the start), so that plateau k has drop k before it
+    and drop k + 1 behind it. NaN where the rungs are not met in this order. kl_rungs is (time, h + 1), rung 0 included.
     """
     plateaus = np.shape(kl_rungs)[1] - 2
     unknown = np.full(max(plateaus, 0), np.nan)
@@ -28,7 +30,7 @@ def clarity(times: Array, loss: Array, kl_rungs: Array) -> Array:
     times, together = finite_part(times, together)
     if plateaus < 1 or len(times) < 3:
         return unknown
-    ends = np.concatenate([[0.0], bottoms(times, together[:, 2:])[0]])
+    ends = np.concatenate([[0.0], minima(times, together[:, 2:])])
     if np.any(np.diff(ends) <= 0):
         return unknown
     places, rates = _rates(times, together[:, 0])

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 Array = np.ndarray
 
 
@@ -20,7 +22,7 @@ class Stages:
     boundaries: tuple[float, ...] = ()
     """When each stage gave way to the next: half of the drop is done, or the next rung is nearer."""
     leavings: tuple[float, ...] = ()
-    """When each stage but the last began to end: a tenth of the drop is done, or KL to its rung bottoms."""
+    """When each stage but the last began to end: a tenth of the drop is done, or KL to its rung reaches its minimum."""
     levels: tuple[float, ...] = ()
     """One per stage: the loss of its plateau, or the lowest KL to its rung."""
     start: float = math.nan
@@ -85,6 +87,7 @@ def finite_part(times: Array, values: Array) -> tuple[Array, Array]:
     return times[kept], values[kept]
 
 
+@of_any_arrays
 def stages_from_ladder(
     times: Array,
     kl_rungs: Array,
@@ -96,14 +99,14 @@ def stages_from_ladder(
     """The stage at a time is the rung i >= 1 whose D_i(t) = KL_i(t) - min KL_i is smallest: kl_rungs (time, h + 1).
 
     KL_i = KL(f_{1:i} || model). A rung is judged by how near the model ever comes to it, because the rungs
-    that leave blocks out are too sure of themselves: a model that has learned all that the first block can
-    tell stays further from f_{1:1} in KL than from f_{1:2}. A rung counts as met only if the model turns
+    that leave blocks out are overconfident: a model that has learned all that the first block
+    predicts stays further from f_{1:1} in KL than from f_{1:2}. A rung counts as met only if the model turns
     towards it from the one before: see `distance_to_own_best`.
 
     A rung counts as visited if it stays the nearest while time grows by the factor `least_growth`, and
     for at least `least_evaluations` evaluations in a row; shorter visits are flickers and belong to the
     rung before. A boundary is the last crossing of the two D curves before the next rung's visit,
-    interpolated linearly in log-time. Rungs may be skipped or visited again: `visits` tells. Times with a
+    interpolated linearly in log-time. Rungs may be skipped or visited again: `visits` lists them. Times with a
     NaN are left out.
     """
     times, values = finite_part(times, kl_rungs)
@@ -126,9 +129,9 @@ def stages_from_ladder(
     boundaries, leavings, levels = [], [], []
     ends = [first for _, first in entries[1:]] + [len(times)]
     for (rung, first), end in zip(entries, ends, strict=True):
-        bottom = first + int(np.argmin(values[first:end, rung]))
-        levels.append(float(values[bottom, rung]))
-        leavings.append(float(times[bottom]))
+        lowest_at = first + int(np.argmin(values[first:end, rung]))
+        levels.append(float(values[lowest_at, rung]))
+        leavings.append(float(times[lowest_at]))
     for (before, _), (after, first) in pairwise(entries):
         boundaries.append(_crossing(clock, kl, before, after, first))
     return Stages(
@@ -144,22 +147,22 @@ def stages_from_ladder(
 def distance_to_own_best(kl: Array, least_turn: float = 0.03) -> Array:
     """D_i(t) = KL_i(t) - min KL_i for the rungs that were met, infinite for the others: (time, rung).
 
-    The first one met is the nearest at the start. Rung j is met after rung i if, from the bottom of KL_i to the later
-    bottom of KL_j, KL_j falls and KL_i rises, each by more than the share `least_turn` of how far it fell since the
-    bottom of the rung met before i: a turn is measured by the steps beside it and not by the whole descent, of which
+    The first one met is the nearest at the start. Rung j is met after rung i if, from the minimum of KL_i to the later
+    minimum of KL_j, KL_j falls and KL_i rises, each by more than the share `least_turn` of how far it fell since the
+    minimum of the rung met before i: a turn is measured by the steps beside it and not by the whole descent, of which
     the last of many steps is a small part. So a model that stays at a rung meets no other one, whatever the noise does,
     and of several rungs that it still approaches at the end only the lowest counts.
     """
-    smooth = _median_of_three(kl)  # one odd evaluation is no bottom
-    bottom, lowest = np.argmin(smooth, axis=0), smooth.min(axis=0)
+    smooth = _median_of_three(kl)  # one odd evaluation is no minimum
+    lowest_at, lowest = np.argmin(smooth, axis=0), smooth.min(axis=0)
     met, since = [int(np.argmin(kl[0]))], 0
     for rung in range(met[0] + 1, kl.shape[1]):
         before = met[-1]
-        falls = smooth[bottom[before], rung] - lowest[rung] > least_turn * (kl[since, rung] - lowest[rung])
-        rises = smooth[bottom[rung], before] - lowest[before] > least_turn * (kl[since, before] - lowest[before])
-        if bottom[rung] > bottom[before] and falls and rises:
+        falls = smooth[lowest_at[before], rung] - lowest[rung] > least_turn * (kl[since, rung] - lowest[rung])
+        rises = smooth[lowest_at[rung], before] - lowest[before] > least_turn * (kl[since, before] - lowest[before])
+        if lowest_at[rung] > lowest_at[before] and falls and rises:
             met.append(rung)
-            since = int(bottom[before])
+            since = int(lowest_at[before])
     distance = np.full(kl.shape, np.inf)
     distance[:, met] = kl[:, met] - lowest[met]
     return distance

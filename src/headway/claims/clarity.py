@@ -14,7 +14,7 @@ from headway.records import Finding, Trajectory
 
 @judged
 def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
-    """In order, and less clarity of plateau 1 than the run with one block."""
+    """In order, and less clarity of plateau 1 than the run with one layer."""
     if len(two[0].task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is one stage only.")
     here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]

@@ -23,7 +23,7 @@ def best_steps(trajectory: Trajectory) -> np.ndarray:
 
 
 def _lowest(losses: np.ndarray) -> np.ndarray:
-    """Where each row is lowest; what is not a number is never."""
+    """Where each row reaches its minimum; what is not a number is never."""
     return np.argmin(np.where(np.isfinite(losses), losses, np.inf), axis=1)
 
 
@@ -35,7 +35,7 @@ def rungs_at_best(trajectory: Trajectory) -> np.ndarray:
 
 
 def critical_sizes(sizes: list[float], counts: np.ndarray, rungs: int) -> np.ndarray:
-    """The smallest size from which on at least so many rungs are met, or infinity: counts (size, seed) -> (seed,)."""
+    """From which size on at least so many rungs are passed, or infinity: counts (size, seed) -> (seed,)."""
     enough = np.logical_and.accumulate((counts >= rungs)[::-1], axis=0)[::-1]
     return np.where(enough.any(axis=0), np.asarray(sizes)[np.argmax(enough, axis=0)], np.inf)
 

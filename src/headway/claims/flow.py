@@ -28,7 +28,7 @@ def learns_in_order_and_cooperates(
     that position's feature; or, unless `by_feature`, where it looks most.
     """
     settings, trajectory = run
-    heads = settings.crowd
+    heads = settings.head_count
     if settings.features < 2 or heads != settings.features:
         return claim.not_run(
             f"The claim is about as many heads as features, two or more; here are {heads} heads and "
@@ -41,7 +41,7 @@ def learns_in_order_and_cooperates(
         "positions in order": in_order(trajectory, settings),
         "each stage slower": slower(ends),
         "clearly separated": separated(ends, factor),
-        "all at position 1 first": crowds_first(trajectory, mostly),
+        "all at position 1 first": together_first(trajectory, mostly),
         "one head a position": specialised,
         "leftover is offset": specialised & offsets(trajectory, settings, cancelled, heads_of),
     }
@@ -83,7 +83,7 @@ def boundary_ratios(ends: np.ndarray) -> np.ndarray:
     return met[:, 1:] / met[:, :-1]
 
 
-def crowds_first(trajectory: Trajectory, mostly: float) -> np.ndarray:
+def together_first(trajectory: Trajectory, mostly: float) -> np.ndarray:
     """Whether every head is mostly on position 1 at one time before b_2: (seed,)."""
     together = np.all(trajectory["attention"][..., 0] >= mostly, axis=2)
     early = trajectory.times("attention") < np.asarray(trajectory.facts["boundaries"])[:, 1:2]
@@ -133,7 +133,7 @@ def carriers(trajectory: Trajectory) -> np.ndarray:
     return np.argmax(trajectory["attention"][:, -1] * trajectory["values"][:, -1], axis=1)
 
 
-def crowd(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+def shared_position(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """Before b_2: the largest share that every head has on position 1 at once, and whether it is ever the favourite
     position of all: each (seed,).
     """
@@ -148,7 +148,7 @@ def _detail(trajectory: Trajectory, ends: np.ndarray) -> str:
     """Boundaries, and what was looked at afterwards, to understand the parts that do not hold."""
     medians = [over_seeds(column) for column in ends.T]
     times = ", ".join(f"{over.median:.3g}" if over.seeds else "(never)" for over in medians)
-    shares, favoured = crowd(trajectory)
+    shares, favoured = shared_position(trajectory)
     heads = carriers(trajectory)
     differ = all_differ(heads)
     leftover, added, offset, _ = cross_term(trajectory, heads)

@@ -11,7 +11,7 @@ from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.claims.ladder import NEARER, distance_ratios, in_order, lowest_at
 from headway.records import Finding, Trajectory
 
-SURVIVES = "the rungs are met in order (A1) and each lower one nearer than by confidence alone (A1 nearer)"
+SURVIVES = "the rungs are passed in order (A1) and each lower one nearer than by confidence alone (A1 nearer)"
 
 
 @judged
@@ -57,7 +57,7 @@ def still_incremental(claim: Claim, run: Run) -> Finding:
     best = ratios.min(axis=1)
     ordered = in_order(trajectory)
     detail = f"Blocks arrive in the order {orders_in_words(trajectory)}. "
-    detail += f"The rungs are met in order (A1) in {np.sum(ordered)} of {len(ordered)} seeds."
+    detail += f"The rungs are passed in order (A1) in {np.sum(ordered)} of {len(ordered)} seeds."
     return claim.finding([run], best, best < NEARER, detail)
 
 
@@ -65,7 +65,7 @@ def still_incremental(claim: Claim, run: Run) -> Finding:
 def staircase_survives(
     claim: Claim, *runs: Run, names: tuple[str, ...], beside: dict[str, Run] | None = None
 ) -> Finding:
-    """In order and nearer than confidence alone in every run; runs `beside` are told of and do not count."""
+    """In order and nearer than confidence alone in every run; runs `beside` are reported and do not count."""
     if len(runs[0][0].task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is one stage only.")
     columns = {name: survives(trajectory) for name, (_, trajectory) in zip(names, runs, strict=True)}
@@ -86,7 +86,8 @@ def survives(trajectory: Trajectory) -> np.ndarray:
 def orders_in_words(trajectory: Trajectory) -> str:
     """ "1 2 3 (9 seeds), 2 1 3 (1)": the orders in which blocks arrived, the most frequent first.
 
-    A learner without stages passes some order, too. Where it is the same, that is said: the order then shows nothing.
+    A learner without stages passes some order, too. Where it is the same, the detail states it: the order then shows
+    nothing.
     """
     if "kl_subsets" not in trajectory:
         return "that was not measured"

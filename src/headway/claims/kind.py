@@ -11,7 +11,7 @@ from headway.claims.competition import masses, nobody_to_compete, overlap_humps
 from headway.claims.ladder import in_order
 from headway.records import Finding
 
-SAME = "the rungs are met in order (A1) and the heads compete, then cooperate (A4)"
+SAME = "the rungs are passed in order (A1) and the heads compete, then cooperate (A4)"
 
 
 def behaviour(run: Run, shares: Callable[[Run], np.ndarray] = masses) -> dict[str, np.ndarray]:
@@ -24,7 +24,7 @@ def behaviour(run: Run, shares: Callable[[Run], np.ndarray] = masses) -> dict[st
 
 @judged
 def same_in_kind(claim: Claim, *runs: Run, names: tuple[str, ...] = ("",), run_by_run: bool = False) -> Finding:
-    """Both traits in every run of the same seed; `names` tell the runs apart, and traits are counted, or runs."""
+    """Both traits in every run of the same seed; `names` distinguish the runs, and traits are counted, or runs."""
     why = nobody_to_compete(*runs)
     if why:
         return claim.not_run(why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.analysis import bottoms
+from headway.analysis import minima
 from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.records import Finding, Trajectory
 
@@ -16,7 +16,7 @@ NEARER = 0.99
 
 @judged
 def meets_rungs_in_order(claim: Claim, run: Run) -> Finding:
-    """b_1 < b_2 < .. < b_h, with b_i the step at which KL(f_{1:i} || model) is lowest."""
+    """b_1 < b_2 < .. < b_h, with b_i the step at which KL(f_{1:i} || model) reaches its minimum."""
     settings, trajectory = run
     if len(settings.task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is one rung only.")
@@ -47,13 +47,13 @@ def nearer_than_stageless(claim: Claim, run: Run) -> Finding:
 
 
 def lowest_at(trajectory: Trajectory) -> np.ndarray:
-    """The steps at which KL to the rungs from 1 on is lowest: (seed, h)."""
+    """The steps at which KL to the rungs from 1 on reaches its minimum: (seed, h)."""
     times = trajectory.times("kl_rungs")
-    return np.stack([bottoms(times, seed)[0] for seed in trajectory["kl_rungs"][:, :, 1:]])
+    return minima(times, trajectory["kl_rungs"][:, :, 1:])
 
 
 def in_order(trajectory: Trajectory) -> np.ndarray:
-    """Whether each seed meets the rungs in order: A1's predicate."""
+    """Whether each seed passes the rungs in order: A1's predicate."""
     return np.all(np.diff(lowest_at(trajectory), axis=1) > 0, axis=1)
 
 
@@ -65,7 +65,7 @@ def distance_ratios(trajectory: Trajectory) -> np.ndarray:
 
 
 def _in_order(claim: Claim, run: Run, times: np.ndarray, kl: np.ndarray) -> Finding:
-    steps = np.stack([bottoms(times, seed)[0] for seed in kl])
+    steps = minima(times, kl)
     ratios = np.min(np.maximum(steps[:, 1:], 1) / np.maximum(steps[:, :-1], 1), axis=1)
     holds = np.all(np.diff(steps, axis=1) > 0, axis=1)
     detail = f"Minima at steps {steps_in_words(steps)} (medians over seeds)."

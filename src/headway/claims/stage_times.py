@@ -5,7 +5,7 @@ For records of the kind "stage-times", with the facts
     boundaries    (seed, feature)        t_1, t_2, ..: when the loss is half-way from one plateau to the next
     first_stage   (seed,)                what the formula says of t_1
     growth        (seed,)                log Lambda(t_2): how much differences between heads have grown, by the theory
-    foretold      (seed,)                when T sigma Lambda = 1
+    foretold      (seed,)                predicted: when T sigma Lambda = 1
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def first_stage_takes_what_the_formula_says(claim: Claim, *runs: StageTimesRun, 
 
 
 @judged
-def differences_grow_as_foretold(claim: Claim, *runs: StageTimesRun, within: float) -> Finding:
+def differences_grow_as_predicted(claim: Claim, *runs: StageTimesRun, within: float) -> Finding:
     """log Lambda(t_2) against log(1/sigma), in every seed."""
     chosen = along(runs, "noise")
     if len(chosen) < 3:
@@ -82,7 +82,7 @@ def wait_is_between_logarithm_and_power(claim: Claim, *runs: StageTimesRun) -> F
 
 
 @judged
-def second_stage_ends_when_foretold(claim: Claim, *runs: StageTimesRun, within: float) -> Finding:
+def second_stage_ends_when_predicted(claim: Claim, *runs: StageTimesRun, within: float) -> Finding:
     """t_2 over the time at which T sigma Lambda = 1, in every seed; the worst of the runs."""
     times, wanted = boundary(runs, 1), np.stack([run[1].facts["foretold"] for run in runs])
     known = np.isfinite(times) & np.isfinite(wanted)

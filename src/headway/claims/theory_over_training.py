@@ -150,7 +150,7 @@ def _name(run: TrainedRun) -> str:
 
 
 def _shared(settings: FlowSettings | RegressionSettings) -> list[float]:
-    return [settings.crowd, *(getattr(settings, name) for name in SHARED)]
+    return [settings.head_count, *(getattr(settings, name) for name in SHARED)]
 
 
 def _boundaries(trajectory: Trajectory) -> np.ndarray:

@@ -24,6 +24,7 @@ COMMANDS = {
     "claims": "every claim of the papers with its verdict, from what is on disk",
     "report": "claims, figures and a page from what is on disk, without training",
     "predict": "how long a plateau will be, before anything is trained",
+    "measure": "scores of heads and a ladder over a folder of PyTorch checkpoints",
     "export": "the numbers of a record as CSV or Parquet",
     "bench": "how fast training is here, beside PyTorch and plain JAX (in a source checkout)",
 }
@@ -45,7 +46,7 @@ An interrupted run goes on where it stopped when the same command is given again
 
 
 class UserError(Exception):
-    """Something to tell the user in one or two sentences, without a traceback."""
+    """A mistake of the user's, in one or two sentences, without a traceback."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -29,7 +29,7 @@ examples:
   headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
   headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
   headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
-  headway predict --held-out                                              how well it foretells what it has not seen
+  headway predict --held-out                                              how well it predicts what it has not seen
 """
 
 
@@ -42,7 +42,7 @@ class Options(Asked):
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Print one object, for machines; null where a number is not known."""
     held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Instead: hold measured cells of the model back, foretell them, and count how many the interval holds."""
+    """Instead: hold measured cells of the model back, predict them, and count how many the interval holds."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> None:
     from headway.cli.ending import show, write_markdown
     from headway.experiments.outcome import outcomes_from
 
-    # A document tells of what was not run, too.
+    # A document lists what was not run, too.
     every = options.document is not None
     outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES, every)
     others: list[Shown] = []

@@ -22,7 +22,7 @@ from headway.store.texts import visible
 PLAIN_EVERY = 10.0
 """Seconds between lines where nobody sees a live table."""
 MOST_SHOWN = 24
-"""Runs that are told one by one; of more, numbers."""
+"""Runs that are listed one by one; of more, numbers."""
 
 
 class LiveScreen:
@@ -44,7 +44,7 @@ class LiveScreen:
 
 
 class Screen(LiveScreen):
-    """A `Watch` that shows what it is told."""
+    """A `Watch` that shows what is reported to it."""
 
     def __init__(self, console: Console | None = None) -> None:
         super().__init__(console)

@@ -8,8 +8,8 @@ from typing import Any
 
 import tyro
 
-from headway.settings.given import Given
-from headway.settings.training import Arguments
+from headway.settings.given import Given, Part
+from headway.settings.training import Arguments, Groups
 from headway.tasks.chain import Blocks, Weights
 
 MOST_LAGS = 10_000
@@ -76,6 +76,23 @@ def read_arguments(arguments: list[str]) -> Arguments:
     return tuple(read)
 
 
+def read_groups(arguments: list[str]) -> Groups:
+    """Rates of their own as they are typed: W=0.01,1 is a hundredth of the learning rate, and all of the decay."""
+    read = []
+    for text in arguments:
+        name, equals, numbers = text.rpartition("=")
+        try:
+            rate, decay = (float(number) for number in numbers.split(","))
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise ValueError(
+                f"got {_shortened(arguments)}; write groups as NAME=RATE,DECAY, two factors, as in W=0.01,1 v=1,0"
+            )
+        read.append((name, rate, decay))
+    return tuple(read)
+
+
 def _shortened(arguments: list[str]) -> str:
     words = " ".join(arguments)
     return words if len(words) <= 100 else f"{words[:100]}..."
@@ -84,7 +101,7 @@ def _shortened(arguments: list[str]) -> str:
 @REGISTRY.primitive_rule
 def _parts(info: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
     """A part that is chosen by its name; one that is given as a function stays what it is unless a name is typed."""
-    if info.type != str | Given:
+    if info.type != Part:
         return None
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
@@ -106,6 +123,8 @@ def _block_lists(
         word, read, write = "NUMBERS", read_weights, lambda row: ",".join(map(str, row))
     elif info.type == Arguments:
         word, read, write = "NAME=VALUE", read_arguments, lambda pair: f"{pair[0]}={pair[1]}"
+    elif info.type == Groups:
+        word, read, write = "NAME=RATE,DECAY", read_groups, lambda row: f"{row[0]}={row[1]},{row[2]}"
     else:
         return None
     return tyro.constructors.PrimitiveConstructorSpec(

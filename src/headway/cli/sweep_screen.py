@@ -18,7 +18,7 @@ PLAIN_EVERY = 30.0
 
 
 class SweepScreen(LiveScreen):
-    """Shows a tally whenever it is told one."""
+    """Shows every tally that is reported to it."""
 
     def __init__(self, engine: str, console: Console | None = None) -> None:
         super().__init__(console)

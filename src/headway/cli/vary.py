@@ -59,7 +59,7 @@ def _require_given_once(name: str, grid: str, cells: Mapping[str, Cell], axes: M
 def _require_still_different(cells: Mapping[str, Cell], varied: Mapping[str, Cell], axes: Mapping[str, Any]) -> None:
     """Claims compare the runs of a grid: with the setting in which they differ varied, they would compare equals.
 
-    One combination tells: in all of them the setting has one value for all runs.
+    One combination is enough: in all of them the setting has one value for all runs.
     """
     if len(set(map(_trained, varied.values()))) < len(set(map(_trained, cells.values()))):
         raise UserError(
@@ -70,6 +70,5 @@ def _require_still_different(cells: Mapping[str, Cell], varied: Mapping[str, Cel
 
 def _trained(cell: Cell) -> Any:
     """What a run is but for how it is looked at."""
-    settings = cell.settings.alone() if hasattr(cell.settings, "alone") else cell.settings
-    names = [each.name for each in fields(settings) if each.name != "evaluation"]
-    return cell.kind, tuple((name, getattr(settings, name)) for name in names)
+    kind, _, settings = cell.run
+    return kind, tuple(getattr(settings, each.name) for each in fields(settings) if each.name != "evaluation")

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from headway.report.page import FigureGroup, RunView
 
 MOST_TOLD = 24
-"""Combinations that are told claim by claim; of more, how many hold."""
+"""Combinations that are listed claim by claim; of more, how many hold."""
 MOST_LINES = 8
 """Lines that a panel can show: combinations of all settings but the first."""
 MOST_RUNS = 12
 """Runs on the page, evenly taken from all combinations: each adds to its size."""
 MOST_COLUMNS = 5
-"""Combinations whose verdicts stand side by side on the page; of more, the figure tells."""
+"""Combinations whose verdicts stand side by side on the page; more are in the figure only."""
 
 Found = list[tuple[Mapping[str, Any], list[Finding]]]
 """Values of the settings that were varied, and what was found with them."""

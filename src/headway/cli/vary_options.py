@@ -9,9 +9,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
 from headway.cli import UserError, suggestion
-from headway.cli.settings_options import read_arguments, read_blocks, read_weights
+from headway.cli.settings_options import read_arguments, read_blocks, read_groups, read_weights
 from headway.settings import SettingsError
-from headway.settings.training import Arguments
+from headway.settings.training import Arguments, Groups
 from headway.settings.variation import MOST_COMBINATIONS, kind_of, names
 from headway.tasks.chain import Blocks, Weights
 
@@ -100,6 +100,8 @@ def _value(name: str, kind: Any, text: str) -> Any:
             return read_weights(text.split())
         if kind == Arguments:
             return read_arguments(text.split())
+        if kind == Groups:
+            return read_groups(text.split())
     except ValueError as error:
         raise UserError(f"--vary {name}: {error}; in quotes, as one value.") from None
     if get_origin(kind) is tuple and text.lower() == "none":

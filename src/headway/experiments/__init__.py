@@ -49,8 +49,15 @@ NAMES = (
     "transformer-law",
     "recall",
     "recall-repetition",
+    "induction",
+    "induction-minimal",
+    "sub-n-grams",
+    "k-gram-points",
+    "linear-attention",
+    "attention-rank",
+    "loss-plateau",
 )
-"""In the order of paper A, with what goes beyond it at its end, and of paper B, from the toy on."""
+"""In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, and of their siblings."""
 
 
 def find(name: str) -> Experiment:

@@ -32,10 +32,10 @@ A9 = Claim(
     title="fewer samples, fewer stages",
     statement="""Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not
     occur.""",
-    definition="""With the same seed, the number of rungs met on the test sequences (stages of the ladder,
+    definition="""With the same seed, the number of rungs passed on the test sequences (stages of the ladder,
     docs/measures.md) never falls from one size to the next larger one, fresh data being the largest, and is smaller for
     the smallest than for the largest.""",
-    quantity="rungs met with the largest minus with the smallest size",
+    quantity="rungs passed with the largest minus with the smallest size",
     about=_sees_everything,
     judge=of_runs(fewer_samples_fewer_stages),
     reasons={"printed": TWO_RUNGS_AT_MOST},

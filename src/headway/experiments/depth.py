@@ -12,12 +12,12 @@ from headway.tasks.run import Settings
 DEPTHS = {"1 layer": 1, "2 layers": 2, "3 layers": 3, "4 layers": 4}
 FRESH = {f"{name}, fresh data": depth for name, depth in DEPTHS.items()}
 RATE = 0.001
-"""What two blocks were run with; without a warm-up deeper models do not stand more."""
+"""What two layers were run with; without a warm-up deeper models do not stand more."""
 
 OVERFITS = """
-At every depth the rungs are met in order. But from two layers on the second rung is passed no nearer than by confidence
-alone: deeper models move on before they have settled on it, and, with the settings of the authors' code, overfit their
-training set sooner the deeper they are."""
+At every depth the rungs are passed in order. But from two layers on the second rung is passed no nearer than by
+confidence alone: deeper models move on before they have settled on it, and, with the settings of the authors' code,
+overfit their training set sooner the deeper they are."""
 
 H2 = Claim(
     "H2",

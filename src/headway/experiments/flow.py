@@ -1,4 +1,4 @@
-"""Paper A, Figure 10: the gradient flow learns position after position; its heads compete, part, and then cooperate."""
+"""Paper A, Figure 10: the gradient flow learns position after position; its heads compete, then cooperate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FACTOR = 2
 MOSTLY = 0.5
 """Share of a head's attention that counts as mostly."""
 CANCELLED = 0.5
-"""Share of a cross term that may be left where the heads are said to cancel it."""
+"""Share of a cross term that may be left where the heads count as cancelling it."""
 
 FIRST_COME = """
 With Pi squared attention moves the faster the more of it is there, so that the head that is a little ahead has position
@@ -39,7 +39,7 @@ feature 1 offsets what is left over."""
 # Written before the flow was looked at.
 A14 = Claim(
     "A14",
-    title="the flow learns position after position; heads crowd, part, cooperate",
+    title="the flow learns position after position; heads share a position, then specialise",
     statement="""The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage
     the fastest and the third the slowest; at first all heads go to position 1, then there is one head a position; at
     the end the head at position 1 offsets feature 3, which the third head's leftover attention on position 1 would add

@@ -29,8 +29,9 @@ A2 = Claim(
     "A2",
     title="the same order against trained n-gram models",
     statement="The same order shows against trained n-gram models of growing context.",
-    definition="""Over all evaluations, the step at which KL(n-gram model || model) is lowest comes strictly later for
-    every longer context; the n-gram models are those at the end of their own training, from the same seed.""",
+    definition="""Over all evaluations, the step at which KL(n-gram model || model) reaches its minimum comes strictly
+    later for every longer context; the n-gram models are those at the end of their own training, from the same
+    seed.""",
     quantity=QUANTITY,
     judge=of_runs(meets_ngrams_in_order, "full"),
 )

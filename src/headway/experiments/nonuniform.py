@@ -18,7 +18,7 @@ A16 = Claim(
     title="unequal weights make checkered attention",
     statement="""With unequal weights inside the blocks learning is still incremental, and attention is checkered: more
     on the position with the larger weight.""",
-    definition="""The rungs are met in order (A1) and, at the last evaluation, in every block the lag with the larger
+    definition="""The rungs are passed in order (A1) and, at the last evaluation, in every block the lag with the larger
     weight gets more attention, summed over the heads, than the one with the smaller.""",
     quantity="smallest ratio, over the blocks, of attention to the lag of larger and of smaller weight",
     judge=of_runs(checkered, "nonuniform"),

@@ -24,7 +24,7 @@ BLOCKS: dict[str, Blocks] = {
 
 SHARED_LAGS = """
 The blocks share lags, so that what a combination of them predicts is nearly the truth with less confidence, and a
-learner without stages passes as near. The rungs are met in order all the same."""
+learner without stages passes as near. The rungs are passed in order all the same."""
 
 A17 = Claim(
     "A17",
@@ -45,7 +45,7 @@ A17_NEARER = Claim(
     confidence alone. (Not in the paper.)""",
     definition=f"""For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over
     training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the
-    truth is lowest.""",
+    truth reaches its minimum.""",
     quantity="smallest such ratio of distances over the combinations (below 1: approached)",
     judge=of_runs(still_incremental, "three heads"),
     reasons={"printed": SHARED_LAGS, "as-run": SHARED_LAGS},

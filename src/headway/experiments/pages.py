@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from headway.experiments.left_out import tell, tell_of_figures, unfit
 from headway.experiments.outcome import Outcome
 from headway.records import Finding
+from headway.store import Record
 
 if TYPE_CHECKING:
     from headway.report.assemble import Shown
@@ -45,20 +46,19 @@ def write_report(
     for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
         section = outcome.called if several else ""
         drawable = worth_drawing(outcome.usable).items()
-        named = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
-        own = [each for each in named if _fits_the_page(each)]
+        own = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
         first += own[:1]
         rest += own[1:]
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
             heading = outcome.experiment.title
             groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
-    others = [each for each in others if _fits_the_page(each)]
     portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
     portraits += portraits_among(each.record for each in others)
     heading, introduction = (title, "") if title else _heading(outcomes)
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
-    write_page(page, put_together(heading, introduction, runs, findings, groups, commands, portraits))
+    report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit)
+    write_page(page, report)
 
 
 def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
@@ -78,15 +78,5 @@ def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str,
     return {path.stem.removeprefix(f"{outcome.name}-"): path.read_bytes() for path in paths if path.suffix == suffix}
 
 
-def _fits_the_page(shown: Shown) -> bool:
-    """Whether the page can draw a run: a record with the right checksums can hold anything. Else it is named."""
-    from headway.report.assemble import views_of
-    from headway.report.page import Report
-    from headway.report.page.payload import payload
-
-    try:
-        payload(Report("", "", views_of([shown])))
-        return True
-    except Exception as error:
-        tell(unfit(shown.record, error))
-        return False
+def _tell_unfit(record: Record, error: Exception) -> None:
+    tell(unfit(record, error))

@@ -18,7 +18,7 @@ Sinusoids are slow at the printed rate: when their 1000 steps end, half of the p
 to the second rung. Relative biases pass the first rung at a distance in half of the seeds. ALiBi's fixed slopes favour
 the newest lags and cannot single out a block far back."""
 TOO_SOON = """
-Relative biases and, in half of the seeds, rotations meet the rungs in order but learn the blocks so soon after one
+Relative biases and, in half of the seeds, rotations pass the rungs in order but learn the blocks so soon after one
 another that the first rung is passed at a distance; ALiBi's fixed slopes favour the newest lags and cannot single out a
 block far back."""
 
@@ -32,8 +32,8 @@ def _survives(claim: Claim, results: Results) -> Finding:
 H1 = Claim(
     "H1",
     title="the staircase with other positional encodings (ours)",
-    statement="""The staircase does not depend on how positions are told: it is there with sinusoids, rotation, relative
-    biases and ALiBi. (Not in the paper.)""",
+    statement="""The staircase does not depend on how positions are encoded: it is there with sinusoids, rotation,
+    relative biases and ALiBi. (Not in the paper.)""",
     definition=f"With the same seed, for each of these encodings, {SURVIVES}.",
     quantity="with how many of the encodings it is so",
     judge=_survives,

@@ -123,7 +123,7 @@ and 256 symbols); where it gets less, with the match, or with noise if it gets n
 of that has powers that depend on which sizes are in it. How the slides' models start is not known, and the powers
 depend on that, too (B4 fan-in)."""
 _AT_SOME_SIZES = """
-The same 5 % of the answers are reached by naming at some sizes and by a match at others, as is said of B4."""
+The same 5 % of the answers are reached by naming at some sizes and by a match at others, as explained at B4."""
 _LINEAR_IN_PAIRS = """
 The published law is about 5 % of the answers and not about half of them. Where symbols start equally long however many
 there are, the time to a match grows about in proportion to the number of pairs, a little faster for many than for few,
@@ -134,7 +134,7 @@ so the more symbols and pairs there are. A seventh size, 256 symbols and 8 pairs
 without a match in any seed and is not in the records: with it the power of N_tokens to a match would be larger and that
 of N_pairs smaller."""
 _A_SIZE_SHORT = """
-The start makes a match take longer the more symbols and pairs there are, and one size is missing, as is said of B4
+The start makes a match take longer the more symbols and pairs there are, and one size is missing, as explained at B4
 fan-in."""
 
 

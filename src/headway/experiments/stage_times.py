@@ -39,7 +39,7 @@ LONG = 40
 SLOPE_WITHIN = 0.05
 """Share by which the growth of a deviation may differ from what the noise asks for."""
 FACTOR = 2.0
-"""By how much a time may be longer or shorter than foretold: nothing is said of what follows once heads differ."""
+"""By how much a time may be longer or shorter than predicted: what follows once heads differ is not derived."""
 
 AMPLIFIED_NOISE = """
 With Pi twice the heads' differences at position 1 already grow in the first stage, by a factor that depends on the
@@ -78,7 +78,7 @@ T3 = _claim(
     definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
     against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are met.""",
     quantity="slope",
-    judge=of_runs(predicates.differences_grow_as_foretold, within=SLOPE_WITHIN),
+    judge=of_runs(predicates.differences_grow_as_predicted, within=SLOPE_WITHIN),
 )
 T4 = _claim(
     "T4",
@@ -92,13 +92,13 @@ T4 = _claim(
 )
 T5 = _claim(
     "T5",
-    title="it is foretold within a factor of 2",
+    title="it is predicted within a factor of 2",
     statement="""The differences of the heads reach 1, T sigma Lambda = 1, about when the second stage ends, whatever T,
     the strengths, the heads and the noise are. (Ours.)""",
-    definition=f"""In every run the second boundary is met within a factor of {FACTOR:g} of the time that is foretold
+    definition=f"""In every run the second boundary is met within a factor of {FACTOR:g} of the time that is predicted
     so.""",
     quantity="factor that is furthest from 1",
-    judge=of_runs(predicates.second_stage_ends_when_foretold, within=FACTOR),
+    judge=of_runs(predicates.second_stage_ends_when_predicted, within=FACTOR),
     reasons={"printed": AMPLIFIED_NOISE, "as-run": AT_THE_BOUND},
 )
 
@@ -109,7 +109,7 @@ def _runs(base: StageTimesSettings, factors: dict[str, tuple[Any, ...]]) -> dict
         f"{factor} {value:g}": replace(base, **{factor: value})
         for factor, values in factors.items()
         for value in values
-        if value != (base.crowd if factor == "heads" else getattr(base, factor))
+        if value != (base.head_count if factor == "heads" else getattr(base, factor))
     }
     return {"base": base, **others}
 

@@ -25,8 +25,8 @@ A1_MINIMAL = Claim(
     title="the same, minimal model",
     statement="""Training passes the rungs in order: KL to rung 1 reaches its minimum first, then to rung 2, and so on
     to the truth.""",
-    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
-    next i. Order alone does not show that the loss waits in between: see docs/measures.md.""",
+    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly later
+    for every next i. Order alone does not show that the loss waits in between: see docs/measures.md.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},
@@ -37,7 +37,7 @@ A1_MINIMAL_NEARER = Claim(
     statement="The lower rungs are really approached: nearer than by growing in confidence alone. (Not in the paper.)",
     definition=f"""For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below
     {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits: a learner that
-    learns all blocks at once and only grows in confidence meets the rungs in order too, but comes no nearer than
+    learns all blocks at once and only grows in confidence passes the rungs in order too, but comes no nearer than
     that.""",
     quantity="largest ratio of the two distances over the lower rungs (below 1: nearer)",
     judge=of_runs(nearer_than_stageless, "minimal"),

@@ -82,7 +82,7 @@ GRIDS = {grid: _runs(grid) for grid in BASES}
 ONE_COPY = PublishedLaw(LOCATION.constant, {factor: LOCATION.powers[factor] for factor in ("d", "T")})
 """The law where B is 1 in all runs."""
 LEVELS = (0.4, 0.2)
-"""Losses above the threshold at which the power of B is told, too."""
+"""Losses above the threshold at which the power of B is reported, too."""
 ACROSS = 0.4
 """Loss at which a plateau ends where cross-sample repetition is compared."""
 

@@ -1,4 +1,4 @@
-"""Paper A, Figures 11 and 12: two transformer blocks learn in stages, too, the first one less marked."""
+"""Paper A, Figures 11 and 12: two transformer layers learn in stages, too, the first one less marked."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ RATES = {"quick": (0.04, 0.001), "printed": (0.0015, 0.001), "as-run": (0.04, 0.
 """Learning rates of the minimal and the full model. The paper says "adjusted": ours, the factors that were run."""
 
 GONE_OR_AS_CLEAR = """
-With two blocks the first plateau of the loss is gone in half of the seeds, and in the others still there: in two of
-them a little clearer than with one block."""
+With two layers the first plateau of the loss is gone in half of the seeds, and in the others still there: in two of
+them a little clearer than with one layer."""
 
 A15 = Claim(
     "A15",
-    title="two blocks: the same, first stage less marked, full model",
-    statement="With two blocks learning is incremental too; the first stage is less marked.",
-    definition="""With two transformer blocks the rungs are met in order (A1), and the first plateau of the loss is less
-    clear (docs/measures.md) than with one block, same seed.""",
-    quantity="clarity of the first plateau minus that with one block",
+    title="two layers: the same, first stage less marked, full model",
+    statement="With two layers learning is incremental too; the first stage is less marked.",
+    definition="""With two transformer layers the rungs are passed in order (A1), and the first plateau of the loss is
+    less clear (docs/measures.md) than with one layer, same seed.""",
+    quantity="clarity of the first plateau minus that with one layer",
     judge=of_runs(first_stage_less_marked, "full, two", "full, one"),
     reasons={"printed": GONE_OR_AS_CLEAR},
 )
@@ -54,7 +54,7 @@ def _runs(grid: str) -> dict[str, Settings]:
     two = curves(full).changed(model={"layers": 2}, training={"learning_rate": full_rate})
     # How many samples the full model had is not recorded: 9000 as elsewhere, and the minimal model's.
     more = {"full, two, 27 000 samples": two.changed(training={"samples": 27_000})} if grid == "as-run" else {}
-    if grid == "quick":  # at a third of the rate it takes longer; two minimal blocks have no fast form
+    if grid == "quick":  # at a third of the rate it takes longer; two minimal layers have no fast form
         two = two.changed(training={"steps": 1500})
         one = one.changed(training={"batch": 250})
     minimal = {"minimal, two": one.changed(model={"layers": 2}), "minimal, one": one}

@@ -1,7 +1,7 @@
 """How long will the plateau be? Predicted from theory where it applies, and from measured laws elsewhere.
 
 question      what can be asked: a kind of model, the sizes of its task, a learning rate
-answer        what is told: steps, an interval, where they come from, warnings
+answer        what is predicted: steps, an interval, where they come from, warnings
 measured      records -> how long the plateaus of every cell and seed lasted
 from_theory   the toy: its flow, solved, and how far training was from it
 from_laws     transformers: a power law through what was measured

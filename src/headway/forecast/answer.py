@@ -1,4 +1,4 @@
-"""What is told of a plateau that nobody has trained for yet."""
+"""What is predicted of a plateau that nobody has trained for yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from headway.forecast.question import SYMBOLS, Question
 
 
-class NotMeasured(Exception):  # noqa: N818 - said to the user as it is
+class NotMeasured(Exception):  # noqa: N818 - the user reads it as it is
     """There is neither a theory nor a law for this: what is missing, and how to make it."""
 
 
@@ -22,7 +22,7 @@ class Forecast:
     steps: float
     """Until `ends`: half of the runs take longer."""
     low: float
-    """Of the interval; NaN where nothing was measured that could tell how wide it is."""
+    """Of the interval; NaN where nothing was measured that shows how wide it is."""
     high: float
     coverage: float
     """Of how many runs the plateau should lie in it."""

@@ -16,7 +16,7 @@ from headway.store import Store
 
 
 def ask(question: Question, folders: Sequence[Path]) -> Forecast:
-    """The forecast from what lies in the folders; NotMeasured where nothing there can tell."""
+    """The forecast from what lies in the folders; NotMeasured where they do not hold enough."""
     return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
 
 

@@ -131,7 +131,7 @@ def _warnings(question: Question, measured: Measured, rate: float, steps: float,
     if not known:
         samples = "" if question.samples is None else f" with {question.samples} samples"
         return [
-            f"Too few records tell how far from theory a training{samples} is, so the interval is not known. Make some "
+            f"Too few records show how far from theory a training{samples} is, so the interval is not known. Make some "
             "by `headway run context-repetition --grid paper`, or name the folder that has them with --from."
         ]
     said = outside(question, measured)

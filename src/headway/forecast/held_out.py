@@ -1,4 +1,4 @@
-"""Cells that were measured, held back and foretold from the rest: how often the interval holds their plateaus."""
+"""Cells that were measured, held back and predicted from the rest: how often the interval holds their plateaus."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Questio
     if model == "toy":
         yield "toy, T logits", question
         yield "toy, gap", replace(question, trained="gap")
-        for count in sorted({settings.samples for settings, _ in runs if settings.samples}):
+        for count in sorted({settings.training.samples for settings, _ in runs if settings.training.data != "exact"}):
             yield f"toy, {count} samples", replace(question, samples=count)
         return
     yield model, question

@@ -19,12 +19,12 @@ def stage_times(cell: Cell) -> Trajectory:
 
     boundaries     (seed, feature)    when the loss is half-way from plateau i to plateau i + 1
     first_stage    (seed,)            `theory.stage_times.first_stage`, the same for all seeds, as are ..
-    foretold       (seed,)            .. when T sigma Lambda = 1; infinite if not by the last time, and ..
+    foretold       (seed,)            .. predicted: when T sigma Lambda = 1; infinite if not by the last time, and ..
     growth_rate    (seed,)            .. g in log Lambda ~ g sqrt(t)
     growth         (seed,)            log Lambda(t_2); NaN where there is no t_2
     """
     settings: StageTimesSettings = cell.settings
-    sizes = {"length": settings.length, "heads": settings.crowd, "projections": settings.projections}
+    sizes = {"length": settings.length, "heads": settings.head_count, "projections": settings.projections}
     problem = reduced_problem(geometric(settings.features, settings.ratio, settings.base), **sizes)
     ends = boundaries(problem, logit_starts(problem, cell.seeds, settings.noise**0.5), end=settings.last)
     times = log_times(1e-3, settings.last, POINTS)

@@ -57,8 +57,8 @@ class Attention(eqx.Module):
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
-    bias_k, if the positions shift scores, may be learned; and they may turn queries and keys before their product.
-    Linear attention leaves the softmax out.
+    bias_k, if the positions shift scores, may be learned; they may turn queries and keys before their product, or add
+    to it what a query makes of each distance. Linear attention leaves the softmax out.
     """
 
     query: Float[Array, "head width score"]
@@ -72,6 +72,8 @@ class Attention(eqx.Module):
     biases: Biases | None = None
     linear: bool = eqx.field(static=True, default=False)
     emphasis: Emphasis | None = eqx.field(static=True, default=None)
+    codes: Any = None
+    """What the positions learn that queries meet beside the keys."""
 
     def __call__(
         self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop = lambda pattern: pattern
@@ -113,7 +115,10 @@ class Attention(eqx.Module):
             key, query = jnp.einsum("ke,hes->hks", x, self.key), jnp.einsum("qe,hes->hqs", x[-queries:], self.query)
             if self.biases is not None and self.biases.key is not None:
                 key, query = key + self.biases.key[:, None], query + self.biases.query[:, None]
-            scores = jnp.einsum("hqs,hks->hqk", *(self.turned(each, len(x), axis=1) for each in (query, key)))
+            query, key = (self.turned(each, len(x), axis=1) for each in (query, key))
+            scores = jnp.einsum("hqs,hks->hqk", query, key)
+        if self.positions.face is not None:
+            scores = scores + self.faced(jnp.swapaxes(query, 0, 1), len(x))
         if self.scaled:
             scores = scores / math.sqrt(self.query.shape[-1])
         shift = self.shift(queries, len(x))
@@ -132,13 +137,21 @@ class Attention(eqx.Module):
             return None
         return self.positions.shift(self.bias, len(self.query), queries, keys).astype(self.query.dtype)
 
+    def faced(self, query: Float[Array, "query head score"], keys: int) -> Float[Array, "head query {keys}"]:
+        """What the last positions' queries make of the distance of every key, where the encoding has such codes."""
+        assert self.positions.face is not None
+        return self.positions.face(self.codes, query, keys)
+
     def _merging_pays(self, queries: int, keys: int) -> bool:
+        return self.can_merge and queries * self.query.shape[0] <= keys
+
+    @property
+    def can_merge(self) -> bool:
         """With few queries, projecting each of them by merged matrices is cheaper than projecting every key.
 
-        Turns and biases lie between the matrices, which therefore cannot be merged.
+        Turns and biases lie between the matrices, and codes of distances meet the queries, which then must be there.
         """
-        between = self.positions.turn is not None or self.biases is not None
-        return not between and queries * self.query.shape[0] <= keys
+        return self.positions.turn is None and self.positions.face is None and self.biases is None
 
 
 def shares(pattern: Float[Array, "*more key"]) -> Float[Array, "*more key"]:

@@ -15,14 +15,18 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from headway.models.attention import Attention, Biases, Emphasis
+from headway.models.positions import Draw as Code
 from headway.models.positions import encoding
 from headway.models.transformer import MLP, Layer, Norm, Transformer
 from headway.settings import ModelSettings
+from headway.settings.given import given
 
 Scale = Float[Array, ""] | float
 Start = Callable[[str, PRNGKeyArray, tuple[int, ...], int, int, Scale], Float[Array, "..."]]
 Draw = Callable[[str, tuple[int, ...], int, int], Float[Array, "..."]]
 """(role, shape, fan in, fan out) -> a fresh matrix."""
+Coding = Callable[[], tuple[Code, PRNGKeyArray]]
+"""How codes of positions are drawn, and a fresh key for some."""
 
 
 def _uniform(key: PRNGKeyArray, shape: tuple[int, ...], limit: Scale) -> Float[Array, "..."]:
@@ -107,7 +111,7 @@ def start_of(settings: ModelSettings) -> Start:
     asked = settings.initialisation
     if asked == "gpt-2":
         return partial(gpt_2, branches=2 * settings.layers)
-    return STARTS[asked] if isinstance(asked, str) else asked.use()
+    return STARTS[asked] if isinstance(asked, str) else given(asked).use()
 
 
 def transformer(
@@ -132,6 +136,9 @@ def transformer(
     def draw(role: str, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
         return start(role, next(keys), shape, fan_in, fan_out, scale)
 
+    def coded(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
+        return start("positions", key, shape, fan_in, fan_out, scale)
+
     positions = encoding(settings)
     width = settings.stream(inputs, length)
     embedding = table = readout = None
@@ -139,14 +146,11 @@ def transformer(
         own = width - (0 if positions.extra is None else positions.extra(length))
         embedding = draw("embedding", (inputs, own), inputs, own)
     if positions.stream_start is not None:
-        table = positions.stream_start(
-            lambda key, shape, fan_in, fan_out: start("positions", key, shape, fan_in, fan_out, scale),
-            next(keys),
-            length,
-            width,
-        )
+        table = positions.stream_start(coded, next(keys), length, width)
     emphasis = None if settings.emphasis == 1 else Emphasis(settings.emphasis, relevant)
-    layers = tuple(_layer(settings, width, length, draw, emphasis) for _ in range(settings.layers))
+    layers = tuple(
+        _layer(settings, width, length, draw, lambda: (coded, next(keys)), emphasis) for _ in range(settings.layers)
+    )
     final_norm = _norm(width) if settings.norm == "pre" else None
     if settings.readout:
         outputs = inputs if outputs is None else outputs
@@ -165,8 +169,10 @@ def _norm(width: int) -> Norm:
     return Norm(jnp.ones(width), jnp.zeros(width))
 
 
-def _layer(settings: ModelSettings, width: int, length: int, draw: Draw, emphasis: Emphasis | None) -> Layer:
-    attention, mlp = _attention(settings, width, length, draw, emphasis), None
+def _layer(
+    settings: ModelSettings, width: int, length: int, draw: Draw, code: Coding, emphasis: Emphasis | None
+) -> Layer:
+    attention, mlp = _attention(settings, width, length, draw, code, emphasis), None
     if settings.mlp:
         mlp = MLP(
             draw("mlp-in", (width, settings.mlp), width, settings.mlp),
@@ -179,7 +185,9 @@ def _layer(settings: ModelSettings, width: int, length: int, draw: Draw, emphasi
     return Layer(attention, mlp, () if settings.norm == "none" else tuple(_norm(width) for _ in range(branches)))
 
 
-def _attention(settings: ModelSettings, width: int, length: int, draw: Draw, emphasis: Emphasis | None) -> Attention:
+def _attention(
+    settings: ModelSettings, width: int, length: int, draw: Draw, code: Coding, emphasis: Emphasis | None
+) -> Attention:
     """Matrices of all heads."""
     heads, part = settings.heads, settings.part(width)
     query = draw("query", (heads, width, part if settings.keys else width), width, width)
@@ -190,7 +198,10 @@ def _attention(settings: ModelSettings, width: int, length: int, draw: Draw, emp
     bias = None if positions.shift_start is None else positions.shift_start(heads, length)
     biases = _biases(query, key, value, width) if settings.biases else None
     linear = settings.attention == "linear"
-    return Attention(query, key, value, output, settings.scaled_scores, bias, positions, biases, linear, emphasis)
+    codes = None if positions.face_start is None else positions.face_start(*code(), heads, length, query.shape[-1])
+    return Attention(
+        query, key, value, output, settings.scaled_scores, bias, positions, biases, linear, emphasis, codes
+    )
 
 
 def _biases(query: Array, key: Array | None, value: Array, width: int) -> Biases:

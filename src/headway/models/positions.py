@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from headway.settings import ModelSettings
+from headway.settings.given import given
 
 Draw = Callable[[PRNGKeyArray, tuple[int, ...], int, int], Float[Array, "..."]]
 
@@ -24,7 +25,7 @@ class Positions(NamedTuple):
 
     `stream` changes what enters the first layer, (length, width); `extra` is by how much it widens it.
     `turn` changes queries and keys: vectors along the last axis, the last of `length` positions along another.
-    `shift` is added to the scores, (head, query, key).
+    `shift` is added to the scores, (head, query, key); so is `face`, before they are scaled, which sees the queries.
     """
 
     stream: Callable[[Any, Float[Array, "length _"]], Float[Array, "length _"]] | None = None
@@ -37,6 +38,10 @@ class Positions(NamedTuple):
     """(parameters, heads, queries, keys) -> (head, query, key)."""
     shift_start: Callable[[int, int], Any] | None = None
     """(heads, length) -> what a layer's shift learns."""
+    face: Callable[[Any, Float[Array, "query head score"], int], Array] | None = None
+    """(parameters, queries, keys) -> (head, query, key)."""
+    face_start: Callable[[Draw, PRNGKeyArray, int, int, int], Any] | None = None
+    """(draw, key, heads, length, score) -> what a layer's `face` learns."""
     extra: Callable[[int], int] | None = None
     """Length -> coordinates that the stream's encoding takes for itself."""
 
@@ -44,13 +49,13 @@ class Positions(NamedTuple):
 def encoding(settings: ModelSettings) -> Positions:
     """The encoding that the settings name or bring."""
     asked = settings.positions
-    return ENCODINGS[asked] if isinstance(asked, str) else asked.use()
+    return ENCODINGS[asked] if isinstance(asked, str) else given(asked).use()
 
 
 def is_additive(settings: ModelSettings) -> bool:
     """Whether the stream's part only adds a row to each position's vector: tokens' and positions' rows can be apart."""
     asked = settings.positions
-    return asked != "one-hot" if isinstance(asked, str) else asked.use().stream is None
+    return asked != "one-hot" if isinstance(asked, str) else given(asked).use().stream is None
 
 
 def sinusoidal(length: int, width: int) -> Float[Array, "length width"]:
@@ -90,6 +95,15 @@ def _angles(length: int, width: int) -> Float[np.ndarray, "{length} _"]:
     return np.arange(length)[:, None] / 10000 ** (2 * np.arange((width + 1) // 2) / width)
 
 
+def _facing(
+    codes: Float[Array, "head length score"], query: Float[Array, "query head score"], keys: int
+) -> Float[Array, "head query {keys}"]:
+    """q_i . r_{i-j}: what a query makes of the distance of each key (Shaw et al. 2018)."""
+    met = jnp.einsum("qhs,hds->hqd", query, codes)
+    far = jnp.asarray(distances(len(query), keys))
+    return jnp.take_along_axis(met, jnp.broadcast_to(far, (len(codes), *far.shape)), axis=2)
+
+
 def _alibi(_parameters: Any, heads: int, queries: int, keys: int) -> Float[Array, "{heads} {queries} {keys}"]:
     return jnp.asarray(-slopes(heads)[:, None, None] * distances(queries, keys))
 
@@ -109,6 +123,10 @@ ENCODINGS = {
         shift=lambda bias, _heads, queries, keys: bias[:, distances(queries, keys)],
         # Zero, so that every start attends by content alone.
         shift_start=lambda heads, length: jnp.zeros((heads, length)),
+    ),
+    "relative-keys": Positions(
+        face=_facing,
+        face_start=lambda draw, key, heads, length, score: draw(key, (heads, length, score), length, score),
     ),
     "alibi": Positions(shift=_alibi),
 }

@@ -3,6 +3,7 @@
 Written for one sequence; `jax.vmap` makes batches and seeds of it.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -154,7 +155,12 @@ class Transformer(eqx.Module):
         readings: list[HeadReadings] = []
 
         def attend(x):
-            received, heads = layer.attention(
+            attention = layer.attention
+            if heads_key is not None and attention.codes is not None:
+                codes_key = jax.random.fold_in(heads_key, 1)
+                codes = jax.tree.map(lambda each: dropout(each, self.settings.dropout, codes_key), attention.codes)
+                attention = replace(attention, codes=codes)
+            received, heads = attention(
                 x, queries, coordinates, lambda pattern: dropout(pattern, self.settings.dropout, heads_key)
             )
             readings.append(heads)

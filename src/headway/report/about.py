@@ -12,7 +12,7 @@ from typing import Any
 from headway.records import About, Trajectory, plain, revive
 
 PROGRESS = ("excess_loss", "loss", "accuracy", "train_loss")
-"""Arrays by which one sees how far a run has come, the most telling first."""
+"""Arrays by which one sees how far a run has come, the most informative first."""
 
 CLOCKS = {
     "step": "optimiser step",
@@ -67,7 +67,7 @@ def drawable(clock_of: Mapping[str, str]) -> bool:
 
 
 def progress_array(about: About, trajectory: Trajectory) -> str | None:
-    """The array that the first chart shows: the one that `about` names, or the most telling one that is there."""
+    """The array that the first chart shows: the one that `about` names, or the most informative one that is there."""
     wanted = (about.progress, *PROGRESS)
     return next((name for name in wanted if name in trajectory and trajectory[name].ndim >= 2), None)
 

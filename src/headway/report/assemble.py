@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.records import Finding, Trajectory, plain
@@ -31,6 +31,7 @@ MOST_LETTERS = 48
 """Of what was changed, in the name of a page's file."""
 
 Portrait = tuple[Any, Trajectory]
+Unfit = Callable[[Record, Exception], None]
 
 
 class Shown(NamedTuple):
@@ -77,13 +78,39 @@ def portraits_among(records: Iterable[Record]) -> list[Portrait]:
     return [(record.cell.settings, record.trajectory) for record in found]
 
 
-def views_of(runs: Iterable[Shown], portraits: Sequence[Portrait] = ()) -> tuple[RunView, ...]:
-    """Every run that can be drawn, once, in this order."""
+def views_of(
+    runs: Iterable[Shown], portraits: Sequence[Portrait] = (), unfit: Unfit | None = None
+) -> tuple[tuple[RunView, ...], list[str]]:
+    """Every run that can be drawn, once, in this order; and the labels of those for which there is no room.
+
+    A record with the right checksums can hold anything: one that cannot be drawn is given to `unfit`, with the error.
+    """
     views: dict[str, RunView] = {}
+    room, without = MOST_BYTES, {}
     for label, record, section in runs:
-        if record.identity not in views and can_draw(record) and has_times(record):
-            views[record.identity] = view_of(label, record, portraits, section)
-    return tuple(views.values())
+        if record.identity in views or record.identity in without or not can_draw(record):
+            continue
+        # Once the page is full, nothing more is read to find that out.
+        if room <= 0:
+            without[record.identity] = label
+            continue
+        try:
+            if not has_times(record):
+                continue
+            size = _room(record.trajectory)
+            if size > room and views:
+                without[record.identity] = label
+                continue
+            view = view_of(label, record, portraits, section)
+            view.payload  # noqa: B018 - whether it can be drawn is seen by packing it
+        except Exception as error:
+            if unfit is None:
+                raise
+            unfit(record, error)
+            continue
+        views[record.identity] = view
+        room -= size
+    return tuple(views.values()), list(without.values())
 
 
 def view_of(label: str, record: Record, portraits: Sequence[Portrait] = (), section: str = "") -> RunView:
@@ -99,13 +126,11 @@ def put_together(
     figures: Sequence[FigureGroup] = (),
     commands: Sequence[str] = (),
     portraits: Sequence[Portrait] = (),
-    left_out: Sequence[str] = (),
+    unfit: Unfit | None = None,
 ) -> Report:
     """The page: the first runs come first, and what there is no room for is named in a note."""
-    fitting, without_room = _fitting(runs)
-    missing = [*without_room, *left_out]
+    views, missing = views_of(runs, portraits, unfit)
     notes = (_left_out(missing),) if missing else ()
-    views = views_of(fitting, portraits)
     return Report(title, introduction, views, tuple(findings), tuple(commands), tuple(figures), notes)
 
 
@@ -118,8 +143,12 @@ def other_runs(records: Iterable[Record], used: Iterable[str]) -> list[Shown]:
 
 def other_label(record: Record) -> str:
     """As in "recall 3f2a: 4 seeds; task.pairs=8"; of much that differs, the beginning."""
-    words = f"{record.cell.kind} {record.identity[-4:]}: {summary(record.cell)}"
-    return words if len(words) <= MOST_LABEL else f"{words[: MOST_LABEL - 1]}…"
+    return shortened(f"{record.cell.kind} {record.identity[-4:]}: {summary(record.cell)}")
+
+
+def shortened(words: str, most: int = MOST_LABEL) -> str:
+    """The beginning of what is too long for a list or a line."""
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def notebook_views(records: Sequence[Record]) -> tuple[RunView, ...]:
@@ -138,14 +167,15 @@ def notebook_views(records: Sequence[Record]) -> tuple[RunView, ...]:
 
 def changed_settings(usual: Any, chosen: Any) -> dict[str, Any]:
     """{"task.ratio": 1.3}: what is set otherwise than usual, by full names."""
-    before, after = _flat(plain(usual)), _flat(plain(chosen))
+    before, after = flat(plain(usual)), flat(plain(chosen))
     return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
 
 
-def _flat(data: Any, prefix: str = "") -> dict[str, Any]:
+def flat(data: Any, prefix: str = "") -> dict[str, Any]:
+    """{"task": {"ratio": 1.3}} -> {"task.ratio": 1.3}."""
     if not isinstance(data, Mapping):
         return {prefix.removesuffix("."): data}
-    return {name: value for key, each in data.items() for name, value in _flat(each, f"{prefix}{key}.").items()}
+    return {name: value for key, each in data.items() for name, value in flat(each, f"{prefix}{key}.").items()}
 
 
 def page_name(name: str, changes: Mapping[str, Any]) -> str:
@@ -157,23 +187,6 @@ def page_name(name: str, changes: Mapping[str, Any]) -> str:
     if len(plain) > MOST_LETTERS:
         plain = f"changed-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
     return f"{name}-{plain}"
-
-
-def _fitting(runs: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
-    room, fitting, without = MOST_BYTES, [], []
-    seen: set[str] = set()
-    for each in runs:
-        if each.record.identity in seen or not can_draw(each.record):
-            continue
-        seen.add(each.record.identity)
-        # Once the page is full, nothing more is read to find that out.
-        size = _room(each.record.trajectory) if room > 0 else MOST_BYTES
-        if size > room and fitting:
-            without.append(each.label)
-        else:
-            fitting.append(each)
-            room -= size
-    return fitting, without
 
 
 def _room(trajectory: Trajectory) -> int:

@@ -1,4 +1,4 @@
-"""A record as the page shows it: the run with its stages, found from whatever of it tells them."""
+"""A record as the page shows it: the run with its stages, found from whatever of it shows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headway.report.page import RunView, SeedStages
 from headway.report.page.flow_payload import portrays
 
 LOSSES = ("excess_loss", "loss")
-"""Curves in which plateaus are looked for, where nothing else tells the stages."""
+"""Curves in which plateaus are looked for, where nothing else shows the stages."""
 
 Interval = tuple[float, float] | None
 

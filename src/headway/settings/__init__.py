@@ -10,7 +10,7 @@ from headway.settings.model import ModelSettings
 from headway.settings.portrait import PortraitSettings
 from headway.settings.regression import RegressionSettings
 from headway.settings.stage_times import StageTimesSettings
-from headway.settings.toy import ToySettings
+from headway.settings.toy_flow import ToyFlowSettings
 from headway.settings.training import EvaluationSettings, TrainingSettings
 
 __all__ = [
@@ -21,6 +21,6 @@ __all__ = [
     "RegressionSettings",
     "SettingsError",
     "StageTimesSettings",
-    "ToySettings",
+    "ToyFlowSettings",
     "TrainingSettings",
 ]

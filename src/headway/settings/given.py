@@ -7,6 +7,7 @@ are two settings.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ class Given:
         return _known.get(self)
 
     def use(self) -> Any:
-        """The function; an error where only a record told of it."""
+        """The function; an error where it is known from a record only."""
         found = self.value
         if found is None:
             raise SettingsError(
@@ -38,6 +39,9 @@ class Given:
             )
         return found
 
+
+Part = str | Given | Callable[..., Any] | tuple[Any, ...]
+"""What a setting may be given as: a word, a function or a bundle of functions; it holds a word or a `Given`."""
 
 _known: dict[Given, Any] = {}
 """What was given in this process: a cell that comes back from disk finds it here."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
-from headway.settings.given import Given, given
+from headway.settings.given import Given, Part, given
 
-POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi")
+POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi")
 """Positional encodings that have a name; `headway.models.positions` has a function for each."""
 INITIALISATIONS = ("xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2")
 """Starts that have a name; `headway.models.initialisation` has a function for each."""
@@ -23,9 +23,10 @@ class ModelSettings:
     layers: int = 1
     embedding: Literal["learned", "one-hot"] = "learned"
     """How a token becomes a vector."""
-    positions: str | Given = "learned"
+    positions: Part = "learned"
     """learned, sinusoidal: added to the token's vector. one-hot: appended to it. none. rotary: turn queries and keys.
-    relative: learn a score per head and distance. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
+    relative: learn a score per head and distance. relative-keys: learn a vector per head and distance, which meets the
+    query beside the key. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
     """
     width: int = 255
     """Width of the residual stream; one-hot embeddings set it by themselves."""
@@ -43,7 +44,7 @@ class ModelSettings:
     """A learned readout; else the first coordinates are the logits."""
     dropout: float = 0.1
     """Share dropped from the embedding and from each branch while training."""
-    initialisation: str | Given = "xavier"
+    initialisation: Part = "xavier"
     """xavier: everywhere, but for an orthogonal embedding. orthogonal: the same with an orthogonal readout, too, and
     learned positions as rows of a table of 50, whatever the length (paper A as run). uniform: queries (or merged
     scores) in [-scale, scale], values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as
@@ -62,7 +63,8 @@ class ModelSettings:
     emphasis: float = field(default=1.0, metadata={"added": "0.3"})
     """Attention is multiplied by this, in every head, where the task says that it matters (`relevant`)."""
     attention_dropout: bool = field(default=False, metadata={"added": "0.3"})
-    """Drop the same share of the attention probabilities behind the softmax, too."""
+    """Drop the same share of the attention probabilities behind the softmax, too, and of the codes of distances that
+    queries meet (relative-keys)."""
     head_width: int | None = field(default=None, metadata={"added": "0.3"})
     """Coordinates of a head's queries, keys and values; the width shared out among the heads if not given."""
 
@@ -91,7 +93,7 @@ class ModelSettings:
         return stream // self.heads if self.head_width is None else self.head_width
 
     def stream(self, tokens: int, length: int) -> int:
-        """Width E of the residual stream for a dictionary and a context of these sizes."""
+        """Width E of the residual stream for a vocabulary and a context of these sizes."""
         appended = self._appended(length)
         return tokens + appended if self.embedding == "one-hot" else self.width
 
@@ -99,11 +101,11 @@ class ModelSettings:
         """Coordinates that the positions take for themselves."""
         if isinstance(self.positions, str):
             return length if self.positions == "one-hot" else 0
-        extra = getattr(self.positions.value, "extra", None)
+        extra = getattr(given(self.positions).value, "extra", None)
         return 0 if extra is None else extra(length)
 
     def check(self, tokens: int, length: int) -> None:
-        """Refuse switches that do not fit each other for this dictionary and context."""
+        """Refuse switches that do not fit each other for this vocabulary and context."""
         stream = self.stream(tokens, length)
         if (self.output or self.keys) and self.head_width is None:
             below, above = stream - stream % self.heads, stream + (-stream) % self.heads

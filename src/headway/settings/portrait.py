@@ -5,21 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from headway.settings.checks import require, require_number, require_whole, settle
+from headway.settings.checks import require, require_number, require_whole
+from headway.settings.features import StrengthSettings
 
 
 @dataclass(frozen=True)
-class PortraitSettings:
+class PortraitSettings(StrengthSettings):
     """The flow of the next head once others have settled (paper A, equation 11), on a plane that it never leaves."""
 
     KIND: ClassVar[str] = "portrait"
 
-    features: int = 3
-    """h: how many features there are."""
-    ratio: float = 1.7
-    """m: each feature is this many times as strong as the next."""
-    base: float = 1.0
-    """Strength of the weakest feature."""
     projections: Literal[1, 2] = 2
     """How often Pi(s) is applied in ds/dt: twice as printed, once as in the authors' simulation."""
     known: int = 1
@@ -38,7 +33,7 @@ class PortraitSettings:
     """How many times are kept, evenly spaced on a logarithmic axis."""
 
     def __post_init__(self) -> None:
-        settle(self)
+        super().__post_init__()
         require_whole("features", self.features, 2)
         require_whole("known", self.known, 1)
         require(
@@ -49,8 +44,6 @@ class PortraitSettings:
         for name in ("columns", "rows"):
             require_whole(name, getattr(self, name), 1)
         require_whole("points", self.points, 2)
-        require_number("ratio", self.ratio, above=1)
-        require_number("base", self.base, above=0)
         require_number("reach", self.reach, above=0)
         require_number("first", self.first, above=0)
         require_number("last", self.last, above=self.first)

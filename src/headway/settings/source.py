@@ -33,7 +33,7 @@ def name_of(value: Any) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """Sixteen letters that two values share exactly if they do the same, as far as sources tell."""
+    """Sixteen letters that two values share exactly if they do the same, as far as sources show."""
     found: dict[str, str] = {}
     itself = _walk(value, found, set())
     text = "\n".join([itself, *(f"{key} = {found[key]}" for key in sorted(found))])

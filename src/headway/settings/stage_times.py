@@ -18,7 +18,7 @@ class StageTimesSettings(FeatureSettings):
     projections: Literal[1, 2] = 2
     """How often Pi(s) is applied in ds/dt: twice as printed, once as in the authors' simulation."""
     last: float = 1e4
-    """A stage that has not ended by this time is said not to end."""
+    """A stage that has not ended by this time counts as never ending."""
 
     def __post_init__(self) -> None:
         settle(self)

@@ -9,26 +9,30 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from headway.settings.checks import refuse, require, require_number, require_whole, settle
-from headway.settings.given import Given, given
+from headway.settings.given import Given, Part, given
 
 Arguments = tuple[tuple[str, Any], ...]
-OWN_OPTIMISERS = ("adamw", "sgd")
-"""With PyTorch's conventions, and numbers that may differ between the members of one program."""
+Groups = tuple[tuple[str, float, float], ...]
+OWN_OPTIMISERS: dict[str, tuple[str, ...]] = {"adamw": ("b1", "b2", "eps"), "sgd": ()}
+"""With PyTorch's conventions, and numbers that may differ between the members of one program; -> their arguments."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
     """How a model is fitted; the defaults are what paper A prints."""
 
-    optimiser: str | Given = "adamw"
+    optimiser: Part = "adamw"
     """adamw, sgd, or any optimiser of optax by its name, such as muon or lion. In Python also a transformation of
     optax, which brings its own rates, or a function from a learning rate to one."""
     arguments: Arguments = field(default=(), metadata={"added": "0.2"})
-    """Of an optimiser of optax: its own arguments by name, as in beta=0.9."""
+    """Of an optimiser of optax: its own arguments by name, as in beta=0.9; of adamw b1, b2 and eps."""
     learning_rate: float = 0.003
     momentum: float = 0.9
     """Of SGD, and of optimisers that have an argument of this name."""
     weight_decay: float = 0.01
+    groups: Groups = field(default=(), metadata={"added": "0.2"})
+    """Parameters with rates of their own: (name, factor on the learning rate, factor on the weight decay). A name is
+    the path of an array, as in W or layers.0.attention.value, and may hold * and ?; the first that fits counts."""
     clip: float = 1.0
     """Largest global norm of the gradient; 0 leaves it as it is."""
     schedule: Literal["constant", "plateau", "plateau-step", "cosine"] = "plateau"
@@ -46,8 +50,9 @@ class TrainingSettings:
     tail: float = field(default=0.5, metadata={"added": "0.2"})
     """With a threshold: a run goes on for this share of the steps up to there; below 0 it goes on to the last step."""
     batch: int = 3000
-    data: Literal["finite", "fresh"] = "finite"
-    """A finite training set in epochs without replacement, or new sequences every step."""
+    data: Literal["finite", "fresh", "exact"] = "finite"
+    """A finite training set in epochs without replacement; new sequences every step; or the mean over all of them, of a
+    task that knows it."""
     samples: int = 9000
     """Size of the finite training set."""
     test_samples: int = 3000
@@ -64,6 +69,7 @@ class TrainingSettings:
         object.__setattr__(self, "optimiser", given(self.optimiser))
         settle(self, "training.")
         self._check_optimiser()
+        self._check_groups()
         require_number("training.learning_rate", self.learning_rate, least=0)
         require_number("training.weight_decay", self.weight_decay, least=0)
         require_number("training.clip", self.clip, least=0)
@@ -92,7 +98,7 @@ class TrainingSettings:
                 self.optimiser.isidentifier(),
                 f"training.optimiser is {self.optimiser!r}, but it must be the name of an optimiser, such as adamw.",
             )
-            # Whoever only reads settings need not have optax; whoever computes is told before anything is trained.
+            # Whoever only reads settings need not have optax; whoever computes gets an error before training.
             if "optax" in sys.modules:
                 names = importlib.import_module("headway.training.optimiser_names")
                 names.require_known(self.optimiser, dict(self.arguments))
@@ -100,6 +106,19 @@ class TrainingSettings:
             refuse(f"training.optimiser is {self.optimiser!r}, but it must be a name, a transformation or a function.")
         elif self.arguments:
             refuse("training.arguments are given with an optimiser that is no name. Give them to the optimiser itself.")
+
+    def _check_groups(self) -> None:
+        for each in self.groups:
+            require(
+                len(each) == 3 and isinstance(each[0], str),
+                f"training.groups has {each!r}, but a group is a name and two factors, on the learning rate and on the "
+                'weight decay, as in ("W", 0.01, 1.0).',
+            )
+            for factor in each[1:]:
+                require_number(f"a factor of the group {each[0]!r} of training.groups", factor, least=0)
+        if self.groups:
+            told = tuple((name, float(rate), float(decay)) for name, rate, decay in self.groups)
+            object.__setattr__(self, "groups", told)
 
     @property
     def steps_per_epoch(self) -> int:

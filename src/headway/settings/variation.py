@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from headway.settings.checks import SettingsError, refuse, require, told
 from headway.settings.renamed import renamed_to
@@ -43,15 +43,13 @@ def changed(settings: Any, values: Mapping[str, Any]) -> Any:
     for name in own:
         kind_of(settings, name)  # A whole group is no setting.
     try:
-        return replace(
-            settings, **own, **{name: replace(getattr(settings, name), **each) for name, each in groups.items()}
-        )
-    except SettingsError as error:
-        raise SettingsError(f"with {in_words(values)}: {error}") from None
-    except (TypeError, AttributeError):
+        return settings.changed(**groups) if groups else replace(settings, **own)
+    except (SettingsError, TypeError, AttributeError) as error:
         for name in values:
             kind_of(settings, name)
-        raise
+        if not isinstance(error, SettingsError):
+            raise
+        raise SettingsError(f"with {in_words(values)}: {error}") from None
 
 
 def kind_of(settings: Any, name: str) -> Any:
@@ -70,10 +68,13 @@ def value_of(settings: Any, name: str) -> Any:
 
 
 def names(settings: Any) -> list[str]:
-    """Every setting by its full name."""
+    """Every setting by its full name; a group that is not there, such as a task's own model, has none."""
     found: list[str] = []
+    hints = get_type_hints(type(settings))
     for each in fields(settings):
         value = getattr(settings, each.name)
+        if value is None and isinstance(hints[each.name], TypeVar):
+            continue
         found += [f"{each.name}.{name}" for name in names(value)] if is_dataclass(value) else [each.name]
     return found
 

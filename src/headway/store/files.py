@@ -17,13 +17,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
+from headway.records import canonical
+
 TEMPORARY = ".tmp"
 PIECE = 2**24
 MOST_JSON = 16_000_000
 """Bytes of a file that says what lies beside it; a hundred thousand seeds take one."""
 LEAST_MEMORY = 2**30
 MOST_NESTED = 12
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class Stamp(TypedDict):
@@ -155,11 +156,6 @@ def require_shallow(content: Any, most: int = MOST_NESTED) -> None:
     for each in inner:
         if isinstance(each, (dict, list)):
             require_shallow(each, most - 1)
-
-
-def canonical(data: Any) -> str:
-    """JSON in which equal content is equal text."""
-    return _ENCODER.encode(data)
 
 
 def _digest(content: Mapping[str, Any], known: Mapping[str, str]) -> str:

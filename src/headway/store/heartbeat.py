@@ -1,7 +1,7 @@
 """A sign of life: a small file beside a cell that its worker touches every few seconds, as long as it lives.
 
 The lock says who may work; the heartbeat says who does, on which machine, and whether it still moves. A worker that
-hangs keeps its lock and loses its heartbeat. Ages are told by the clock of the file system alone, or by how long
+hangs keeps its lock and loses its heartbeat. Ages are read from the clock of the file system alone, or by how long
 somebody has seen a file stand still: clocks of machines differ, and jump.
 """
 
@@ -103,7 +103,7 @@ def beat_of(folder: Path) -> Path:
 
 
 def now(root: Path) -> int:
-    """Nanoseconds of the file system's clock, told by a file that is touched there and removed."""
+    """Nanoseconds of the file system's clock, read from a file that is touched there and removed."""
     probe = root / f".now-{secrets.token_hex(8)}"
     try:
         probe.touch(exist_ok=False)
@@ -113,7 +113,7 @@ def now(root: Path) -> int:
 
 
 class Pulse:
-    """Who works and who only seems to, told by somebody who looks again and again and writes nothing."""
+    """Who works and who only seems to, for somebody who looks again and again and writes nothing."""
 
     def __init__(self) -> None:
         self._seen: dict[Path, tuple[int, float]] = {}

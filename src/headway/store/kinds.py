@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -11,9 +10,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from headway import registry
-from headway.records import Cell, Open, plain
-from headway.store.files import canonical
-from headway.store.older import upgraded
+from headway.records import Cell, Open, canonical, plain
+from headway.store.older import upgraded, upgraded_kind
 
 MANY = 4096
 """So many different settings are remembered."""
@@ -38,7 +36,9 @@ def revive_cell(description: Mapping[str, Any]) -> Cell:
         raise ValueError(f"it is a record of the kind {kind!r}: made by another version of Headway.")
     if not (isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise ValueError(f"its seeds are {seeds!r}: made by another version of Headway.")
-    settings = _settings(kind, canonical(description["settings"]), source)
+    told = description["settings"]
+    kind = kind if source else upgraded_kind(kind, told)
+    settings = _settings(kind, canonical(told), source)
     return Cell(settings, tuple(seeds), kind, source)
 
 
@@ -46,19 +46,11 @@ def revive_cell(description: Mapping[str, Any]) -> Cell:
 def _settings(kind: str, told: str, source: str) -> Any:
     """Ten thousand cells share a few settings: each is made and checked once."""
     # A user's task may call a setting by what was once a name of ours: only ours were ever renamed.
-    return registry.settings_of(kind, json.loads(told) if source else upgraded(json.loads(told)), source)
-
-
-def named_by(description: Mapping[str, Any], text: str = "") -> str:
-    """named_by(cell.describe()) == cell.identity: from what a file says, before it is made into settings.
-
-    `text` is canonical(description), where that is known.
-    """
-    return f"{description['kind']}-{hashlib.sha256((text or canonical(description)).encode()).hexdigest()[:16]}"
+    return registry.settings_of(kind, json.loads(told) if source else upgraded(json.loads(told), kind), source)
 
 
 def summary(cell: Cell) -> str:
-    """What a reader needs to tell cells apart: the seeds, and the settings that are not the default."""
+    """What a reader needs to distinguish cells: the seeds, and the settings that are not the default."""
     standard = registry.usual(cell.kind)
     if isinstance(cell.settings, Open) or standard is None:
         return f"{len(cell.seeds)} seeds; {_told(plain(cell.settings))}"

@@ -1,7 +1,7 @@
 """Pages, figures and tables: whole or not at all, whoever else writes the same one at the same time.
 
 The bytes go to a name by chance beside the file, which is locked as long as its writer lives: what a killed process
-left is told from what another one is writing.
+left is distinguished from what another one is writing.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _begun(path: Path) -> tuple[int, Path]:
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{files.TEMPORARY}")
         descriptor = files.create(temporary)
         try:
-            with suppress(OSError):  # Where there are no locks, age alone tells a leftover.
+            with suppress(OSError):  # Where there are no locks, age alone shows a leftover.
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.lexists(temporary):
                 return descriptor, temporary

@@ -1,4 +1,4 @@
-"""What a sweep is going to compute, told to whoever watches: a small file that is locked while its process lives."""
+"""What a sweep is going to compute, for whoever watches: a small file that is locked while its process lives."""
 
 from __future__ import annotations
 

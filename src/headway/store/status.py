@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def description(self) -> Mapping[str, Any] | None:
-        """The cell of a record as `Cell.describe` tells it."""
+        """The cell of a record as `Cell.describe` gives it."""
         return self.glimpsed if self.record is None else self.record.cell.describe()
 
 

@@ -28,7 +28,7 @@ LEAST_SECONDS = 0.2
 PLACE = "jax_compilation_cache_dir"
 CHOICES = {
     "jax_persistent_cache_min_compile_time_secs": LEAST_SECONDS,
-    # XLA would be told the folder's name, of which the name of a program would then depend: nobody would find it again.
+    # XLA would get the folder's name, of which the name of a program would then depend: nobody would find it again.
     "jax_persistent_cache_enable_xla_caches": "none",
 }
 _shares: list[tuple[Path, Path]] = []
@@ -41,7 +41,7 @@ MOST_BYTES = 2 << 30
 def kept_compiled(note: Callable[[str], None]) -> Generator[None]:
     """Use and keep compiled programs meanwhile; who chose another place for them keeps it.
 
-    A cache that others could have written is not used, and `note` is told so in one sentence.
+    A cache that others could have written is not used, and `note` gets a sentence about it.
     """
     if getattr(jax.config, PLACE) is not None:
         yield

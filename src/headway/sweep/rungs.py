@@ -1,4 +1,4 @@
-"""Which rung a run is at, told while it goes on."""
+"""Which rung a run is at, reported while it goes on."""
 
 from __future__ import annotations
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from headway.records import Cell, plain
+from headway.records import Cell, canonical, plain
 from headway.store import Store, StoreError
-from headway.store.files import canonical
 from headway.sweep.watch import Watch
 from headway.tasks.sound import require_sound
 from headway.training.optimiser_names import require_known
 
 
 def look_at_users_code(cells: Iterable[Cell], store: Store, watch: Watch) -> None:
-    """A mistake is an error in words; a task that has changed since a run was made is a new run, and that is said."""
+    """A mistake is an error in words; a task that has changed since a run was made is a new run, which is reported."""
     cells = list(cells)
     for training in {cell.settings.training for cell in cells if hasattr(cell.settings, "training")}:
         if isinstance(training.optimiser, str):

@@ -1,4 +1,4 @@
-"""What a sweep tells whoever watches it."""
+"""What a sweep reports to whoever watches it."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable

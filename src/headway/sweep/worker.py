@@ -4,7 +4,7 @@ FILE is an order as `bundle.encode` writes it. `--only 3` takes one bundle of it
 fourth first, so that several workers with one order begin at different ends and share the rest by the cells' locks.
 
 It leaves with 0 when everything it was asked for is done, 1 when some cell failed (its note says why), 2 when the store
-cannot be used, and 75 when it was told to stop and saved what it had: the same command then goes on.
+cannot be used, and 75 when it had to stop and saved what it had: the same command then goes on.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from headway.experiments.load import load_experiment
+from headway.settings.keeping import NOTHING
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, decode, pack
 from headway.sweep.compiled import kept_compiled
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = bundles[options.start :] + bundles[: options.start]
         return work(chosen if options.only is None else [bundles[options.only]], Store(options.store), watch)
     except KeyboardInterrupt:
-        watch.note("told to stop; what was measured is saved")
+        watch.note("asked to stop; what was measured is saved")
         return AGAIN
     except StoreError as error:
         watch.note(str(error))
@@ -66,7 +67,7 @@ def work(bundles: Sequence[Bundle], store: Store, watch: Watch) -> int:
     needed = [reference for bundle in bundles for cell in bundle.cells for reference in cell.references()]
     missing = [cell for cell in dict.fromkeys(needed) if not store.has(cell)]
     with kept_compiled(watch.note):
-        errors = run_bundles(pack(missing), store, watch, once=True)
+        errors = run_bundles(pack(missing, bundles[0].keep if bundles else NOTHING), store, watch, once=True)
         errors += run_bundles(bundles, store, watch, once=True)
     for error in errors:
         watch.note(f"{type(error).__name__}: {error}")

@@ -139,7 +139,7 @@ class MovingWindow:
     def check(self, settings: Any) -> None:
         require(
             settings.model.positions != "none",
-            "which numbers are to be added is told by their positions alone, but model.positions is none. Use learned.",
+            "which numbers are to be added depends on their positions alone, but model.positions is none. Use learned.",
         )
 
     def about(self) -> About:

@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-from headway.records import About
+from typing_extensions import TypeVar
+
+from headway.records import About, shortened, told_apart
 from headway.settings.checks import require, settle
 from headway.settings.model import ModelSettings
 from headway.settings.renamed import renamed_to
 from headway.settings.training import EvaluationSettings, TrainingSettings
 from headway.tasks.chain import Chain
-from headway.tasks.task import about_task, name_of, require_task, shape_of, source_of
+from headway.tasks.task import about_task, has_own_model, name_of, require_task, shape_of, source_of
 
 Task = TypeVar("Task")
+Model = TypeVar("Model", default=ModelSettings)
 
 
-@dataclass(frozen=True)
-class Settings(Generic[Task]):
-    """One transformer trained on one task."""
+@dataclass(frozen=True, repr=False)
+class Settings(Generic[Task, Model]):
+    """One model trained on one task."""
 
     task: Task = field(default_factory=Chain)  # ty: ignore[invalid-assignment]
-    model: ModelSettings = field(default_factory=ModelSettings)
+    model: Model = None  # ty: ignore[invalid-assignment]
+    """A transformer, the usual one if not given; None where the task brings a model of its own."""
     training: TrainingSettings = field(default_factory=TrainingSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
     def __post_init__(self) -> None:
         settle(self)
         require_task(self.task)
-        shape = shape_of(self.task)
-        self.model.check(shape.inputs, shape.reads)
-        for run in self.references:
-            self.model.check(shape.inputs, shape_of(run.task).reads)
-        require(
-            self.model.emphasis == 1 or hasattr(self.task, "relevant"),
-            f"model.emphasis is {self.model.emphasis:g}, but the task {self.KIND!r} does not say where attention "
-            "matters. Give it `relevant`, pairs of positions (query, key), or use model.emphasis 1.",
-        )
+        if has_own_model(self.task):
+            require(
+                self.model is None,
+                f"the task {type(self.task).__name__} brings a model of its own, but model is {self.model!r}. "
+                "Leave it out.",
+            )
+        else:
+            self._check_transformer()
+        self._check_data()
         if hasattr(self.task, "check"):
             self.task.check(self)  # ty: ignore[call-non-callable]
         require(
@@ -44,6 +48,42 @@ class Settings(Generic[Task]):
             f"training.steps is {self.training.steps}, but evaluations come at multiples of evaluation.every, "
             f"{self.evaluation.every}. Use a multiple of it.",
         )
+
+    def _check_transformer(self) -> None:
+        if self.model is None:
+            object.__setattr__(self, "model", ModelSettings())
+        model: Any = self.model
+        require(
+            type(model).__name__ == ModelSettings.__name__,
+            f"model is {model!r}, but it must be ModelSettings(...).",
+        )
+        shape = shape_of(self.task)
+        model.check(shape.inputs, shape.reads)
+        for run in self.references:
+            model.check(shape.inputs, shape_of(run.task).reads)
+        require(
+            model.emphasis == 1 or hasattr(self.task, "relevant"),
+            f"model.emphasis is {model.emphasis:g}, but the task {self.KIND!r} does not say where attention "
+            "matters. Give it `relevant`, pairs of positions (query, key), or use model.emphasis 1.",
+        )
+
+    def _check_data(self) -> None:
+        """The expectation is there where a task knows it, and samples where it draws some."""
+        what, exact = type(self.task).__name__, self.training.data == "exact"
+        require(
+            not exact or hasattr(self.task, "expected_loss"),
+            f'training.data is "exact", but the task {what} does not know its expected loss. Write '
+            'expected_loss(parameters), or use "fresh" or "finite".',
+        )
+        require(
+            exact or hasattr(self.task, "sample"),
+            f'training.data is "{self.training.data}", but the task {what} draws no samples. Use "exact".',
+        )
+
+    def __repr__(self) -> str:
+        """Group by group, what is not the default."""
+        groups = [f"  {each.name}={told_apart(getattr(self, each.name))}," for each in fields(self)]
+        return shortened(["Settings(", *groups, ")"])
 
     @property
     def KIND(self) -> str:  # noqa: N802 - what kind of computation it is; other settings have it as a constant
@@ -59,7 +99,7 @@ class Settings(Generic[Task]):
         return source_of(type(self.task))
 
     @property
-    def references(self) -> tuple[Settings[Task], ...]:
+    def references(self) -> tuple[Settings[Task, Model], ...]:
         """The runs that this one compares itself with, and last the one that its frozen parts come from.
 
         All must be done before it.
@@ -67,24 +107,29 @@ class Settings(Generic[Task]):
         compared = self.task.reference_runs(self) if hasattr(self.task, "reference_runs") else ()  # ty: ignore[call-non-callable]
         return (*compared, *(self._compared_with_none.thawed() for _ in self.training.frozen[:1]))
 
-    def thawed(self) -> Settings[Task]:
+    def thawed(self) -> Settings[Task, Model]:
         """The same run with nothing frozen."""
         return replace(self, training=replace(self.training, frozen=()))
 
-    def alone(self) -> Settings[Task]:
+    def alone(self) -> Settings[Task, Model]:
         """The same run compared with no other: comparing does not change it."""
         return self._compared_with_none
 
     @property
-    def _compared_with_none(self) -> Settings[Task]:
+    def _compared_with_none(self) -> Settings[Task, Model]:
         compared = getattr(self.task, "references", ())
         return replace(self, task=replace(self.task, references=())) if compared else self  # ty: ignore[invalid-argument-type]
 
-    def changed(self, **changes: Any) -> Settings[Task]:
+    def changed(self, **changes: Any) -> Settings[Task, Model]:
         """The same settings but for these: changed(training={"steps": 10}, task={"ratio": 1.3})."""
         names = [each.name for each in fields(self)]
         for name in changes:
             require(name in names, f"there is no group of settings {name!r}; there are {', '.join(names)}.")
+        for name, change in changes.items():
+            require(
+                getattr(self, name) is not None or not isinstance(change, dict),
+                f"there are no settings of the {name} to change: the task {type(self.task).__name__} brings its own.",
+            )
         inner = {
             name: _changed(name, getattr(self, name), change) if isinstance(change, dict) else change
             for name, change in changes.items()
@@ -128,7 +173,7 @@ def plateau_settings(task: Task, threshold: float) -> Settings[Task]:
 
 
 def usual_settings(task: type) -> Settings | None:
-    """The settings that runs of a task have unless told otherwise; None where the task itself needs telling."""
+    """The settings that runs of a task have by default; None where the task itself has settings without a default."""
     if hasattr(task, "usual"):
         return task.usual()  # ty: ignore[call-non-callable]
     try:

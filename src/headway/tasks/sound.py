@@ -1,4 +1,4 @@
-"""A task tried out on a few examples before it is trained: a mistake in a user's file is said in words, at once."""
+"""A task tried out on a few examples before it is trained: a mistake in a user's file is an error in words, at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.lazily import jax, jnp
 from headway.settings.checks import SettingsError
-from headway.tasks.task import as_example, functions_of, has_tokens, shape_of, tried
+from headway.tasks.task import Answer, Functions, as_example, functions_of, has_tokens, shape_of, tried
 
 TRIED = 4
 """Examples that are looked at."""
@@ -24,7 +24,11 @@ def require_sound(task: Any) -> None:
     world = tried(f"{what}.world", lambda: functions.world(key)) if hasattr(task, "world") else ()
     wanted = shape_of(task)
     outputs = jnp.zeros((wanted.predicted, wanted.outputs))
-    for number in range(TRIED):
+    own_model = functions.parameters is not None
+    parameters = tried(f"{what}.parameters", lambda: functions.parameters(world, key)) if own_model else None
+    if functions.expected_loss is not None and own_model:
+        _require_expected(what, task, functions, world, parameters)
+    for number in range(TRIED if functions.sample is not None else 0):
         own = jax.random.fold_in(key, number)
         drawn = tried(f"{what}.sample", lambda own=own: functions.sample(world, own))
         example = as_example(task, drawn)
@@ -34,6 +38,10 @@ def require_sound(task: Any) -> None:
             said = tried(f"{what}.ladder", lambda drawn=drawn: functions.ladder(world, drawn))
             with _placed(task, "ladder"):
                 _require_ladder(what, task, said, wanted)
+        if own_model:
+            answer = tried(f"{what}.answer", lambda example=example: functions.answer(world, parameters, example))
+            with _placed(task, "answer"):
+                _require_answer(what, answer, (wanted.predicted, wanted.outputs))
         loss = tried(f"{what}.loss", lambda example=example: functions.loss(world, outputs, example))
         if jnp.shape(loss) != () or not jnp.isfinite(loss):
             raise SettingsError(
@@ -80,6 +88,37 @@ def _require_example(what: str, task: Any, example: Any, wanted: Any) -> None:
                 f"{what}.sample gives {name} from {int(tokens.min())} to {int(tokens.max())}, but the vocab is "
                 f"{task.vocab}: tokens are 0 .. {task.vocab - 1}."
             )
+
+
+def _require_answer(what: str, answer: Any, wanted: tuple[int, int]) -> None:
+    said = answer if isinstance(answer, Answer) else Answer(answer)
+    got = jnp.shape(said.logits)
+    if got != wanted:
+        raise SettingsError(
+            f"{what}.answer gives an array of the shape {got}, but wanted is {wanted}: one row for each predicted "
+            "position. It may also be Answer(logits, attention)."
+        )
+    if said.attention is not None and (jnp.ndim(said.attention) != 4 or jnp.shape(said.attention)[2] < wanted[0]):
+        raise SettingsError(
+            f"{what}.answer gives attention of the shape {jnp.shape(said.attention)}, but wanted is (layer, head, "
+            f"query, key), with the {wanted[0]} predicted positions as its last queries."
+        )
+
+
+def _require_expected(what: str, task: Any, functions: Functions, world: Any, parameters: Any) -> None:
+    """Closed forms at the start: one finite number, and one a rung."""
+    loss = tried(f"{what}.expected_loss", lambda: functions.expected_loss(world, parameters))
+    if jnp.shape(loss) != () or not jnp.isfinite(loss):
+        raise SettingsError(f"{what}.expected_loss gives {loss!r} at the start, but a loss is one finite number.")
+    rungs = len(getattr(task, "rungs", ()))
+    told = {"expected_distances": (world, parameters), "expected_rung_losses": (world,)}
+    for name, arguments in told.items():
+        function = getattr(functions, name)
+        if function is None:
+            continue
+        got = jnp.shape(tried(f"{what}.{name}", lambda function=function, own=arguments: jnp.asarray(function(*own))))
+        if got != (rungs,):
+            raise SettingsError(f"{what}.{name} gives an array of the shape {got}, but there are {rungs} rungs.")
 
 
 def _require_ladder(what: str, task: Any, said: Any, wanted: Any) -> None:

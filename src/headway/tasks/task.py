@@ -17,13 +17,36 @@ and may say
     relevant                   (query, key) pairs of positions at which attention matters: `model.emphasis` acts there
     comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
     tests()                    variants of itself to be tested on, by name; "" is the one that counts
+    pictured                   from how many of the last positions it is shown where heads look; all that answer
     PROGRESS                   the number by which it counts as learnt: "loss", "excess_loss" or "accuracy"
     NUMBERS                    settings that are plain numbers and may differ between the members of one program
     check(settings)            what its models and trainings must fulfil
     about()                    itself in words
 
+A task may bring a model of its own, a few parameters instead of a transformer; `Settings.model` is then None:
+
+    parameters(key)                where they start: any tree of arrays, such as {"W": ..., "v": ...}
+    answer(parameters, example)    what they answer at the predicted positions, (predicted, outputs); or an `Answer`,
+                                   which holds the attention, too
+    parameter_measures(parameters) numbers of the parameters themselves, by name
+
+and where it knows the mean over all examples in closed form, nothing has to be drawn (`training.data` "exact"):
+
+    expected_loss(parameters)      instead of sample and loss; what is reported of every step, whatever the gradient is
+                                   taken of, is that of the test that counts
+    expected_distances(parameters) mean distance to every rung, (rung,)
+    expected_rung_losses()         the same loss of every rung, (rung,)
+    levels                         losses between its plateaus: the steps at which they are met, not rounded, become
+                                   the fact `boundaries`
+
+Rarely needed:
+
+    samples(key, count)            many examples at once, stacked, where they are not drawn one by one
+    facts()                        numbers that do not change along a run, by name
+    world_of_seed(seed)            instead of `world`: in NumPy, from the seed itself, outside of the program
+
 A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
-function above gets it first: sample(world, key), ladder(world, example), ...
+function above gets it first: sample(world, key), ladder(world, example), parameters(world, key), ...
 """
 
 from __future__ import annotations
@@ -57,12 +80,29 @@ class Example(NamedTuple):
     extra: Any = None
     """Whatever `measures` and `ladder` need: where the answer was to be found, ..."""
 
+    def __repr__(self) -> str:
+        parts = ((name, getattr(self, name)) for name in self._fields)
+        told = (f"{name} {getattr(part, 'shape', type(part).__name__)}" for name, part in parts if part is not None)
+        return f"Example({', '.join(told)})"
+
+
+class Answer(NamedTuple):
+    """What a model of a task's own makes of one example; `measures` gets it as it is."""
+
+    logits: Array
+    """Log-probabilities up to a constant, or numbers, (predicted, outputs)."""
+    attention: Array | None = None
+    """(layer, head, query, key), of which the page shows the last `predicted` queries."""
+    extra: Any = None
+    """Whatever `measures` needs besides."""
+
 
 class Functions(NamedTuple):
     """A task as pure functions, whatever it left out filled in; `world` is () where it draws none."""
 
     world: Callable[[PRNGKeyArray], Any]
-    sample: Callable[[Any, PRNGKeyArray], Any]
+    sample: Any
+    """(world, key) -> example; None only where `expected_loss` is known."""
     loss: Callable[[Any, Array, Example], Float[Array, ""]]
     ladder: Any
     """(world, example) -> (rung, predicted, output), or None."""
@@ -70,6 +110,22 @@ class Functions(NamedTuple):
     """(world, example, reading[, test]) -> name -> number, or None."""
     comparisons: Any
     """(world, example) -> name -> (predictor, predicted, output), or None."""
+    parameters: Any = None
+    """(world, key) -> where a model of its own starts, or None."""
+    answer: Any = None
+    """(world, parameters, example) -> (predicted, output) or `Answer`, or None."""
+    parameter_measures: Any = None
+    """(world, parameters) -> name -> number, or None."""
+    expected_loss: Any = None
+    """(world, parameters) -> the loss, or None."""
+    expected_distances: Any = None
+    """(world, parameters) -> (rung,), or None."""
+    expected_rung_losses: Any = None
+    """(world) -> (rung,), or None."""
+    samples: Any = None
+    """(world, key, count) -> stacked examples."""
+    facts: Any = None
+    """(world) -> name -> number, or None."""
 
 
 def name_of(task: Any) -> str:
@@ -117,6 +173,8 @@ class Shape(NamedTuple):
 
 def shape_of(task: Any) -> Shape:
     """As the task says; what it leaves out is looked up in an example, of which nothing is computed."""
+    if not hasattr(task, "sample"):
+        return Shape(0, 0, 0, 0)
     names = ("inputs", "outputs", "reads", "predicted")
     tokens = {"inputs": task.vocab, "outputs": task.vocab} if has_tokens(task) else {}
     said = tokens | {name: getattr(task, name) for name in names if name not in tokens and hasattr(task, name)}
@@ -141,24 +199,43 @@ def has_tokens(task: Any) -> bool:
     return hasattr(task, "vocab")
 
 
+def has_own_model(task: Any) -> bool:
+    """Whether it brings parameters of its own, instead of which a transformer would be trained."""
+    return hasattr(task, "parameters")
+
+
 def progress_of(task: Any) -> str:
     return getattr(task, "PROGRESS", "loss")
 
 
 def functions_of(task: Any) -> Functions:
     """The task's functions, each of (world, ...)."""
-    drawn = hasattr(task, "world")
+    drawn = hasattr(task, "world") or hasattr(task, "world_of_seed")
 
     def of_world(function: Callable | None) -> Any:
         if function is None or drawn:
             return function
         return lambda _world, *arguments: function(*arguments)
 
-    own = {name: getattr(task, name, None) for name in ("sample", "loss", "ladder", "measures", "comparisons")}
+    own = {name: getattr(task, name, None) for name in Functions._fields if name != "world"}
     usual = _cross_entropy if has_tokens(task) else _squared_error
     filled: dict[str, Any] = {name: of_world(function) for name, function in own.items()}
     filled["loss"] = filled["loss"] or (lambda _world, outputs, example: usual(outputs, example))
-    return Functions(world=task.world if drawn else lambda _key: (), **filled)
+    if filled["samples"] is None and filled["sample"] is not None:
+        filled["samples"] = functools.partial(_one_by_one, filled["sample"])
+    return Functions(world=_world(task), **filled)
+
+
+def _world(task: Any) -> Callable[[PRNGKeyArray], Any]:
+    if hasattr(task, "world"):
+        return task.world
+    # Only for shapes: a member is given its own.
+    return (lambda _key: task.world_of_seed(0)) if hasattr(task, "world_of_seed") else lambda _key: ()
+
+
+def _one_by_one(sample: Callable, world: Any, key: PRNGKeyArray, count: int) -> Any:
+    """A smaller set from the same key is the beginning of a larger one."""
+    return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
 
 
 def _cross_entropy(outputs: Array, example: Example) -> Float[Array, ""]:
@@ -207,7 +284,7 @@ def tests_of(task: Any) -> dict[str, Any]:
 
 
 def about_task(task: Any) -> About:
-    """The task in words: its own, or what can be said of any."""
+    """The task in words: its own, or what fits any."""
     if hasattr(task, "about"):
         return task.about()
     words = name_of(task).replace("-", " ")
@@ -230,9 +307,22 @@ def require_task(task: Any) -> None:
             f"the task is {task!r}, but it must be a frozen dataclass of settings, such as MyTask(states=4)."
         )
     require(
-        callable(getattr(task, "sample", None)),
+        callable(getattr(task, "sample", None)) or callable(getattr(task, "expected_loss", None)),
         f"the task {what} has no function sample. A task says how one example is drawn, sample(key), and how many "
         "tokens there are, vocab: see docs/extend.md.",
+    )
+    require(
+        not has_own_model(task) or hasattr(task, "answer") or not hasattr(task, "sample"),
+        f"the task {what} has parameters of its own, but does not say what they make of an example. Write "
+        "answer(parameters, example).",
+    )
+    require(
+        has_own_model(task) or not hasattr(task, "answer"),
+        f"the task {what} says what parameters answer, but not where they start. Write parameters(key).",
+    )
+    require(
+        not hasattr(task, "expected_distances") or len(getattr(task, "rungs", ())) > 0,
+        f"the task {what} gives distances to rungs but no names for them: rungs = (...).",
     )
     require(
         not hasattr(task, "ladder") or len(getattr(task, "rungs", ())) > 0,

@@ -18,7 +18,7 @@ class Offshoot(NamedTuple):
     attention: Float[Numbers, " position"]
 
 
-def crowd(problem: Problem, known: int) -> Float[Numbers, " known"]:
+def heads_at(problem: Problem, known: int) -> Float[Numbers, " known"]:
     """How many heads sit at each known position: H - n at the first, one at each of the others."""
     if not 0 < known < problem.heads:
         raise ValueError(f"{known} features known by {problem.heads} heads leave none to learn the next: use fewer.")
@@ -34,12 +34,12 @@ def offshoot(problem: Problem, state: Offshoot) -> Offshoot:
     """
     V, value, s = state
     known = V.shape[0]
-    people = crowd(problem, known)
-    kept = people * s[:known]
+    counts = heads_at(problem, known)
+    kept = counts * s[:known]
     pull = jnp.asarray(correlate_target(problem, value) - jnp.sum(value * value) * s)
-    pull = pull.at[:known].add(-people * (V @ value))
+    pull = pull.at[:known].add(-counts * (V @ value))
     return Offshoot(
-        problem.strengths[:known, None] * problem.features[:known] - people[:, None] * V - s[:known, None] * value,
+        problem.strengths[:known, None] * problem.features[:known] - counts[:, None] * V - s[:known, None] * value,
         apply_target(problem, s) - kept @ V - inner(problem, s, s) * value,
         move(problem, s, pull),
     )
@@ -47,9 +47,9 @@ def offshoot(problem: Problem, state: Offshoot) -> Offshoot:
 
 def best_settled(problem: Problem, known: int, head: State) -> Float[Numbers, "known size"]:
     """V_i = (m_i V_i* - s'_i V') / N_i, where dV_i/dt = 0: Lemma 1's V*, and the start of equation (17)."""
-    people = crowd(problem, known)
+    counts = heads_at(problem, known)
     wanted = problem.strengths[:known, None] * problem.features[:known]
-    return (wanted - head.attention[:known, None] * head.values) / people[:, None]
+    return (wanted - head.attention[:known, None] * head.values) / counts[:, None]
 
 
 def lyapunov(problem: Problem, state: Offshoot) -> Float[Numbers, ""]:
@@ -59,15 +59,15 @@ def lyapunov(problem: Problem, state: Offshoot) -> Float[Numbers, ""]:
     """
     V, value, s = state
     known = V.shape[0]
-    people = crowd(problem, known)
+    counts = heads_at(problem, known)
     own = problem.strengths[:known] * jnp.sum(V * problem.features[:known], axis=-1)
-    ensemble = people * (own - people / 2 * jnp.sum(V * V, axis=-1) - s[:known] * (V @ value))
+    ensemble = counts * (own - counts / 2 * jnp.sum(V * V, axis=-1) - s[:known] * (V @ value))
     square = jnp.sum(problem.copies * s * s)
     return jnp.sum(ensemble) + jnp.sum(value * apply_target(problem, s)) - 0.5 * square * jnp.sum(value * value)
 
 
 def as_heads(problem: Problem, state: Offshoot) -> State:
-    """The same state as H heads of the full flow: the crowd at e_1, then e_2 .. e_n, and the one that leaves last."""
+    """The same state as H heads of the full flow: those at e_1, then e_2 .. e_n, and the one that leaves last."""
     known = state.settled.shape[0]
     owner = [0] * (problem.heads - known) + list(range(1, known))
     values = jnp.concatenate([jnp.asarray(state.settled)[jnp.asarray(owner)], state.value[None]])

@@ -109,7 +109,7 @@ def full_problem(
     projections: Literal[1, 2] = 2,
     seed: int = 0,
 ) -> Problem:
-    """The problem on V_k in R^{d x d} with random orthonormal features; as many heads as features unless told."""
+    """The problem on V_k in R^{d x d} with random orthonormal features; as many heads as features unless given."""
     return Problem(
         strengths=strengths,
         features=random_features(seed, len(strengths), dimension),

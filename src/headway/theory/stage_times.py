@@ -1,4 +1,4 @@
-"""t_1 = T/m_1 F_2(H/m_1), or sqrt(T)/m_1 F_1(..) with Pi once; then heads part when T sigma Lambda(t) reaches 1.
+"""t_1 = T/m_1 F_2(H/m_1), or sqrt(T)/m_1 F_1(..) with Pi once; then heads differ when T sigma Lambda(t) reaches 1.
 
 Derived in docs/theory.md, "How long a stage takes". Nothing here is fitted.
 """

@@ -22,7 +22,7 @@ def near_uniform(
     """
     if noise and not np.all(problem.copies == 1):
         raise ValueError(
-            "noise tells positions apart, but some positions of this problem were merged because they are alike. "
+            "noise distinguishes positions, but some positions of this problem were merged because they are alike. "
             "Use noise=0, or the problem before `merge_positions`."
         )
     shape = (problem.heads, problem.length)

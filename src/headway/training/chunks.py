@@ -8,11 +8,15 @@ GPU_SHARE = 0.4
 """Of the device's memory, for the activations of members side by side; temporaries need about as much again."""
 
 
-def together(members: int, batch: int, bytes_per_example: int) -> int:
-    """How many members run side by side: one on a CPU, on a GPU as many as fit, in even groups."""
-    if _on_cpu():
+def together(members: int, batch: int, bytes_per_example: int, small: bool = False) -> int:
+    """How many members run side by side: one on a CPU, on a GPU as many as fit, in even groups.
+
+    `small` ones, of a few numbers, side by side on a CPU, too, as many as fit its cache: one alone would be overhead.
+    """
+    if _on_cpu() and not small:
         return 1
-    groups = -(-members // max(1, int(_room() // (batch * bytes_per_example))))
+    room = CPU_BYTES if _on_cpu() else _room()
+    groups = -(-members // max(1, int(room // max(1, batch * bytes_per_example))))
     return -(-members // groups)
 
 

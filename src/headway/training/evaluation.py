@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from headway.kernels import Read
 from headway.models.transformer import Reading, Transformer
 from headway.tasks.task import (
+    Answer,
     Example,
     as_example,
     functions_of,
@@ -86,16 +87,25 @@ class Evaluator(NamedTuple):
 
     @property
     def rows_kept(self) -> bool:
-        """Whether test rows and what is said of them are kept: where nothing needs each example's own attention."""
+        """Whether test rows and their references are kept: where nothing needs each example's own attention."""
         functions = functions_of(self.task)
         return self.read is not None and functions.measures is None and len(tests_of(self.task)) == 1
 
-    def probe(self, model: Transformer, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
-        """Means over the test examples; `task` is the member's own, with its numbers."""
-        means = self._of_rows(model, task, data) if self.rows_kept else self._of_examples(model, task, key, data)
+    def probe(self, model: Any, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
+        """Means over the test examples, or what the task knows; `task` is the member's own, with its numbers."""
+        functions = functions_of(task)
+        means: dict[str, Array] = {}
+        if self.rows_kept:
+            means = self._of_rows(model, task, data)
+        elif functions.expected_loss is None or functions.measures is not None:
+            means = self._of_examples(model, task, key, data)
         kl = means.pop("kl", None)
         if kl is not None:
             means |= self._by_name(task, kl)
+        if functions.expected_loss is not None:
+            means |= _expected(task, data.world, model)
+        if functions.parameter_measures is not None:
+            means |= {name: jnp.asarray(each) for name, each in functions.parameter_measures(data.world, model).items()}
         return means
 
     def _by_name(self, task: Any, kl: Float[Array, " predictor"]) -> dict[str, Array]:
@@ -131,7 +141,7 @@ class Evaluator(NamedTuple):
         means = mean_over(one, (data.test, reading.logits, data.references, halves), CHUNK)
         return {**means, "attention": reading.pattern, "attention_by_lag": by_lag(reading.pattern)}
 
-    def _of_examples(self, model: Transformer, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
+    def _of_examples(self, model: Any, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
         """All tests go through the model in one pass, because every further pass would be compiled, too."""
         tests = tests_of(task)
         sizes = test_sizes(self.tested, len(tests))
@@ -146,7 +156,7 @@ class Evaluator(NamedTuple):
             own = with_numbers(task, {name: values[number] for name, values in stacked.items()})
             functions = functions_of(own)
             drawn = functions.sample(data.world, jax.random.fold_in(key, place))
-            reading = with_own_words(model, own, drawn, read_example(model, own, drawn))
+            reading = with_own_words(model, own, drawn, read_example(model, own, data.world, drawn))
             share = jnp.asarray(sizes.sum() / sizes, jnp.float32)[number]
             found: dict[str, Array] = {}
             for index, name in enumerate(tests):
@@ -155,14 +165,14 @@ class Evaluator(NamedTuple):
                     references = _said(own, data.world, drawn, self.comparisons)
                     half = halves[jnp.minimum(place, self.tested - 1)]
                     values |= _values(own, data.world, drawn, reading.logits, references, half)
-                    values |= {"attention": _patterns(reading)}
+                    values |= _patterns(own, reading)
                 found |= {name: jnp.where(number == index, share * value, 0) for name, value in values.items()}
             return found
 
         means = mean_over(one, (jnp.arange(sizes.sum()), number), AT_A_TIME)
-        return {**means, "attention_by_lag": by_lag(means["attention"])}
+        return means | ({"attention_by_lag": by_lag(means["attention"])} if "attention" in means else {})
 
-    def _measures(self, functions: Any, world: Any, drawn: Any, reading: Reading, test: str | None) -> dict[str, Array]:
+    def _measures(self, functions: Any, world: Any, drawn: Any, reading: Any, test: str | None) -> dict[str, Array]:
         if functions.measures is None:
             return {}
         return dict(functions.measures(world, drawn, reading, *(() if test is None else (test,))))
@@ -175,8 +185,13 @@ class Evaluator(NamedTuple):
         that its logits are infinite. `kl_stageless_NAME` is the same for the task's comparisons.
         """
         functions = functions_of(task)
-        if functions.ladder is None:
-            return {}
+        told = {} if functions.facts is None else functions.facts(data.world)
+        own = {name: jnp.asarray(each) for name, each in told.items()}
+        if functions.expected_rung_losses is not None:
+            losses = jnp.asarray(functions.expected_rung_losses(data.world))
+            return {"rung_loss": losses, "rung_excess": losses - losses[-1], **own}
+        if functions.ladder is None or functions.expected_loss is not None:
+            return own
         rungs = len(task.rungs)
         tested = next(iter(tests_of(task).values()))
 
@@ -191,7 +206,7 @@ class Evaluator(NamedTuple):
         certainty, agreement, normaliser = (means.pop(name) for name in ("certainty", "agreement", "normaliser"))
         grid = _confidence(normaliser.dtype)
         nearest = jnp.min(certainty - grid[:, None] * agreement + normaliser[:, None], axis=0)
-        found = {**means, "kl_stageless": nearest[:rungs]}
+        found = {**means, "kl_stageless": nearest[:rungs], **own}
         rest = nearest[rungs + self.models :]
         for name, count in self._comparison_sizes(task):
             found[f"kl_stageless_{name}"], rest = rest[:count], rest[count:]
@@ -203,16 +218,38 @@ def test_sizes(count: int, tests: int) -> np.ndarray:
     return np.array([count] + [max(1, count // SHARE)] * (tests - 1))
 
 
-def read_example(model: Transformer, task: Any, drawn: Any, key: PRNGKeyArray | None = None) -> Reading:
+def read_example(model: Any, task: Any, world: Any, drawn: Any, key: PRNGKeyArray | None = None) -> Reading | Answer:
     """What a model makes of one example of any task."""
     example = as_example(task, drawn)
-    return model.read(example.inputs, example.targets.shape[0], key)
+    answer = functions_of(task).answer
+    if answer is None:
+        return model.read(example.inputs, example.targets.shape[0], key)
+    found = answer(world, model, example)
+    return found if isinstance(found, Answer) else Answer(found)
 
 
-def with_own_words(model: Transformer, task: Any, drawn: Any, reading: Reading) -> Reading:
-    """The reading with what the model generates, of a task that asks for it."""
+def expected_loss(task: Any, world: Any, model: Any) -> Float[Array, ""]:
+    """Of the test that counts."""
+    return jnp.asarray(functions_of(next(iter(tests_of(task).values()))).expected_loss(world, model))
+
+
+def _expected(task: Any, world: Any, model: Any) -> dict[str, Array]:
+    """What a task knows without a sample."""
+    tested = functions_of(next(iter(tests_of(task).values())))
+    found = {"loss": expected_loss(task, world, model)}
+    if tested.expected_distances is not None:
+        found["kl_rungs"] = jnp.asarray(tested.expected_distances(world, model))
+    if tested.expected_rung_losses is not None:
+        found["excess_loss"] = found["loss"] - jnp.asarray(tested.expected_rung_losses(world))[-1]
+    return found
+
+
+def with_own_words(model: Any, task: Any, drawn: Any, reading: Reading | Answer) -> Reading | Answer:
+    """The reading with what the transformer generates, of a task that asks for it."""
     count = getattr(task, "generates", 0)
-    return reading._replace(generated=generate(model, drawn, count, reading.logits.shape[0])) if count else reading
+    if isinstance(reading, Answer) or not count:
+        return reading
+    return reading._replace(generated=generate(model, drawn, count, reading.logits.shape[0]))
 
 
 def _said(task: Any, world: Any, drawn: Any, comparisons: bool) -> Array | None:
@@ -275,10 +312,12 @@ def _confidence(dtype: Any) -> Float[Array, " s"]:
     return jnp.linspace(0, 2, 81, dtype=dtype)
 
 
-def _patterns(reading: Reading) -> Float[Array, "layer head query key"]:
-    """Where the heads look from the positions at which the model answers."""
-    answers = reading.logits.shape[0]
-    return jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])
+def _patterns(task: Any, reading: Reading | Answer) -> dict[str, Float[Array, "layer head query key"]]:
+    """Where the heads look from the positions at which the model answers, or from as many as the task wants shown."""
+    answers = getattr(task, "pictured", reading.logits.shape[0])
+    if isinstance(reading, Answer):
+        return {} if reading.attention is None else {"attention": reading.attention[:, :, -answers:]}
+    return {"attention": jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])}
 
 
 def _halves(count: int, dtype: Any) -> Float[Array, "{count} 2"]:

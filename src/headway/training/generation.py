@@ -10,7 +10,7 @@ from headway.models.transformer import Reading
 
 
 class Generated(NamedTuple):
-    """What was said, and how the model read its own words."""
+    """The tokens, and how the model read its own output."""
 
     tokens: Int[Array, " generated"]
     reading: Reading
@@ -21,7 +21,7 @@ def generate(model: Any, row: Int[Array, " time"], count: int, predicted: int) -
     first = len(row) - count
 
     def say(place: Any, row: Array) -> Array:
-        # What stands behind a position does not change what is said there.
+        # What stands behind a position does not change what is predicted there.
         logits = model.read(row[:-1], predicted).logits
         return row.at[place].set(jnp.argmax(logits[place - (len(row) - predicted)]).astype(row.dtype))
 

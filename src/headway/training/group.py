@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from headway.records import Cell, Trajectory
 from headway.tasks.run import Settings
-from headway.tasks.task import RISING, progress_of
+from headway.tasks.task import RISING, functions_of, progress_of
 from headway.training.checkpoint import fill
 from headway.training.chunks import chunk_size, together
 from headway.training.problem import (
@@ -27,8 +27,8 @@ from headway.training.program import ROOM, Member, Program
 
 STATE = "state"
 """Before the names of the arrays of a checkpoint that are models and optimisers."""
-KEPT = ("running", "ended_at", "shown_at", "stopped_at")
-"""What a checkpoint says about every seed besides."""
+KEPT = ("ended_at", "shown_at", "stopped_at")
+"""What a checkpoint says about every seed, besides its state."""
 MOST_LAGS = 64
 """Attention by lag is kept at every evaluation where there are no more lags than this, else where matrices are."""
 
@@ -77,13 +77,23 @@ class Group:
         self._until = np.array([each.until or each.threshold or np.nan for each in trainings])
         self._tail = np.array([each.tail for each in trainings])
         self.ended_at, self.shown_at, self.stopped_at = np.full((3, len(trainings)), -1, np.int64)
+        self._exact = functions_of(self.settings.task).expected_loss is not None
+        """Whether the loss of every step is that of the test, so that one sees when it passed a level."""
+        self._levels = [getattr(cells[index].settings.task, "levels", ()) for index in self._cell_of]
+        self.boundaries = np.full((len(trainings), max(map(len, self._levels))), np.inf)
         with precision(self.settings):
             size, batch = example_bytes(self.settings), rows_of_batch(self.settings, self.capacity)
-            side_by_side = together(len(trainings), batch, size) if at_once is None else at_once
+            small = self.settings.model is None
+            side_by_side = together(len(trainings), batch, size, small) if at_once is None else at_once
             self.form = form(self.settings, self.capacity, side_by_side)
             chunk = 0 if self.form else chunk_size(batch, size, side_by_side)
             posed = problem(self.settings, self.capacity, self.form, chunk)
             self.program = Program(posed, _members(cells, references), side_by_side)
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        """What a checkpoint says about every seed, besides whether it is running."""
+        return KEPT + (("boundaries",) if self.boundaries.shape[1] else ())
 
     @property
     def until_learnt(self) -> bool:
@@ -100,10 +110,10 @@ class Group:
         ahead = [step for step in self.settings.evaluation.steps(last) if step > position]
         nothing = np.zeros((len(self._cell_of), 0), np.float32)
         if position == 0:
-            yield self._judged(Tick(0, nothing, self._measured()))
+            yield self._judged(Tick(0, nothing, self._measured()), nothing)
         elif not ahead or not self.running.any():  # Stopped behind the last evaluation: only the state is wanted.
             yield Tick(position, nothing, None)
-        step = position
+        step, since = position, [nothing]
         for goal in ahead:
             while step < goal:
                 if not self.running.any():
@@ -113,8 +123,10 @@ class Group:
                 with precision(self.settings):
                     losses = self.program.advance(step, stop)
                 step = stop
+                since.append(losses)
                 if step == goal:
-                    yield self._judged(Tick(step, losses, self._measured()))
+                    yield self._judged(Tick(step, losses, self._measured()), np.concatenate(since, axis=1))
+                    since = [nothing]
                 else:
                     yield Tick(step, losses, None)
 
@@ -130,8 +142,11 @@ class Group:
         """Whether all seeds of a cell have stopped."""
         return not self.running[self._cell_of == index].any()
 
-    def _judged(self, tick: Tick) -> Tick:
-        """Note whose plateau has ended, and let those stop that are through with their tail, or diverged."""
+    def _judged(self, tick: Tick, since: Float[np.ndarray, "member steps"]) -> Tick:
+        """Note whose plateau has ended, and let those stop that are through with their tail, or diverged.
+
+        `since` are the losses of all steps since the last evaluation.
+        """
         step, running = tick.step, self.running.copy()
         assert tick.measured is not None
         over = running & (step >= self.settings.training.steps)
@@ -143,12 +158,18 @@ class Group:
                     f"are {', '.join(sorted(tick.measured))}. Name one in PROGRESS, or train without a threshold."
                 )
             sign = 1 if measure in RISING else -1
-            score = sign * tick.measured[measure]
+            score = sign * tick.measured[measure][:, None]
+            if self._exact and measure == "loss":
+                score = np.concatenate([sign * since, score], axis=1)
             for reached_at, level in ((self.ended_at, self._threshold), (self.shown_at, self._until)):
-                reached_at[running & (score >= sign * level) & (reached_at < 0)] = step
+                there = score >= sign * level[:, None]
+                new = running & there.any(axis=1) & (reached_at < 0)
+                reached_at[new] = (step - score.shape[1] + 1 + np.argmax(there, axis=1))[new]
             through = (self.shown_at >= 0) & (self._tail >= 0) & (step >= (1 + self._tail) * self.shown_at)
             over |= running & (through | (self.program.diverged_at() >= 0))
             self.stopped_at[over] = step
+        if self._exact:
+            self._note_boundaries(np.concatenate([since, tick.measured["loss"][:, None]], axis=1), step)
         self.program.keep()
         if over.any() and self.until_learnt:
             with precision(self.settings):
@@ -156,11 +177,21 @@ class Group:
             self.program.keep()
         return tick
 
+    def _note_boundaries(self, losses: Float[np.ndarray, "member steps"], step: int) -> None:
+        """When the loss first went through each level, by a line between the losses before and after a step."""
+        for member, place in np.argwhere(np.isinf(self.boundaries)):
+            level = self._levels[member][place]
+            below = np.flatnonzero((losses[member, :-1] > level) & (losses[member, 1:] <= level))
+            if len(below):
+                before, after = (float(each) for each in losses[member, below[0] : below[0] + 2])
+                share = (before - level) / (before - after)
+                self.boundaries[member, place] = step - losses.shape[1] + 1 + below[0] + share
+
     def part(self, ticks: Sequence[Tick], index: int) -> Trajectory:
         """What consecutive ticks add to a cell's trajectory; the last of them is an evaluation."""
         own = self._cell_of == index
         evaluation, last = self.settings.evaluation, self.settings.training.steps
-        losses = np.concatenate([tick.losses[own] for tick in ticks], axis=1)
+        losses = np.concatenate([tick.losses[own] for tick in ticks], axis=1).astype(np.float32)
         probes = [(tick.step, tick.measured) for tick in ticks if tick.measured is not None]
         pictured = set(evaluation.pictures(last))
         clocks: dict[str, list[int]] = {
@@ -177,7 +208,8 @@ class Group:
             arrays["train_loss"], clock_of["train_loss"] = _means(losses, ticks), "evaluation"
         for name, first_values in probes[0][1].items():
             lags = first_values.shape[-1] if name == "attention_by_lag" else 0
-            clock_of[name] = "snapshot" if name == "attention" or lags > MOST_LAGS else "evaluation"
+            large = (name == "attention" and first_values.ndim == 5) or lags > MOST_LAGS
+            clock_of[name] = "snapshot" if large else "evaluation"
             kept = [probe[name][own] for step, probe in probes if step in clocks[clock_of[name]]]
             empty = np.zeros((int(own.sum()), 0, *first_values.shape[1:]), first_values.dtype)
             arrays[name] = np.stack(kept, axis=1) if kept else empty
@@ -188,15 +220,13 @@ class Group:
         """All that is needed to go on from the last evaluation, cell by cell."""
         with precision(self.settings):
             states = {STATE + name: values for name, values in self.program.states().items()}
-        facts = {"running": self.running.copy()} | {name: getattr(self, name).copy() for name in KEPT[1:]}
+        facts = {"running": self.running.copy()} | {name: getattr(self, name).copy() for name in self._kept}
         return self._shared_out(facts | states)
 
     def weights(self) -> list[dict[str, np.ndarray]]:
-        """The models as they ended, cell by cell."""
+        """The models as they were at the last evaluation, or as they ended, cell by cell."""
         with precision(self.settings):
-            states = self.program.states()
-        own = ".model"
-        return self._shared_out({name[len(own) :]: values for name, values in states.items() if name.startswith(own)})
+            return self._shared_out(self.program.models())
 
     def facts(self) -> list[dict[str, np.ndarray]]:
         """What does not change along the run, which seeds diverged when, and when plateaus ended, cell by cell."""
@@ -205,7 +235,13 @@ class Group:
         if self.until_learnt:
             facts["plateau"] = np.where(self.ended_at >= 0, self.ended_at, np.nan)
             facts["stopped_at"] = self.stopped_at
+        if self.boundaries.shape[1]:
+            facts["boundaries"] = self.boundaries
         return self._shared_out(facts)
+
+    def own(self, values: np.ndarray, index: int) -> np.ndarray:
+        """The rows of a cell, of values (member, ...)."""
+        return values[self._cell_of == index]
 
     def _shared_out(self, arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
         """Every cell's own rows."""
@@ -219,9 +255,22 @@ class Group:
                 self.program.begin()
                 return
             joined = {name: np.concatenate([each[name] for each in checkpoints]) for name in checkpoints[0]}
-            self.ended_at, self.shown_at, self.stopped_at = (joined[name].copy() for name in KEPT[1:])
+            for name in self._kept:
+                setattr(self, name, joined[name].copy())
             saved = {name[len(STATE) :]: values for name, values in joined.items() if name.startswith(STATE)}
             self.program.begin(joined["running"].astype(bool), saved)
+
+
+def reopened(checkpoint: Mapping[str, np.ndarray], settings: Settings) -> dict[str, np.ndarray]:
+    """The last checkpoint of a run of `settings` as that of a run of more steps: whom only the end stopped goes on."""
+    if settings.training.threshold is None:
+        return dict(checkpoint)
+    last, tail = settings.training.steps, settings.training.tail
+    _, shown_at, stopped_at = (checkpoint[name] for name in KEPT[1:])
+    through = (shown_at >= 0) & (tail >= 0) & (last >= (1 + tail) * shown_at)
+    on = (stopped_at == last) & ~through & (checkpoint[f"{STATE}.diverged_at"] < 0)
+    running = checkpoint["running"].astype(bool) | on
+    return {**checkpoint, "running": running, "stopped_at": np.where(on, -1, stopped_at)}
 
 
 def _means(losses: Float[np.ndarray, "member steps"], ticks: Sequence[Tick]) -> Float[np.ndarray, "member tick"]:
@@ -248,4 +297,7 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
         )
         own = [cell_references[number] for cell_references in references]
         models.append(fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]}))
-    return Member(jnp.asarray([seed for _, seed in pairs], jnp.uint32), stacked, tuple(models))
+    seeds = jnp.asarray([seed for _, seed in pairs], jnp.uint32)
+    worlds = [run.task.world_of_seed(seed) for run, seed in pairs if hasattr(run.task, "world_of_seed")]
+    world = jax.tree.map(lambda *each: jnp.stack([jnp.asarray(leaf) for leaf in each]), *worlds) if worlds else ()
+    return Member(seeds, stacked, tuple(models), world)

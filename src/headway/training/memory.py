@@ -37,10 +37,12 @@ class Footprint:
     """Activations of one sequence."""
     batch: int
     """Sequences of a step."""
+    small: bool = False
+    """Whether many run side by side also on a CPU."""
 
     def of(self, members: int) -> int:
         """Bytes of a program of so many members."""
-        side_by_side = together(members, self.batch, self.example)
+        side_by_side = together(members, self.batch, self.example, self.small)
         chunk = chunk_size(self.batch, self.example, side_by_side)
         return members * self.resident + 2 * side_by_side * chunk * self.example
 
@@ -49,14 +51,15 @@ class Footprint:
 def footprint(settings: Settings, capacity: int) -> Footprint:
     """What a member takes; `capacity` rows hold its training set. Nothing is computed."""
     own = shape_of(settings.task)
-    # What the references say of the tests is not there yet: only their weights could tell.
+    # What the references say of the tests is not there yet: only their weights could give it.
     said = len(settings.references) * settings.training.test_samples * own.predicted * own.outputs
     alone = settings.alone().thawed()
     with precision(alone):
         rows = rows_of_batch(alone, capacity)
         posed = problem(alone, capacity, form(alone, capacity, 1))
-        resident = _resident(posed, numbers(alone))
-    return Footprint(resident + 4 * said, example_bytes(settings), rows)
+        world = settings.task.world_of_seed(0) if hasattr(settings.task, "world_of_seed") else ()
+        resident = _resident(posed, numbers(alone), world)
+    return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None)
 
 
 def room() -> int | None:
@@ -74,11 +77,11 @@ def room() -> int | None:
     return int(SHARES["cpu"] * min(limits)) if limits else None
 
 
-def _resident(posed: Problem, own: PyTree) -> int:
-    def begin(seed: Any, own: PyTree) -> PyTree:
-        member = Member(seed, own, ())
+def _resident(posed: Problem, own: PyTree, world: PyTree) -> int:
+    def begin(seed: Any, own: PyTree, world: PyTree) -> PyTree:
+        member = Member(seed, own, (), world)
         model, data = posed.begin(member)
         return model, posed.optimiser(member).init(model), data
 
-    made = jax.eval_shape(begin, jnp.uint32(0), jax.tree.map(jnp.asarray, own))
+    made = jax.eval_shape(begin, jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)))
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(made))

@@ -16,10 +16,11 @@ from headway.settings.training import OWN_OPTIMISERS
 def require_known(name: str, arguments: Mapping[str, Any]) -> None:
     """Refuse a name that is no optimiser, and arguments that it does not take."""
     if name in OWN_OPTIMISERS:
-        if arguments:
+        if arguments.keys() - set(OWN_OPTIMISERS[name]):
+            more = f" and the arguments {', '.join(OWN_OPTIMISERS[name])}" if OWN_OPTIMISERS[name] else ""
             refuse(
                 f'training.arguments are {dict(arguments)}, but "{name}" has settings of its own (learning_rate, '
-                "momentum, weight_decay). Use those, or an optimiser of optax."
+                f"momentum, weight_decay){more}. Use those, or an optimiser of optax."
             )
         return
     factory = factory_of(name)

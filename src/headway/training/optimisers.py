@@ -1,13 +1,16 @@
 """Optimisers and schedules from optax, with PyTorch's conventions and rates that may differ between members."""
 
 import inspect
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
-from headway.settings import TrainingSettings
+from headway.settings import SettingsError, TrainingSettings
+from headway.settings.given import given
 from headway.settings.training import OWN_OPTIMISERS
 from headway.training.data import Count
 from headway.training.optimiser_names import factory_of
@@ -36,6 +39,9 @@ def optimiser(
     # Where nobody clips, nobody pays for it.
     clip = optax.identity() if settings.clip == 0 else optax.stateless(lambda grads, _: clipped(grads, rates.clip))
     method = _method(settings, rates)
+    if settings.groups:
+        # Every optimiser's step is proportional to its rate, decay included.
+        method = optax.chain(method, _by_group(settings, 0))
     return optax.with_extra_args_support(optax.chain(clip, method, _schedule(settings, steps_per_epoch)))
 
 
@@ -43,13 +49,14 @@ def _method(settings: TrainingSettings, rates: Rates) -> optax.GradientTransform
     """Gradients to steps."""
     asked = settings.optimiser
     if asked == "adamw":
-        adam = optax.scale_by_adam(0.9, 0.999, 1e-8)
-        return optax.chain(adam, optax.add_decayed_weights(rates.weight_decay), optax.scale(-rates.learning_rate))
+        numbers: dict[str, Any] = {"b1": 0.9, "b2": 0.999, "eps": 1e-8} | dict(settings.arguments)
+        adam = optax.scale_by_adam(**numbers)
+        return optax.chain(adam, _decay(settings, rates.weight_decay), optax.scale(-rates.learning_rate))
     if asked == "sgd":  # As in PyTorch, SGD's decay is part of the gradient and goes through the momentum.
-        decay, momentum = optax.add_decayed_weights(rates.weight_decay), optax.trace(rates.momentum)
+        decay, momentum = _decay(settings, rates.weight_decay), optax.trace(rates.momentum)
         return optax.chain(decay, momentum, optax.scale(-rates.learning_rate))
     if not isinstance(asked, str):
-        own = asked.use()
+        own = given(asked).use()
         return own if isinstance(own, optax.GradientTransformation) else own(settings.learning_rate)
     return named(settings)
 
@@ -60,14 +67,45 @@ def named(settings: TrainingSettings) -> optax.GradientTransformation:
     factory = factory_of(settings.optimiser)
     taken = inspect.signature(factory).parameters
     arguments = {name: getattr(settings, name) for name in ("weight_decay", "momentum") if name in taken}
+    if settings.groups and "weight_decay" in arguments:
+        arguments["weight_decay"] = 0.0  # It would act on all parameters alike.
     own = factory(settings.learning_rate, **(arguments | dict(settings.arguments)))
-    if "weight_decay" in taken or settings.weight_decay == 0:
+    if ("weight_decay" in taken and not settings.groups) or settings.weight_decay == 0:
         return own
-    decay = settings.learning_rate * settings.weight_decay
-    return optax.chain(
-        own,
-        optax.stateless(lambda updates, weights: optax.tree.add_scale(updates, -decay, weights)),
+    return optax.chain(own, _decay(settings, -settings.learning_rate * settings.weight_decay))
+
+
+def _decay(settings: TrainingSettings, decay: Number) -> optax.GradientTransformation:
+    """updates + decay * weights, by group."""
+    if not settings.groups:
+        return optax.add_decayed_weights(decay)
+    return optax.stateless(
+        lambda updates, weights: jax.tree.map(
+            lambda update, weight, factor: update + decay * factor * weight,
+            updates,
+            weights,
+            factors(settings, weights, 1),
+        )
     )
+
+
+def _by_group(settings: TrainingSettings, which: int) -> optax.GradientTransformation:
+    return optax.stateless(
+        lambda updates, weights: jax.tree.map(jnp.multiply, updates, factors(settings, weights, which))
+    )
+
+
+def factors(settings: TrainingSettings, weights: PyTree, which: int) -> PyTree:
+    """The factor on the learning rate (0) or on the weight decay (1) of every array, 1 where no group names it."""
+    leaves, structure = jax.tree_util.tree_flatten_with_path(weights)
+    paths = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
+    for name, *_ in settings.groups:
+        if not any(fnmatchcase(path, name) for path in paths):
+            raise SettingsError(
+                f"training.groups names {name!r}, but no parameter is called so. There are {', '.join(paths)}."
+            )
+    found = [next((own[which] for name, *own in settings.groups if fnmatchcase(path, name)), 1.0) for path in paths]
+    return jax.tree.unflatten(structure, found)
 
 
 def clipped(grads: optax.Updates, limit: Number) -> optax.Updates:

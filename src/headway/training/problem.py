@@ -5,6 +5,7 @@ Settings that are plain numbers (`Numbers`) may differ between the members of a 
 
 import contextlib
 import functools
+import math
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -17,12 +18,21 @@ from headway.kernels.asked import Asked
 from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
 from headway.models.rows import PlainRows, Rows
-from headway.models.transformer import Transformer
+from headway.records import Open
 from headway.tasks.run import Settings
-from headway.tasks.task import as_example, functions_of, is_row, numbers_of, shape_of, with_numbers
+from headway.tasks.task import (
+    Shape,
+    as_example,
+    functions_of,
+    has_own_model,
+    is_row,
+    numbers_of,
+    shape_of,
+    with_numbers,
+)
 from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
-from headway.training.evaluation import EvaluationData, Evaluator, read_example, references_of
+from headway.training.evaluation import EvaluationData, Evaluator, expected_loss, read_example, references_of
 from headway.training.frozen import holding, with_parts_of
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
 from headway.training.program import Member, Problem
@@ -44,7 +54,8 @@ def numbers(settings: Settings) -> Numbers:
     """The settings that are plain numbers."""
     training = settings.training
     rates = Rates(training.learning_rate, training.weight_decay, training.momentum, training.clip)
-    return Numbers(numbers_of(settings.task), settings.model.scale, training.samples, rates)
+    scale = 1.0 if settings.model is None else settings.model.scale
+    return Numbers(numbers_of(settings.task), scale, training.samples, rates)
 
 
 def shape(settings: Settings) -> Settings:
@@ -54,7 +65,8 @@ def shape(settings: Settings) -> Settings:
     training = settings.training
     # Where dropout follows the epochs, all members must have the same ones; and a set smaller than the batch, which
     # is seen whole at every step, shall not cost as much as the largest.
-    follows = training.dropout == "first-of-epoch" and settings.model.dropout
+    own_model = settings.model is None
+    follows = training.dropout == "first-of-epoch" and not own_model and settings.model.dropout
     samples = training.samples if follows else min(training.samples, training.batch)
     outside = {"threshold": training.threshold is not None, "until": None, "tail": 0.0, "samples": samples}
     rates = dict.fromkeys(("learning_rate", "weight_decay", "momentum")) if rates_may_differ(training) else {}
@@ -63,7 +75,7 @@ def shape(settings: Settings) -> Settings:
         settings,
         {
             "task": with_numbers(settings.task, dict.fromkeys(numbers_of(settings.task))),
-            "model": with_numbers(settings.model, {"scale": None}),
+            "model": None if own_model else with_numbers(settings.model, {"scale": None}),
             "training": with_numbers(training, {**outside, **rates}),
         },
     )
@@ -84,7 +96,7 @@ def _compiled(settings: Settings) -> Settings:
 
 
 @contextlib.contextmanager
-def precision(settings: Settings) -> Generator[None]:
+def precision(settings: Settings | Open) -> Generator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
     wanted = settings.training.precision
     # A CPU has no products of bfloat16 and refuses some of their shapes: it computes them in float32.
@@ -97,6 +109,8 @@ def precision(settings: Settings) -> Generator[None]:
 @functools.lru_cache(256)
 def rows_of(task: Any) -> Rows | None:
     """How its rows of tokens are read, if it draws rows and scores them by their cross-entropy; the fast forms do."""
+    if has_own_model(task):
+        return None
     if isinstance(task, Rows):
         return task
     functions = functions_of(task)
@@ -107,14 +121,26 @@ def rows_of(task: Any) -> Rows | None:
     return PlainRows(drawn.shape[0] - own.predicted, own.predicted) if is_row(drawn) else None
 
 
-def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Transformer:
+def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Any:
     """The model a seed starts from."""
-    own, relevant = shape_of(settings.task), getattr(settings.task, "relevant", ())
-    return transformer(settings.model, own.inputs, own.reads, key_of(seed, WEIGHTS), scale, own.outputs, relevant)
+    functions = functions_of(settings.task)
+    world = functions.world(key_of(seed, FEATURES)) if has_own_model(settings.task) else ()
+    return _start(settings, settings.task, shape_of(settings.task), world, seed, scale)
+
+
+def _start(settings: Settings, task: Any, own: Shape, world: Any, seed: Integer[Array, ""], scale: Number) -> PyTree:
+    """Parameters of the task's own, or a transformer."""
+    key = key_of(seed, WEIGHTS)
+    if has_own_model(task):
+        return _arrays(functions_of(task).parameters(world, key))
+    sizes = own.inputs, own.reads, key, scale, own.outputs
+    return transformer(settings.model, *sizes, getattr(task, "relevant", ()))
 
 
 def rows_of_batch(settings: Settings, capacity: int) -> int:
     training = settings.training
+    if training.data == "exact":
+        return 1
     return training.batch if training.data == "fresh" else min(training.batch, capacity)
 
 
@@ -138,7 +164,7 @@ def problem(settings: Settings, capacity: int, form: Form | None, chunk: int = 0
 
 
 @functools.lru_cache(32)
-def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | None, chunk: int) -> Problem:
+def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | None, chunk: int) -> Problem:
     training, comparisons = settings.training, settings.evaluation.comparisons
     batch = rows_of_batch(settings, capacity)
     references = settings.task.references if hasattr(settings.task, "references") else ()
@@ -150,37 +176,33 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
         return with_numbers(settings.task, member.numbers.task)
 
     def sample_set(member: Member, world: Any, key: PRNGKeyArray, count: int) -> PyTree:
-        """`count` examples; a smaller set from the same key is the beginning of a larger one."""
-        sample = functions_of(task_of(member)).sample
-        return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
+        return functions_of(task_of(member)).samples(world, key, count)
 
     def begin(member: Member):
         task = task_of(member)
-        world = functions_of(task).world(key_of(member.seed, FEATURES))
+        outside = hasattr(task, "world_of_seed")
+        world = member.world if outside else functions_of(task).world(key_of(member.seed, FEATURES))
         finite = training.data == "finite"
         examples = sample_set(member, world, key_of(member.seed, TRAINING_SET), capacity) if finite else ()
         test = said = None
         if evaluator.rows_kept:
             test = sample_set(member, world, key_of(member.seed, TEST_SET), training.test_samples)
             said = references_of(task, evaluator.read, world, test, member.given[: len(references)], comparisons)
-        model = transformer(
-            settings.model,
-            own_shape.inputs,
-            own_shape.reads,
-            key_of(member.seed, WEIGHTS),
-            member.numbers.scale,
-            own_shape.outputs,
-            getattr(settings.task, "relevant", ()),
-        )
+        model = _start(settings, task, own_shape, world, member.seed, member.numbers.scale)
         if training.frozen:
             model = with_parts_of(model, member.given[-1], training.frozen)
         return model, EvaluationData(world, examples, test, said)
 
     def draw(member: Member, data: EvaluationData, step):
         key = key_of(member.seed, ORDER)
+        if training.data == "exact":
+            return _Drawn(data.world, ()), jnp.ones(1, bool)
         if training.data == "fresh":
             examples = sample_set(member, data.world, jax.random.fold_in(key, step), batch)
             return _Drawn(data.world, examples), jnp.ones(batch, bool)
+        if has_own_model(settings.task) and batch == capacity:
+            # The whole set at every step: its order does not matter, and would cost as much as the step.
+            return _Drawn(data.world, data.training), jnp.arange(capacity) < member.numbers.samples
         places, real = epoch_batch(key, step, member.numbers.samples, capacity, batch)
         return _Drawn(data.world, jax.tree.map(lambda leaf: leaf[places], data.training)), real
 
@@ -192,18 +214,29 @@ def _problem(settings: Settings, own_shape: Any, capacity: int, form: Form | Non
                 return form.gradient(model, drawn.examples, weights, key)
 
             def loss(model, example, key):
-                reading = read_example(model, task, example, key)
+                reading = read_example(model, task, drawn.world, example, key)
                 return functions_of(task).loss(drawn.world, reading.logits, as_example(task, example))
 
             return batch_gradient(loss, model, drawn.examples, weights, key, chunk or batch)
 
-        return of_batch
+        if functions_of(task).expected_loss is None:
+            return of_batch
+
+        def of_expectation(model, drawn: _Drawn, weights, key):
+            """What is reported is exact, whatever the gradient is taken of."""
+            value = expected_loss(task, drawn.world, model)
+            if training.data == "exact":
+                return value, jax.grad(lambda each: functions_of(task).expected_loss(drawn.world, each))(model)
+            return value, of_batch(model, drawn, weights, key)[1]
+
+        return of_expectation
 
     def own_epoch(member: Member):
         """Steps of a member's own epoch, whatever its neighbours have; fresh data counts as many."""
         return -(-member.numbers.samples // training.batch)
 
-    noisy = {"always": 1, "first-of-epoch": training.steps_per_epoch}[training.dropout] if settings.model.dropout else 0
+    dropout = settings.model is not None and settings.model.dropout
+    noisy = {"always": 1, "first-of-epoch": training.steps_per_epoch}[training.dropout] if dropout else 0
     return Problem(
         begin=begin,
         draw=draw,
@@ -224,8 +257,33 @@ class _Drawn(NamedTuple):
     examples: PyTree
 
 
+def _arrays(tree: PyTree) -> PyTree:
+    """Plain numbers of a start become arrays, whole ones too: what is trained is real."""
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.result_type(float, leaf)), tree)
+
+
+@functools.lru_cache(64)
+def _own_bytes(task: Any, exact: bool) -> int:
+    """What a loss of one example of a task with a model of its own computes on its way, all of it."""
+    functions = functions_of(task)
+
+    def loss(key: PRNGKeyArray) -> Any:
+        world = functions.world(key)
+        model = functions.parameters(world, key)
+        if exact:
+            return functions.expected_loss(world, model)
+        drawn = functions.sample(world, key)
+        return functions.loss(world, read_example(model, task, world, drawn).logits, as_example(task, drawn))
+
+    equations = jax.make_jaxpr(loss)(jax.random.key(0)).jaxpr.eqns
+    outputs = [variable.aval for equation in equations for variable in equation.outvars]
+    return sum(math.prod(each.shape) * 4 for each in outputs if hasattr(each, "shape"))
+
+
 def example_bytes(settings: Settings) -> int:
     """What one example's activations take, about: the streams, the heads' scores and what they write."""
+    if has_own_model(settings.task):
+        return _own_bytes(settings.task, settings.training.data == "exact")
     task, model = shape_of(settings.task), settings.model
     rows = rows_of(settings.task)
     width = model.stream(task.inputs, task.reads)

@@ -1,4 +1,4 @@
-"""Train many members at once, each until it is told to stop; knows neither tasks nor models nor disks."""
+"""Train many members at once, each until it is to stop; knows neither tasks nor models nor disks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -30,6 +30,8 @@ class Member(NamedTuple):
     seed: Integer[Array, ""]
     numbers: Any
     given: PyTree
+    world: PyTree = ()
+    """What it has to learn, where that was drawn outside of the program."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class State(NamedTuple):
     optimiser: optax.OptState
     diverged_at: Int[Array, ""]
     gradient_norm: Float[Array, ""]
-    """Of the last step, before it was clipped; not a number before the first."""
+    """Of the last step of a call, before it was clipped; not a number before the first."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ class Program:
 
     def advance(self, start: int, stop: int) -> Float[np.ndarray, "member steps"]:
         """Steps start .. stop-1, at most `ROOM`; the loss of each running member, NaN for the others."""
-        losses, packs = np.full((len(self.running), stop - start), np.nan, np.float32), []
+        shape = len(self.running), stop - start
+        losses, packs = np.full(shape, np.nan, jnp.result_type(float)), []
         for pack in self._packs:
             state, found = self._compiled.advance(pack.state, pack.members, pack.data, start, stop)
             packs.append(replace(pack, state=state))
@@ -181,12 +184,20 @@ class Program:
 
     def states(self) -> dict[str, np.ndarray]:
         """What was kept of every member, in the members' order, as `begin` takes it."""
+        return self._flattened(lambda state: state)
+
+    def models(self) -> dict[str, np.ndarray]:
+        """The same of the models alone, by the names of their own arrays."""
+        return self._flattened(lambda state: state.model)
+
+    def _flattened(self, part: Callable[[State], PyTree]) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
         held = [
-            (pack.own, flatten(jax.tree.map(lambda leaf, n=pack.real: leaf[:n], pack.state))) for pack in self._kept
+            (pack.own, flatten(jax.tree.map(lambda leaf, n=pack.real: leaf[:n], part(pack.state))))
+            for pack in self._kept
         ]
         held += [
-            (np.array([row]), flatten(jax.tree.map(lambda leaf: leaf[None], state)))
+            (np.array([row]), flatten(jax.tree.map(lambda leaf: leaf[None], part(state))))
             for row, state in self._stopped.items()
         ]
         for rows, arrays in held:
@@ -262,21 +273,23 @@ def _advance(problem: Problem, states: State, members: Member, data: PyTree, sta
     def step_all(step, carry):
         states, losses = carry
         # The step is shared by all members, so that a branch on it stays a branch.
-        states, loss = _over(lambda each: _step(problem, step, *each), (states, members, data))
+        states, loss = _over(lambda each: _step(problem, step, step == stop - 1, *each), (states, members, data))
         return states, losses.at[:, step - start].set(loss)
 
-    losses = jnp.zeros((len(members.seed), ROOM), jnp.float32)
+    losses = jnp.zeros((len(members.seed), ROOM), jnp.result_type(float))
     ended, losses = jax.lax.fori_loop(start, stop, step_all, (states, losses))
     return _over(lambda each: _finite_or_before(stop, *each), (ended, states)), losses
 
 
-def _step(problem: Problem, step, state: State, member: Member, data: PyTree) -> tuple[State, Float[Array, ""]]:
+def _step(problem: Problem, step, last, state: State, member: Member, data: PyTree) -> tuple[State, Float[Array, ""]]:
     examples, real = problem.draw(member, data, step)
     value, grads = _gradient(problem, step, state.model, member, examples, real)
     optimiser = problem.optimiser(member)
     updates, inner = optimiser.update(grads, state.optimiser, state.model, value=value)
     model = optax.apply_updates(state.model, updates)
-    norm = optax.tree.norm(grads)
+    # Small models of many matrices would pay a tenth of their time for it at every step. A gradient that overflows
+    # before the last shows in the next loss, and its weights below.
+    norm = jax.lax.cond(last, lambda: optax.tree.norm(grads).astype(jnp.float32), lambda: jnp.zeros((), jnp.float32))
     sound = jnp.isfinite(value) & (value < EXPLODED) & jnp.isfinite(norm)
     diverged_at = jnp.where((state.diverged_at < 0) & ~sound, step + 1, state.diverged_at).astype(jnp.int32)
     # A diverged member stands still before the step, with finite weights; the others do not notice.
@@ -286,9 +299,9 @@ def _step(problem: Problem, step, state: State, member: Member, data: PyTree) ->
         jax.tree.map(keep, model, state.model),
         jax.tree.map(keep, inner, state.optimiser),
         diverged_at,
-        norm.astype(jnp.float32),
+        norm,
     )
-    return new, value.astype(jnp.float32)
+    return new, value.astype(jnp.result_type(float))
 
 
 def _finite_or_before(stop, ended: State, before: State) -> State:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from headway.report.about import drawable
+from headway.report.assemble import shortened
 from headway.store.kinds import IDENTITY
 from headway.watch import overview
 from headway.watch.names import label
-from headway.watch.pages import live_page, shortened
+from headway.watch.pages import live_page
 from headway.watch.refusal import Refusal
 from headway.watch.run_cache import RunCache, has_numbers, require_shown
 from headway.watch.snapshot import Seen, Snapshot
@@ -22,6 +23,8 @@ from headway.watch.survey import Survey
 
 AGAIN = 0.5
 """Seconds for which a look at the folder serves everybody."""
+MOST_LETTERS = 120
+"""Of an address that is repeated to the reader."""
 RUN = re.compile(rf"/run/(?P<identity>{IDENTITY.pattern})")
 NUMBERS = re.compile(rf"/run/(?P<identity>{IDENTITY.pattern})\.json")
 
@@ -127,7 +130,7 @@ class Handler:
     def _seen(self, identity: str) -> Seen:
         seen = self._look().cells.get(identity) if IDENTITY.fullmatch(identity) else None
         if seen is None:
-            words = f"There is no cell {shortened(identity)} in {self.root}."
+            words = f"There is no cell {shortened(identity, MOST_LETTERS)} in {self.root}."
             raise Refusal(HTTPStatus.NOT_FOUND, "No such run", words)
         return seen
 
@@ -146,4 +149,4 @@ def _require_numbers(seen: Seen) -> None:
 
 
 def _unknown(path: str) -> Refusal:
-    return Refusal(HTTPStatus.NOT_FOUND, "No such page", f"There is nothing at {shortened(path)}.")
+    return Refusal(HTTPStatus.NOT_FOUND, "No such page", f"There is nothing at {shortened(path, MOST_LETTERS)}.")

@@ -8,9 +8,9 @@ from typing import Any
 
 from headway.experiments import NAMES, find
 from headway.records import Cell, plain
+from headway.report.assemble import flat, shortened
 from headway.store.kinds import summary
 
-MOST_LETTERS = 70
 MOST_KEPT = 4096
 MOST_CHANGES = 3
 """A run of a grid with more settings changed than these is rather something of its own."""
@@ -30,16 +30,12 @@ def _label(cell: Cell) -> str:
     known = _grids()
     if cell.settings in known:
         return f"{known[cell.settings]}, {seeds}"
-    own = _flat(plain(cell.settings))
-    alike = [(settings, flat) for settings, flat in _flattened().items() if type(settings) is type(cell.settings)]
+    own = flat(plain(cell.settings))
+    alike = [(settings, named) for settings, named in _flattened().items() if type(settings) is type(cell.settings)]
     nearest = min(alike, key=lambda each: len(_changes(own, each[1])), default=None)
     if nearest is not None and len(changes := _changes(own, nearest[1])) <= MOST_CHANGES:
         return shortened(f"{known[nearest[0]]}, {', '.join(changes)}, {seeds}")
     return shortened(f"{cell.kind} {cell.identity[-4:]}, {summary(cell)}")
-
-
-def shortened(words: str) -> str:
-    return words if len(words) <= MOST_LETTERS else f"{words[: MOST_LETTERS - 1]}…"
 
 
 @cache
@@ -55,16 +51,9 @@ def _grids() -> dict[Any, str]:
 
 @cache
 def _flattened() -> dict[Any, dict[str, Any]]:
-    return {settings: _flat(plain(settings)) for settings in _grids()}
+    return {settings: flat(plain(settings)) for settings in _grids()}
 
 
 def _changes(own: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """What is set otherwise, as it would be given on the command line; what is left at its default is not told."""
+    """What is set otherwise, as it would be given on the command line; what is left at its default is left out."""
     return [f"{name}={own.get(name, 'as usual')}" for name in {**other, **own} if own.get(name) != other.get(name)]
-
-
-def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in data.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat

@@ -1,4 +1,4 @@
-"""What the page is told of a folder: how many cells are in which state, how long it will take, which runs it shows."""
+"""What the page shows of a folder: how many cells are in which state, how long it will take, which runs it shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.report.about import context_of
-from headway.watch.names import label, shortened
+from headway.report.assemble import shortened
+from headway.watch.names import label
 from headway.watch.run_cache import has_numbers, revision
 from headway.watch.snapshot import STATES, Seen, Snapshot
 from headway.watch.timing import cell_left, left

@@ -13,7 +13,6 @@ from headway.report.page.write import page
 
 EVERY = 2000
 """Milliseconds between two questions for news."""
-MOST_LETTERS = 120
 
 
 def live_page(title: str, state: Mapping[str, Any], packed: Sequence[str], news: str, command: str) -> str:
@@ -46,8 +45,3 @@ p {{ overflow-wrap: anywhere; }}
 </body>
 </html>
 """
-
-
-def shortened(address: str) -> str:
-    """An address as it may be repeated to the reader."""
-    return address if len(address) <= MOST_LETTERS else f"{address[:MOST_LETTERS]}…"

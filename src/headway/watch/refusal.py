@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 
 class Refusal(Exception):  # noqa: N818 - the server is well
-    """What to tell the reader, and with which status."""
+    """What the reader gets to know, and with which status."""
 
     def __init__(self, status: HTTPStatus, title: str, words: str) -> None:
         super().__init__(f"{title}: {words}")

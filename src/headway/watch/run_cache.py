@@ -13,9 +13,8 @@ from headway.records import Trajectory, join
 from headway.report.about import drawable
 from headway.report.assemble import view_of
 from headway.report.build import run_view
-from headway.report.page import Report, RunView
+from headway.report.page import RunView
 from headway.report.page.flow_payload import is_portrait, portrays
-from headway.report.page.payload import payload
 from headway.store import StoreError, progress
 from headway.store.record import brief, read_named
 from headway.watch.names import label
@@ -55,8 +54,7 @@ class RunCache:
         require_shown(seen)
         try:
             view = self._whole(seen, sight) if seen.state == "done" else self._unfinished(seen)
-            [run] = payload(Report("", "", (view,)))["runs"]
-            return json.dumps(run, allow_nan=False, separators=(",", ":"))
+            return json.dumps(view.payload, allow_nan=False, separators=(",", ":"))
         except StoreError as error:
             raise damaged(seen.identity, error.problem) from error
         except FileNotFoundError as error:
@@ -80,7 +78,7 @@ class RunCache:
                 try:
                     found.append((each.cell.settings, read_named(self.root, each.identity).trajectory))
                 except StoreError:
-                    continue  # The survey tells of it; the flow can do without.
+                    continue  # The survey reports it; the flow can do without.
             if len(found) == MOST_PORTRAITS:
                 break
         return found

@@ -40,7 +40,7 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one folder until it is told to stop."""
+    """Serves one folder until it is stopped."""
 
     daemon_threads = True
     request_queue_size = 32
@@ -71,7 +71,7 @@ class Server(ThreadingHTTPServer):
         self.visits.expire()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader who leaves in the middle is no error; anything else is told in a line."""
+        """A reader who leaves in the middle is no error; anything else is reported in a line."""
         error = sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
             sys.stderr.write(f"headway watch: {type(error).__name__}: {error}\n")
@@ -119,7 +119,7 @@ class RequestHandler(BaseHTTPRequestHandler):
     timeout = 20
 
     def parse_request(self) -> bool:
-        """From here on the reader has said what it wants, and is not sent away for somebody else."""
+        """From here on the request is known, and is not sent away for somebody else."""
         understood = super().parse_request()
         cast(Server, self.server).visits.asked(self.connection)
         return understood

@@ -50,7 +50,7 @@ def cell_left(seen: Seen) -> float | None:
 
 
 def left(sight: Snapshot) -> Mapping[str, float | None]:
-    """Seconds until what runs now is done, and until everything is; None where nothing tells yet.
+    """Seconds until what runs now is done, and until everything is; None where nothing shows it yet.
 
     What runs, runs side by side. What waits is taken to need as long as what the same sweep has done before.
     """

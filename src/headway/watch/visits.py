@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 MOST = 64
-"""Connections at once; of more, the oldest that has not yet said what it wants goes."""
+"""Connections at once; of more, the oldest that has not yet sent its request goes."""
 ASKING = 10.0
-"""Seconds to say what one wants."""
+"""Seconds to send a request."""
 WHOLE = 300.0
 """Seconds for all of a request; a page of many megabytes may come over a slow line."""
 
@@ -44,7 +44,7 @@ class Visits:
             return True
 
     def asked(self, connection: socket.socket) -> None:
-        """It has said what it wants."""
+        """Its request has been read."""
         with self._lock:
             if connection in self._open:
                 self._open[connection].asked = True

@@ -8,7 +8,7 @@ from tests.report.figures.drawn import words
 from tests.report.made_flow import SETTINGS, made_flow
 
 from headway.report.colours import INK, head_colours
-from headway.report.figures.flow import by_position, figure_flow, plateau_levels, typical_seed
+from headway.report.figures.flow import by_position, figure_flow, typical_seed
 from headway.settings import FlowSettings
 
 SEEDS = (0, 1, 2)
@@ -48,7 +48,7 @@ def test_the_loss_has_the_parts_of_features_in_their_heads_colours_and_its_plate
     assert words(below) == ["stage 1", "stage 2", "stage 3", "$L_0$", "$L_1$", "$L_2$"]
     levels = [line.get_ydata()[0] for line in below.get_lines() if list(line.get_xdata()) == [0, 1]]
     assert levels == pytest.approx([0.5 * (2.89**2 + 1.7**2 + 1), 0.5 * (1.7**2 + 1), 0.5])
-    np.testing.assert_allclose(plateau_levels(SETTINGS)[0], made["loss"][0, 0], rtol=1e-6)
+    np.testing.assert_allclose(SETTINGS.plateaus[0], made["loss"][0, 0], rtol=1e-6)
 
 
 def test_cross_terms_are_dashed_where_they_matter(made):

@@ -99,7 +99,7 @@ def _forward(scores, values, start, tokens):
 
 
 def _inside(tokens, vocabulary: int):
-    """A token outside of the dictionary would be an address outside of the tables."""
+    """A token outside of the vocabulary would be an address outside of the tables."""
     return jnp.clip(tokens, 0, vocabulary - 1).astype(jnp.int32)
 
 

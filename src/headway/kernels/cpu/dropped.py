@@ -62,7 +62,7 @@ def project(
     sizes = (width, tokens.shape[1], queries, len(token_rows), round(rate * 2**32), *columns)
     words = jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))(keys)
     tiled = jnp.concatenate([_tiled(matrix) for matrix in matrices])
-    # A token outside of the dictionary would be an address outside of the tables.
+    # A token outside of the vocabulary would be an address outside of the tables.
     inside = jnp.clip(tokens, 0, len(token_rows) - 1).astype(jnp.int32)
     words = jax.lax.bitcast_convert_type(words, jnp.int32)
     return Projected(*_project(sizes, token_rows, position_rows, tiled, inside, words))

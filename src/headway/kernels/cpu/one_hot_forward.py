@@ -72,7 +72,7 @@ def forward_parts(shape: Shape) -> Forward:
         for b in range(count):
             x = advance_integers(places, b * PLACES)
             for j in range(PLACES):
-                # A token outside of the dictionary would be an address outside of the tables.
+                # A token outside of the vocabulary would be an address outside of the tables.
                 x[j] = min(max(sequences[(first + b) * (L + 1) + j], 0), D - 1) if j <= L else j % D
 
     @inner

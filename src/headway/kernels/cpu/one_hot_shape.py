@@ -9,7 +9,7 @@ BLOCK = 4
 
 
 class Shape(NamedTuple):
-    """Heads, the dictionary, the context, and how many of its last positions are queries.
+    """Heads, the vocabulary, the context, and how many of its last positions are queries.
 
     A `room` is a size rounded up to whole vectors or whole tiles.
     """

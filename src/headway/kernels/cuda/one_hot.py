@@ -47,7 +47,7 @@ def gradient(
 
 
 def is_exact(model: Transformer) -> bool:
-    """From a uniform start heads are alike but for u, even for nothing: rounding must not be what tells them apart."""
+    """From a uniform start heads are alike but for u, even for nothing: rounding must not make the difference."""
     return model.settings.initialisation == "uniform"
 
 

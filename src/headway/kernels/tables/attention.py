@@ -54,7 +54,7 @@ def looked_up_heads(
     queries, keys = len(tables.query), len(tables.key)
     query = tables.query[jnp.arange(queries), tokens[:, -queries:]]
     key, value = tables.key[jnp.arange(keys), tokens], tables.value[jnp.arange(keys), tokens]
-    pattern = _softmax(attention, _scores(query, key))
+    pattern = _softmax(attention, _faced(attention, query, _scores(query, key)))
     if attention.output is None:
         return jnp.einsum("bhqk,bkhi->bqi", pattern, value), pattern
     mixed = jnp.einsum("bhqk,bkhi->bqhi", pattern, value)
@@ -76,9 +76,9 @@ def dense_heads(
 def merging_pays(attention: Attention, queries: int, keys: int) -> bool:
     """Whether it is cheaper to bring the few queries to the inputs than all inputs to the heads.
 
-    With rotations between the matrices, there is no other way than the second.
+    With rotations between the matrices, or codes that meet the queries, there is no other way than the second.
     """
-    return attention.positions.turn is None and queries * attention.query.shape[0] <= keys
+    return attention.can_merge and queries * attention.query.shape[0] <= keys
 
 
 def written_by_value(attention: Attention, coordinates: int) -> Float[Array, "head width inner"]:
@@ -96,7 +96,8 @@ def projected_heads(
 ) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
     """The same for given queries, keys and values."""
     query, key = attention.turned(query, key.shape[1], axis=1), attention.turned(key, key.shape[1], axis=1)
-    pattern = _softmax(attention, _scores(query / _scale(attention), key))
+    query = query / _scale(attention)
+    pattern = _softmax(attention, _faced(attention, query, _scores(query, key)))
     if attention.output is None:
         return jnp.einsum("bhqk,bkhi->bqi", drop(pattern), value), pattern
     mixed = jnp.einsum("bhqk,bkhi->bqhi", drop(pattern), value)
@@ -124,6 +125,9 @@ def score_table(tables: Tables, attention: Attention) -> Float[Array, "head quer
         scores = jnp.einsum("qths,kus->hqtku", tables.query, tables.key[:, :, 0])
     else:
         scores = jnp.einsum("qths,kuhs->hqtku", tables.query, tables.key)
+    if attention.positions.face is not None:
+        faced = jax.vmap(lambda query: attention.faced(query, len(tables.key)), 1)(tables.query)
+        scores = scores + jnp.moveaxis(faced, 0, 2)[..., None]
     shift = attention.shift(len(tables.query), len(tables.key))
     return scores if shift is None else scores + shift[:, :, None, :, None]
 
@@ -165,6 +169,17 @@ def _scores(
     if key.shape[2] == 1:
         return jnp.einsum("bqhs,bks->bhqk", query, key[:, :, 0])
     return jnp.einsum("bqhs,bkhs->bhqk", query, key)
+
+
+def _faced(
+    attention: Attention,
+    query: Float[Array, "example query head score"],
+    scores: Float[Array, "example head query key"],
+) -> Float[Array, "example head query key"]:
+    """The scores with what the queries, scaled already, make of distances."""
+    if attention.positions.face is None:
+        return scores
+    return scores + jax.vmap(lambda each: attention.faced(each, scores.shape[-1]))(query)
 
 
 def _scale(attention: Attention) -> float:

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from headway.kernels.cpu import attention as fused
 from headway.kernels.tables.layers import enter, enter_fused, keys_of, leave, queries_of, tables_of
 from headway.kernels.windows import contexts_of
+from headway.models.positions import encoding
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer
 from headway.settings import ModelSettings
@@ -26,8 +27,9 @@ class BatchReading(NamedTuple):
 
 
 def serves(settings: ModelSettings) -> bool:
-    """Whether the tables know such heads: softmax, no biases, nothing emphasised."""
-    return settings.attention == "softmax" and not settings.biases and settings.emphasis == 1
+    """Whether the tables know such heads: softmax, no biases, nothing emphasised, no codes of distances dropped."""
+    codes_dropped = settings.attention_dropout and settings.dropout > 0 and encoding(settings).face is not None
+    return settings.attention == "softmax" and not settings.biases and settings.emphasis == 1 and not codes_dropped
 
 
 def gradient(

@@ -18,12 +18,12 @@ INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
 intervals (BCa bootstrap). `printed` is what paper A says, `as-run` what its authors' code did, `paper` what paper B
 says. Claims that begin with H, R or T are ours. The definitions were written down before the runs were made; [the
-log](log.md) tells of those that changed afterwards.
+log](log.md) lists those that changed afterwards.
 
-*Leaves rung i* is the step at which KL to f_{1:i} is lowest, *boundary* the step at which the model is as far from its
-best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step that not all
-of them have. *Published* is what the authors' figures show, by eye and for one seed, where it is known. Excess loss is
-in nats."""
+*Closest to rung i* is the step at which KL to f_{1:i} reaches its minimum, *boundary* the step at which the model is as
+far from its best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step
+that not all of them have. *Published* is what the authors' figures show, by eye and for one seed, where it is known.
+Excess loss is in nats."""
 
 DIFFERENCES = """\
 Every run changes one thing of its grid to what the other grid has; the table below has the numbers. What we read in it:
@@ -34,9 +34,9 @@ Every run changes one thing of its grid to what the other grid has; the table be
   the authors' rate makes up for.
 - **Aggregation**: a sum over a block instead of a mean makes every block stronger, so that the plateaus lie higher.
   When they come, and in which order, hardly changes.
-- **Schedule**: seen once an epoch, the training loss never stands still for long enough before the rungs are met.
+- **Schedule**: seen once an epoch, the training loss never stands still for long enough before the rungs are passed.
 - **Dropout** (full model): on every step it holds overfitting back; only on the first step of an epoch, as in the
-  authors' code, some seeds overfit before they meet the last rung."""
+  authors' code, some seeds overfit before they get to the last rung."""
 
 SADDLE = """\
 The paper prints a schedule that halves the rate when the loss stands still (patience 10) and does not say what it

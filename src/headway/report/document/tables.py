@@ -26,11 +26,11 @@ class NamedRun(NamedTuple):
 
 
 def stage_table(runs: Sequence[NamedRun]) -> str:
-    """Run by run: seeds, rungs met, when each stage ended, the excess loss there and at its lowest."""
+    """Run by run: seeds, rungs passed, when each stage ended, the excess loss there and at its lowest."""
     rungs = max(len(run.settings.task.blocks) for run in runs)
-    headings = ["run", "grid", "seeds", "rungs met"]
+    headings = ["run", "grid", "seeds", "rungs passed"]
     for rung in range(1, rungs):
-        headings += [f"leaves rung {rung}", f"boundary {rung}/{rung + 1}"]
+        headings += [f"closest to rung {rung}", f"boundary {rung}/{rung + 1}"]
     headings += ["published", "excess loss at the rungs", "lowest", "published"]
     lines = [_row(headings), "|---" * len(headings) + "|"]
     for run in runs:
@@ -81,10 +81,10 @@ def _at(stages: Stages, times: tuple[float, ...], rung: int) -> float:
 
 
 def _levels(trajectory: Trajectory) -> list[OverSeeds]:
-    """Excess loss at the step at which KL to each rung is lowest, where the rung was met."""
+    """Excess loss at the step at which KL to each rung reaches its minimum, where the rung was passed."""
     lowest = np.argmin(trajectory["kl_rungs"][:, :, 1:], axis=1)
     loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
-    # A lower rung has been met once KL to it rises again; the truth may be approached to the end.
+    # A lower rung has been passed once KL to it rises again; the truth may be approached to the end.
     met = lowest < len(trajectory.times("kl_rungs")) - 1
     met[:, -1] = met[:, :-1].all(axis=1)
     return [over_seeds(column) for column in np.where(met, loss, np.nan).T]

@@ -42,8 +42,9 @@ class Choice:
 def figure_choice(runs: Mapping[str, Run]) -> Figure:
     """Left: excess loss against size, for each way to stop. Right: what the choice gains, seed by seed.
 
-    Every run is stopped where its loss on the even test sequences is lowest, and the length chosen by the same loss;
-    shown is the loss on the odd ones. Sizes without n-gram models have nothing to choose from and are left out.
+    Every run is stopped where its loss on the even test sequences reaches its minimum, and the length chosen by the
+    same loss; shown is the loss on the odd ones. Sizes without n-gram models have nothing to choose from and are left
+    out.
     """
     choices = choices_of(runs)
     figure = new_figure(PAGE_WIDTH, 2.3)

@@ -17,7 +17,7 @@ GAP = 0.085
 def name_ends(axes: Axes, lines: list[Line2D], gap: float = GAP) -> None:
     """Each line's name to the right of the axes, with a thin tie to where the line ends; limits must be settled.
 
-    A line without a single number is named at the foot, and said to have none. More names than fit go below the figure.
+    A line without a single number is named at the foot, with a note. More names than fit go below the figure.
     """
     if gap * (len(lines) - 1) > 1:
         axes.figure.legend(handles=lines, loc="outside lower center", ncols=5)
@@ -41,7 +41,7 @@ def note_above(
     words: str,
     place: tuple[float, float],
     frame: tuple[str, str],
-    align: Literal["left", "center"],
+    align: Literal["left", "center", "right"],
 ) -> None:
     """Small, quiet words just above a place; `frame` says what its two numbers are, as matplotlib's `xycoords` does."""
     axes.annotate(
@@ -60,7 +60,7 @@ def note_above(
 def keep_apart(places: np.ndarray, gap: float) -> np.ndarray:
     """min sum (moved - place)^2 with neighbours at least `gap` apart, within 0 and 1: labels keep their order.
 
-    Of places that can hardly be told apart, the first is the highest, as in a list.
+    Of places that hardly differ, the first is the highest, as in a list.
     """
     rising = np.argsort(places, kind="stable")
     groups = np.cumsum(np.diff(np.asarray(places, float)[rising], prepend=0) > gap / 3)

@@ -86,11 +86,6 @@ def typical_seed(trajectory: Trajectory) -> int:
     return int(np.abs(logs - np.median(logs, axis=0)).sum(axis=1).argmin())
 
 
-def plateau_levels(settings: FlowSettings) -> np.ndarray:
-    """1/2 sum_{j > i} m_j^2, i = 0 .. h - 1: where the loss waits once i features are learned."""
-    return 0.5 * np.cumsum((settings.base * settings.ratio ** np.arange(settings.features)) ** 2)[::-1]
-
-
 def _draw_heads(
     axes: Axes, trajectory: Trajectory, name: str, place: int, typical: int, colours: tuple[str, ...]
 ) -> None:
@@ -119,7 +114,7 @@ def _dress_row(panels: list[Axes], name: str, settings: FlowSettings) -> None:
         note_above(panels[-1], "uniform", (0.03, 1 / settings.length), ("axes fraction", "data"), "left")
         return
     # All panels on one scale, and room for the name of the strongest feature.
-    seen = [0.0, settings.base * settings.ratio ** (settings.features - 1)]
+    seen = [0.0, settings.strengths[0]]
     seen += [end for axes in panels for end in (axes.dataLim.y0, axes.dataLim.y1) if np.isfinite(end)]
     spare = 0.06 * (max(seen) - min(seen))
     first.set_ylim(min(seen) - spare, max(seen) + 2 * spare)
@@ -128,7 +123,7 @@ def _dress_row(panels: list[Axes], name: str, settings: FlowSettings) -> None:
     for place, axes in enumerate(panels, start=1):
         axes.set_title(f"feature {place}")
         axes.axhline(0, color=MUTED, linewidth=0.5, zorder=1)
-        strength = settings.base * settings.ratio ** (settings.features - place)
+        strength = settings.strengths[place - 1]
         axes.axhline(strength, color=MUTED, linewidth=0.7, linestyle=DOTTED, zorder=1)
         note_above(axes, f"$m_{place}$", (0.03, strength), ("axes fraction", "data"), "left")
 
@@ -151,7 +146,7 @@ def _draw_loss(
     axes.set_xlabel("time $t$")
     _mark_boundaries(axes, trajectory, named=True)
     axes.set_ylabel(r"loss $\frac{1}{2}\|G - P\|^2$")
-    for known, level in enumerate(plateau_levels(settings)):
+    for known, level in enumerate(settings.plateaus[:-1]):
         axes.axhline(level, color=MUTED, linewidth=0.7, linestyle=DOTTED, zorder=1)
         axes.text(
             1.01, level, f"$L_{known}$", transform=axes.get_yaxis_transform(), va="center", fontsize=6.5, color=MUTED

@@ -100,9 +100,7 @@ def _draw_over_steps(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], colou
 
 def _mark_levels(axes: Axes, flow: AnyRun) -> None:
     """Dotted lines where the loss waits: 1/2 sum_{j > i} m_j^2."""
-    settings = flow[0]
-    squares = (settings.base * settings.ratio ** np.arange(settings.features, dtype=float)) ** 2
-    for level in np.cumsum(squares) / 2:
+    for level in flow[0].plateaus[:-1]:
         axes.axhline(level, color=MUTED, linewidth=0.6, linestyle=(0, (1, 1.6)), zorder=1)
 
 

@@ -21,7 +21,7 @@ REGION = 0.09
 @styled
 def figure_portrait(settings: PortraitSettings, trajectory: Trajectory, flow: Trajectory | None = None) -> Figure:
     """The plane of head n + 1, with that head of every seed of the whole flow on it, where one is given."""
-    strength = settings.base * float(settings.ratio) ** (settings.features - 1 - settings.known)
+    strength = settings.strengths[settings.known]
     figure = new_figure(0.8 * PAGE_WIDTH, 2.9)
     axes = figure.subplots()
     dress(axes)

@@ -1,4 +1,4 @@
-"""What figures of several runs share: one colour a run, where its loss is lowest."""
+"""What figures of several runs share: one colour a run, where its loss reaches its minimum."""
 
 from __future__ import annotations
 

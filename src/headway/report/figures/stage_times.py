@@ -73,7 +73,7 @@ def along(runs: Mapping[str, StageTimesRun], base: StageTimesSettings, factor: s
 def place_of(settings: StageTimesSettings, factor: str) -> float:
     """Where a run stands on the axis: the factor's value; sigma for the noise, which is a variance."""
     if factor == "heads":
-        return settings.crowd
+        return settings.head_count
     return settings.noise**0.5 if factor == "noise" else getattr(settings, factor)
 
 
@@ -143,10 +143,10 @@ def _draw_stage(axes: Axes, factor: str, places: np.ndarray, table: np.ndarray, 
 
 
 def _draw_theory(axes: Axes, places: list[float], runs: list[StageTimesRun], colours: Sequence[str]) -> None:
-    """The formula of the first stage, and of the second what is foretold, where it is."""
+    """The formula of the first stage, and of the second the prediction, where there is one."""
     formula = np.array([run[1].facts["first_stage"][0] for run in runs])
-    foretold = np.array([run[1].facts["foretold"][0] for run in runs])
-    wait = np.where(np.isfinite(foretold) & (foretold > formula), foretold, np.nan) - formula
+    predicted = np.array([run[1].facts["foretold"][0] for run in runs])
+    wait = np.where(np.isfinite(predicted) & (predicted > formula), predicted, np.nan) - formula
     for values, colour in ((formula, colours[0]), (wait, colours[1])):
         axes.plot(places, values, color=colour, linewidth=0.9, linestyle=DASHED, zorder=5)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from headway.records import Trajectory
 from headway.report.page.packing import pack_curves, plain_json
 
@@ -22,15 +20,10 @@ def features_of(settings: Any) -> int:
     return found if isinstance(found, int) and named else 0
 
 
-def strengths_of(settings: Any) -> np.ndarray:
-    """m_k = ratio^(h - k) base."""
-    return settings.base * float(settings.ratio) ** np.arange(settings.features - 1, -1, -1)
-
-
 def feature_task(settings: Any) -> dict[str, Any]:
     """What the drawing of the positions needs."""
     return {
-        "strengths": strengths_of(settings).tolist(),
+        "strengths": list(settings.strengths),
         "length": settings.length,
         "ratio": settings.ratio,
         "projections": getattr(settings, "projections", None),
@@ -38,15 +31,9 @@ def feature_task(settings: Any) -> dict[str, Any]:
     }
 
 
-def plateaus_of(settings: Any) -> list[float]:
-    """1/2 sum over j > k of m_j^2: the loss with k features learned, k = 0 .. h."""
-    squares = np.append(strengths_of(settings) ** 2, 0.0)
-    return (squares[::-1].cumsum()[::-1] / 2).tolist()
-
-
 def portrait_of(settings: Any, trajectory: Trajectory) -> dict[str, Any]:
     """The first seed's orbits: the others' differ only in where they begin."""
-    strength = float(strengths_of(settings)[settings.known])
+    strength = settings.strengths[settings.known]
     return {
         "known": settings.known,
         "strength": strength,

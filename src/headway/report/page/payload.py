@@ -9,7 +9,6 @@ from typing import Any
 
 from headway.records import Finding
 from headway.report.page.packing import plain_json
-from headway.report.page.run_payload import run_payload
 from headway.report.page.views import FigureGroup, Report
 
 
@@ -17,7 +16,7 @@ def payload(report: Report) -> dict[str, Any]:
     """The report as one JSON value."""
     return {
         "title": report.title,
-        "runs": [run_payload(view) for view in report.runs],
+        "runs": [view.payload for view in report.runs],
         "findings": [{"grid": grid, **_finding(finding)} for grid, finding in report.findings],
         "figures": [_figures(group) for group in report.figures],
         "commands": list(report.commands),

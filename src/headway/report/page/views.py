@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -69,6 +70,13 @@ class RunView:
                 f"stages were given for the seeds {sorted(strangers)}, but the run {self.label!r} has "
                 f"{list(self.trajectory.seeds)}. Use the stages of this trajectory."
             )
+
+    @functools.cached_property
+    def payload(self) -> dict[str, Any]:
+        """What the page's JavaScript reads of it: packed once, to see whether it can be drawn and to write it."""
+        from headway.report.page.run_payload import run_payload
+
+        return run_payload(self)
 
 
 PNG = b"\x89PNG\r\n\x1a\n"

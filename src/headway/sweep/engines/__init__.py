@@ -63,7 +63,7 @@ class Engine:
 
 
 def engine(on: str, options: Mapping[str, Any]) -> Engine:
-    """The engine of that name: here, processes:N, slurm or ray; it is told what it cannot know by `options`."""
+    """The engine of that name: here, processes:N, slurm or ray; `options` give what it cannot know."""
     name, _, count = on.partition(":")
     if name == "processes":
         from headway.sweep.engines.processes import processes

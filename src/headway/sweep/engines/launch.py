@@ -29,7 +29,7 @@ WORKER = "headway.sweep.worker"
 
 
 def spawn(words: list[str], log: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> subprocess.Popen:
-    """Start it in a session of its own: a Ctrl-C at the terminal is for us, and we tell it."""
+    """Start it in a session of its own: a Ctrl-C at the terminal is for us, and we pass it on."""
     # Wherever Headway was imported from, its worker is the same.
     source = str(Path(headway.__file__).parents[1])
     places = os.pathsep.join(dict.fromkeys([source, *filter(None, [os.environ.get("PYTHONPATH")])]))
@@ -46,7 +46,7 @@ def ask_to_stop(process: subprocess.Popen) -> None:
 
 
 def attend(process: subprocess.Popen) -> int:
-    """The exit code of a worker; when we are told to stop meanwhile, so is it, and it may finish saving."""
+    """The exit code of a worker; when we are to stop meanwhile, so is it, and it may finish saving."""
     try:
         return process.wait()
     except BaseException:

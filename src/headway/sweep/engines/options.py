@@ -1,4 +1,4 @@
-"""What an engine can be told: `--engine key=value`, over a cluster's defaults in one TOML file."""
+"""Options of an engine: `--engine key=value`, over a cluster's defaults in one TOML file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = Path("headway-cluster.toml")
 
 @dataclass(frozen=True)
 class Option:
-    """One thing that an engine can be told."""
+    """One option of an engine."""
 
     kind: Callable[[str], Any]
     """int, float, str, or a function that raises a ValueError in words."""

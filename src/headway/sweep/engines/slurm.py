@@ -115,7 +115,7 @@ class Task:
     def __call__(self, number: int) -> int:
         self._process = spawn(command(self.root, self.order, self.code, only=number))
         code = attend(self._process)
-        if code not in (0, 1):  # Of a cell that failed its note tells; anything else is for Slurm's log.
+        if code not in (0, 1):  # A cell that failed has a note; anything else is for Slurm's log.
             raise RuntimeError(f"the worker left with {code}")
         return code
 

@@ -44,7 +44,7 @@ def descend(
     looks: Int[Array, " time"],
     rule: Rule,
 ) -> Descent:
-    """The run from `start`, seen after `looks` steps; `measure` must tell the "loss"."""
+    """The run from `start`, seen after `looks` steps; `measure` must give the "loss"."""
     never = jnp.iinfo(jnp.int32).max
 
     def last(plateau: Array) -> Array:

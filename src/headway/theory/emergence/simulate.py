@@ -60,7 +60,7 @@ def by_flow(toys: Sequence[Toy], times: Times, *, threshold: float, longest: flo
 
 
 def by_line(toys: Sequence[Toy], times: Times, *, threshold: float) -> Seen:
-    """The linearised flow and its loss: good at the start, and told to go on."""
+    """The linearised flow and its loss: good at the start, and continued."""
     with jax.enable_x64(True):
         curves = []
         for toy, unit in zip(toys, units_of(toys), strict=True):

@@ -171,7 +171,7 @@ def section_e(rng: np.random.Generator, instances: int = 4) -> Check:
 
 
 def strengths(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Random strengths, each 1.2 to 2 times the next: the closer two are, the longer it takes to tell them apart."""
+    """Random strengths, each 1.2 to 2 times the next: the closer two are, the longer it takes to separate them."""
     return np.cumprod(np.concatenate([rng.uniform(0.5, 1, 1), rng.uniform(1.2, 2, count - 1)]))[::-1].copy()
 
 

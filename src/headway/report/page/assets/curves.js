@@ -20,7 +20,7 @@ export function medianCurve(run, seeds, pick, times = run.evaluation) {
 }
 
 /**
- * A linear or logarithmic axis of steps. The logarithm has no place for step 0, the most telling
+ * A linear or logarithmic axis of steps. The logarithm has no place for step 0, the most informative
  * step of all; it stands where rounding still calls it 0, left of the first one that was measured.
  */
 export function timeAxis(steps, logarithmic, narrow) {

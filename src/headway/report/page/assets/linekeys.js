@@ -1,4 +1,4 @@
-// What the lines of the charts are: said by the key on the page, and under a chart that is saved.
+// What the lines of the charts are: named by the key on the page, and under a chart that is saved.
 import { css } from "./colour.js";
 import { byLevels, isHidden, ladderFor, measureOf, unmarked } from "./terms.js";
 import { DASHES } from "./panels.js";
@@ -8,7 +8,7 @@ import { counted } from "./words.js";
 
 const PATTERNS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
 
-/** What the second chart's lines are: "heads" in the heads' colours, "rungs" in theirs, or nothing to tell apart. */
+/** What the second chart's lines are: "heads" in the heads' colours, "rungs" in theirs, or nothing to distinguish. */
 export function lineKind(run, state) {
   const choice = ladderFor(run, state.ladder);
   const measure = measureOf(run, choice);

@@ -35,9 +35,9 @@ export function sweepWords({ counts, left, crowded }) {
   });
   const words = [`${joined(parts)}.`];
   if (left.all !== null) words.push(`About ${duration(left.all)} left.`);
-  else if (left.running !== null) words.push(`About ${duration(left.running)} left of what is running; the rest cannot be told yet.`);
-  else if (counts.running) words.push("How long it will take cannot be told yet.");
-  if (crowded) words.push("The folder holds more than one look takes in: not everything is counted.");
+  else if (left.running !== null) words.push(`About ${duration(left.running)} left of what is running; the rest cannot be estimated yet.`);
+  else if (counts.running) words.push("How long it will take cannot be estimated yet.");
+  if (crowded) words.push("The folder holds more entries than are read at once: not everything is counted.");
   return words.join(" ");
 }
 
@@ -128,7 +128,7 @@ function barOf({ counts, cells }) {
   });
 }
 
-/** Mount what is said of all runs once more, and leave open what was open. */
+/** Mount the words about all runs once more, and leave open what was open. */
 function retell(report, mounts) {
   for (const [id, mount] of Object.entries(mounts)) {
     const host = find(id);

@@ -27,7 +27,7 @@ function writeSummary(host, report, chosen = 0) {
         .filter((run) => (run.section ?? "") === section)
         .map((run) => element("p", {}, element("b", {}, `${run.label}: `), summarise(run))),
     ]);
-  // What is chosen is said above the slider; of many runs the sentences would push everything else out of sight.
+  // What is chosen stands above the slider; of many runs the sentences would push everything else out of sight.
   const words = `${report.runs.length} runs, each in a sentence`;
   // Written when somebody unfolds it: of a hundred runs the curves need not be unpacked for this.
   const tell = () => folded.childElementCount > 1 || folded.append(...told());
@@ -37,7 +37,7 @@ function writeSummary(host, report, chosen = 0) {
     ...(several ? [folded] : []),
     ...(report.notes ?? []).map((note) => element("p", { class: "quiet" }, note)),
     ...(report.findings.length ? [element("p", {}, tally(report.findings))] : []),
-    ...(report.runs.length || report.findings.length || report.live // there the list of cells tells
+    ...(report.runs.length || report.findings.length || report.live // there the list of cells says it
       ? []
       : [element("p", {}, "This report holds no run and no finding yet.")]),
   );

@@ -1,4 +1,4 @@
-// What is happening now, and what happened altogether, said in words from the measured numbers.
+// What is happening now, and what happened altogether, in words, from the measured numbers.
 import { blockMasses, diverged, measureTimes, nearestIndex, shownTime, stoppedBefore } from "./data.js";
 import {
   blocksAreRungs,

@@ -65,7 +65,7 @@ function seedTable(finding) {
 const figuresLink = ({ figures, claim, grid }) =>
   element("a", { href: `#figures-${figures}`, "aria-label": `figures of ${claim}, ${grid}` }, "figures");
 
-/** What was found on one grid; `measured`: its quantity is told nowhere else; `linked`: the page has its figures. */
+/** What was found on one grid; `measured`: its quantity is named nowhere else; `linked`: the page has its figures. */
 export function outcome(finding, { measured, linked }) {
   const held = finding.holds.filter(Boolean).length;
   const interval = finding.interval

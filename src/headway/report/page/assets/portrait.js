@@ -33,7 +33,7 @@ function words({ known, strength, projections }) {
   return [
     `Once ${learned} learned, the head that leaves for feature ${next} follows the paper's ${system}. `,
     `A head with all of its attention on positions 1 and ${next}, and a value along feature ${next} only, stays so: `,
-    "two numbers tell all of it, and this is their plane. Arrows show which way they go, thin lines are orbits, ",
+    "two numbers describe all of it, and this is their plane. Arrows show which way they go, thin lines are orbits, ",
     "and small dots are where these are at the slider's time after their start. ",
     `They rest on the thick curve x y = ${number(strength)}, every point of which predicts equally well, as the `,
     "settled heads offset the attention that is left behind; and where y = 0. Shaded is the paper's condition (12). ",

@@ -10,7 +10,7 @@ export function makeSelection(initial) {
   let changed = null;
   const tell = () => {
     const names = changed;
-    if (!names) return; // told already
+    if (!names) return; // notified already
     changed = null;
     for (const watcher of watchers) watcher(state, names);
   };
@@ -29,7 +29,7 @@ export function makeSelection(initial) {
       }
       for (const name of names) changed.add(name);
     },
-    /** Tell at once, for a selection that follows another one and should be drawn in the same frame. */
+    /** Notify at once, for a selection that follows another one and should be drawn in the same frame. */
     flush: tell,
   };
 }

@@ -31,7 +31,7 @@ export function arrival(run, seed, rung) {
   return at > 0 ? (stages.boundaries[at - 1] ?? NaN) : NaN;
 }
 
-/** Where the loss tells the stages it waits at the start, too, so that coming to the first is a change of stage. */
+/** Where stages are found in the loss it waits at the start, too, so that coming to the first is a change of stage. */
 export const firstMove = (run) => (byLadder(run) ? 2 : 1);
 
 /** For rungs 2, 3, .. (without a ladder 1, 2, ..): the median of arrival over those seeds that arrived, and their number. */

@@ -59,7 +59,7 @@ function lossWords(run, seed, before, now) {
   return `${since} ${theLoss(run)} ${verb} from ${number(past)} to ${number(value)}${lossUnit(run)}.`;
 }
 
-/** Which moment of the stage the card tells of: a stage is long, and its other moments have other numbers. */
+/** Which moment of the stage the card describes: a stage is long, and its other moments have other numbers. */
 function momentWords(run, seed, stage, time) {
   const here = `at ${when(run, run.times[time])}`;
   if (byLevels(run)) return `${here}, nearest to the loss ${number(run.levels[stage.rung])} at which it waits`;
@@ -139,5 +139,5 @@ export function storyOf(run, seed, layer) {
   return [opening, ...chapters];
 }
 
-/** The chapter that is being told at a time. */
+/** The chapter of a time. */
 export const chapterAt = (story, time) => story.findLastIndex((chapter) => chapter.from <= time);

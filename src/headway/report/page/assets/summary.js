@@ -1,4 +1,4 @@
-// What happened altogether, said in words from the measured numbers.
+// What happened altogether, in words, from the measured numbers.
 import { diverged } from "./data.js";
 import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { arrivals, countedSeeds, inOrder } from "./stages.js";
