@@ -24,10 +24,10 @@ FIGURE_1 = 0.505
 
 WORDS = f"""\
 The authors placed their boundaries by eye, on one seed. Read as they did: the first where KL to rung 1 has risen again
-by 2 % of its later rise, the second where KL to rung 2 has risen by 13 % (in brackets: from its minimum to 30 %). *Inside*
-is a published number between the smallest and the largest of our seeds. Levels of the loss go with the entropy H of the
-chain that a seed draws, so they are given at the H of the authors' chain ({FIGURE_1} nats) by a straight line through
-our seeds, with the correlation r."""
+by 2 % of its later rise, the second where KL to rung 2 has risen by 13 % (in brackets: from its minimum to 30 %).
+*Inside* is a published number between the smallest and the largest of our seeds. Levels of the loss go with the entropy
+H of the chain that a seed draws, so they are given at the H of the authors' chain ({FIGURE_1} nats) by a straight line
+through our seeds, with the correlation r."""
 
 
 class Beside(NamedTuple):
