@@ -9,7 +9,7 @@ GENERATED = {f"reference/{name}.md" for name in ("python", "analysis", "settings
 
 
 def test_every_page_is_in_the_contents_and_every_entry_is_a_page():
-    assert CONTENTS == {page.name for page in DOCS.glob("*.md")} | GENERATED
+    assert {page.name for page in DOCS.glob("*.md")} | GENERATED == CONTENTS
 
 
 def test_every_generated_page_is_written_by_the_reference():
