@@ -11,6 +11,7 @@ import tyro
 
 from headway.cli import UserError, suggestion
 from headway.cli.arguments import USUAL, check_grids, folders_with_records
+from headway.cli.parsing import parse
 
 if TYPE_CHECKING:
     from headway.store import Store
@@ -42,9 +43,11 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway claims", description=USAGE)
+    options = parse(Options, arguments, prog="headway claims", description=USAGE)
     check_grids(options.grid)
     stores = folders_with_records(options.from_)
+    if options.from_ != USUAL:
+        _require_records(stores)
     from rich.console import Console
 
     from headway.cli.verdict_tables import print_in_full, print_table
@@ -86,3 +89,10 @@ def _print_published(stores: Sequence[Store]) -> None:
     if not rows(runs):
         raise UserError("no run of the grid as-run with published numbers is there. Name a folder with --from.")
     print(f"{WORDS}\n\n{published_table(runs)}")
+
+
+def _require_records(folders: Sequence[Path]) -> None:
+    """A folder that was named by mistake would show every claim as not run."""
+    if not any(path for folder in folders for path in folder.glob("*/record.json")):
+        names = " and ".join(map(str, folders))
+        raise UserError(f"there are no records in {names}. Run something into it first, or name another with --from.")
