@@ -17,7 +17,12 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
 RECORDS = list(RESULTS.records())
 GRIDS = ("printed", "as-run", "paper")
-WAITING = {("linear-attention", "paper"), ("loss-plateau", "paper")}
+WAITING = {
+    ("induction", "paper"),
+    ("sub-n-grams", "paper"),
+    ("linear-attention", "paper"),
+    ("loss-plateau", "paper"),
+}
 """Grids whose records are still to be made, on a GPU; docs/log.md has the commands."""
 
 
