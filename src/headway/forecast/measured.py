@@ -19,6 +19,7 @@ TOLD_BY = {
     "toy": ("dimension", "length", "copies", "repeated", "trained"),
     "transformer": ("dimension", "length", "position", "repeated"),
     "recall": ("pairs", "vocab", "copies", "favoured"),
+    "linear-attention": ("spectrum", "pairs", "sums", "parts", "rank"),
 }
 """Model -> settings of a task by which one sees that a run is of it, whatever it is called."""
 
