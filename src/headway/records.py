@@ -382,6 +382,9 @@ def _revive(kind: Any, data: Any, where: str) -> Any:
         return data
     if kind is type(None) and data is None:
         return data
+    # What an optimiser's own arguments are is its own matter; a record holds numbers and words.
+    if kind is Any and isinstance(data, (bool, int, float, str)):
+        return data
     # An int is a good value for a float setting, a bool is not a good value for a number.
     if kind in (bool, int, float, str) and (type(data) is kind or (kind is float and type(data) is int)):
         return data
