@@ -1,4 +1,4 @@
-"""Two processes that train together: the first alone measures, and both end with the bits of a run without telemetry."""
+"""Two processes that train together: the first alone measures, and both end with the bits of an unwatched run."""
 
 import sys
 
