@@ -41,6 +41,7 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("benchmarks.bench.command._measure", lambda options, console: [])
     monkeypatch.setattr("benchmarks.bench.command._write", nothing)
     monkeypatch.setattr("headway.cli.watch_command._serve", nothing)
+    monkeypatch.setattr("headway.cli.measure_command._measure", nothing)
     for name in ("_answer", "_score", "_show", "_show_held_out"):
         monkeypatch.setattr(f"headway.cli.predict_command.{name}", nothing)
     monkeypatch.setattr("benchmarks.bench.record.read_all", lambda folder: [None])
