@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,14 +35,18 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.cli.ending.show", nothing)
     monkeypatch.setattr("headway.cli.ending.write_markdown", nothing)
     monkeypatch.setattr("headway.export.export", lambda record, path, **options: path)
-    monkeypatch.setattr("headway.store.load", nothing)
+    monkeypatch.setattr("headway.store.load", lambda path: SimpleNamespace(model=nothing))
+    monkeypatch.setattr("headway.export.models.export_model", lambda model, path, form, **options: [path])
+    monkeypatch.setattr("headway.report.figures.animation.export_animation", lambda record, path, *options: path)
     monkeypatch.setattr("headway.experiments.outcome.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.experiments.outcome.readable_runs", lambda records: {})
     monkeypatch.setattr("headway.experiments.outcome.Outcome.results", {})  # every claim is "not run"
     monkeypatch.setattr("benchmarks.bench.command._measure", lambda options, console: [])
     monkeypatch.setattr("benchmarks.bench.command._write", nothing)
+    monkeypatch.setattr("headway.report.figures.animation.export_animation", lambda record, path, *options: path)
     monkeypatch.setattr("headway.cli.watch_command._serve", nothing)
     monkeypatch.setattr("headway.cli.measure_command._measure", nothing)
+    monkeypatch.setattr("headway.cli.claims_command._require_records", nothing)
     for name in ("_answer", "_score", "_show", "_show_held_out"):
         monkeypatch.setattr(f"headway.cli.predict_command.{name}", nothing)
     monkeypatch.setattr("benchmarks.bench.record.read_all", lambda folder: [None])

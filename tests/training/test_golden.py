@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from tests.training.golden import EARLY, cells, numbers, trained_again
 
-from headway import registry
+from headway.records import Cell
+from headway.training import problem
+from headway.training.group import Group
+from headway.training.randomness import TRAINING_SET
 
 pytestmark = pytest.mark.usefixtures("compilations")
 
@@ -34,7 +37,9 @@ SLOW = (
     ("location fixed",),
     ("recall fan-in",),
 )
-COMPUTED = ("regression gd", "regression sgd", "regression adamw")
+REGRESSIONS = ("regression gd", "regression sgd", "regression adamw")
+TOYS = ("toy logits", "toy copies", "toy repeated", "toy gap", "toy matrices", "toy samples")
+"""Descended in one go then, and looked at after steps that depended on their sizes."""
 
 
 def compare(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
@@ -73,15 +78,43 @@ def test_the_numbers_of_further_runs_are_what_they_were(names):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COMPUTED)
-def test_the_numbers_of_the_regression_are_what_they_were(name):
-    [found] = registry.compute([cells()[name]])
-    # Bit for bit where a compiler may take its time, as then; AdamW divides by small numbers.
-    rounding = 2e-4 if name == "regression adamw" else 5e-6
-    np.testing.assert_allclose(found["loss"], numbers()[name]["loss"], rtol=rounding, atol=1e-6)
-    np.testing.assert_allclose(found.facts["boundaries"], numbers()[name]["fact boundaries"], rtol=2 * rounding)
+@pytest.mark.parametrize("name", REGRESSIONS)
+def test_the_numbers_of_the_regression_are_what_they_were(name, monkeypatch):
+    """With the samples of then: fresh ones were drawn by what is now the key of a finite set."""
+    monkeypatch.setattr(problem, "ORDER", TRAINING_SET)
+    problem._problem.cache_clear()
+    training = cells()[name].settings.training
+    group = Group([cells()[name]])
+    part = group.part(list(group.ticks(0, None)), 0)
+    [facts] = group.facts()
+    problem._problem.cache_clear()
+    # AdamW divides by small numbers; and counted steps then, the others the flow's time.
+    rounding, unit = (2e-4, 1.0) if training.optimiser == "adamw" else (5e-6, training.learning_rate)
+    np.testing.assert_allclose(part["loss"], numbers()[name]["loss"], rtol=rounding, atol=1e-6)
+    np.testing.assert_allclose(unit * facts["boundaries"], numbers()[name]["fact boundaries"], rtol=2 * rounding)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_the_plateaus_and_curves_of_toys_are_what_they_were(name):
+    """Kept in float32 then, whatever they were computed in."""
+    old = numbers()[name]
+    settings = cells()[name].settings
+    looks = tuple(int(step) for step in old["clock evaluation"])
+    then = settings.changed(evaluation={"every": None, "growth": 0.0, "points": 0, "also": looks})
+    group = Group([Cell(then, cells()[name].seeds)])
+    part = group.part(list(group.ticks(0, None)), 0)
+    [facts] = group.facts()
+    for fact in ("plateau", "closed_form", "escape_time", "diverged_at"):
+        np.testing.assert_allclose(facts[fact], old[f"fact {fact}"], rtol=1e-6, err_msg=fact)
+    seen = [step for step in looks if step in part.clocks["evaluation"]]
+    for quantity in ("loss", "gain", "gain_repeated", "attention_relevant"):
+        new = part[quantity][:, [list(part.clocks["evaluation"]).index(step) for step in seen]]
+        was = old[quantity][:, : len(seen)]
+        known = ~np.isnan(was)
+        assert known.sum() > was.size / 2
+        np.testing.assert_allclose(new[known], was[known], rtol=5e-6, atol=1e-6, err_msg=quantity)
 
 
 def test_every_run_is_compared():
-    compared = {name for names in (*QUICK, *SLOW) for name in names} | set(COMPUTED)
+    compared = {name for names in (*QUICK, *SLOW) for name in names} | {*REGRESSIONS, *TOYS}
     assert compared == set(cells()) == set(numbers())

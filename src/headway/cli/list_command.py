@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.cli.arguments import USUAL, folders_with_records, seeds_of
+from headway.cli.parsing import parse
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
@@ -50,7 +51,7 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway list", description=USAGE)
+    options = parse(Options, arguments, prog="headway list", description=USAGE)
     with without_collecting():
         _show(options)
 
@@ -91,13 +92,15 @@ def _check(entries: Sequence[Entry]) -> None:
 def _run(description: Mapping[str, Any]) -> bytes:
     """What a cell computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
     settings, source = description["settings"], description.get("source", "")
-    if not source and upgraded(settings) != settings:  # written by an older version
-        settings = revive_cell(description).describe()["settings"]
+    kind = description["kind"]
+    if not source and upgraded(settings, kind) != settings:  # written by an older version
+        today = revive_cell(description).describe()
+        kind, settings = today["kind"], today["settings"]
     task = settings.get("task", {})
     if task.get("references"):
         settings = {**settings, "task": {**task, "references": []}}
     # Quicker than JSON, and distinguishes 2 from 2.0 as JSON does; it is never read back.
-    return marshal.dumps([description["kind"], source, _in_order(settings)], 2)
+    return marshal.dumps([kind, source, _in_order(settings)], 2)
 
 
 def _in_order(told: Any) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.claims.claim import AnyRun
 from headway.forecast.answer import Forecast
+from headway.forecast.from_descent import from_descent
 from headway.forecast.from_laws import from_laws
 from headway.forecast.from_theory import from_theory
 from headway.forecast.measured import Measured, is_of, toy_cells, transformer_cells
@@ -17,6 +18,8 @@ from headway.store import Store
 
 def ask(question: Question, folders: Sequence[Path]) -> Forecast:
     """The forecast from what lies in the folders; NotMeasured where they do not hold enough."""
+    if question.spectrum:
+        return from_descent(question)
     return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
 
 

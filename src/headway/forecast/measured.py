@@ -10,16 +10,18 @@ import numpy as np
 
 from headway.analysis.crossings import learnt_at
 from headway.claims.claim import AnyRun
+from headway.claims.plateau_laws import plateau
 from headway.forecast.question import SIZES, Question
 
 THRESHOLD = 0.1
 """Loss of the toy at which its plateau ends."""
 TOLD_BY = {
-    "toy": ("dynamics", "model", "samples"),
+    "toy": ("dimension", "length", "copies", "repeated", "trained"),
     "transformer": ("dimension", "length", "position", "repeated"),
     "recall": ("pairs", "vocab", "copies", "favoured"),
+    "linear-attention": ("spectrum", "pairs", "sums", "parts", "rank"),
 }
-"""Model -> settings by which one sees that a run is of it, whatever it is called: the toy's own, or its task's."""
+"""Model -> settings of a task by which one sees that a run is of it, whatever it is called."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Measured:
 
 def is_of(model: str, settings: Any) -> bool:
     """Whether a run with these settings is one of such a model."""
-    task = getattr(settings, "task", settings)
+    task = getattr(settings, "task", None)
     return all(hasattr(task, name) for name in TOLD_BY[model])
 
 
@@ -85,15 +87,18 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
 
     Without a training set nothing is random, and one seed says it all.
     """
-    models = ("gap",) if question.trained == "gap" else ("logits", "matrices")
+    same = ("gap",) if question.trained == "gap" else ("logits", "matrices")
     found: dict[tuple[float, ...], np.ndarray] = {}
     for settings, trajectory in runs:
-        if not is_of(question.model, settings) or settings.dynamics != "descent" or settings.model not in models:
+        if not is_of(question.model, settings) or settings.task.trained not in same:
             continue
-        if settings.samples != question.samples or settings.threshold != THRESHOLD:
+        training = settings.training
+        samples = None if training.data == "exact" else training.samples
+        if samples != question.samples or training.threshold != THRESHOLD:
             continue
-        plateau = trajectory.facts["plateau"] / settings.learning_rate
-        found.setdefault((*_sizes(settings), settings.learning_rate), plateau if question.samples else plateau[:1])
+        lasted = plateau((settings, trajectory))
+        steps = np.where(np.isnan(lasted), np.inf, lasted)
+        found.setdefault((*_sizes(settings.task), training.learning_rate), steps if samples else steps[:1])
     return _table("toy", found, ends=f"the loss is at most {THRESHOLD:g}")
 
 

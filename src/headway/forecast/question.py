@@ -11,6 +11,7 @@ SIZES = {
     "toy": ("dimension", "length", "copies", "repeated"),
     "transformer": ("dimension", "length", "copies", "repeated"),
     "recall": ("vocab", "pairs", "copies", "repeated"),
+    "linear-attention": ("pairs", "heads", "start", "drop"),
 }
 """Kind of model -> the sizes of its task."""
 SYMBOLS = {
@@ -20,16 +21,20 @@ SYMBOLS = {
     "pairs": "N_pairs",
     "copies": "B",
     "repeated": "p",
+    "heads": "H",
+    "start": "std",
+    "drop": "m",
 }
-_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16}
+_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16, "heads": 5, "start": 0.01}
 
 
 @dataclass(frozen=True)
 class Asked:
     """Whatever may be asked, complete or not."""
 
-    model: Literal["toy", "transformer", "recall"] = "toy"
-    """Paper B's toy, a transformer on single-location regression, or one on associative recall."""
+    model: Literal["toy", "transformer", "recall", "linear-attention"] = "toy"
+    """Paper B's toy, a transformer on single-location regression, one on associative recall, or linear attention on
+    in-context regression."""
     dimension: int | None = None
     """d: of a token; toy and transformer."""
     length: int | None = None
@@ -37,7 +42,7 @@ class Asked:
     vocab: int | None = None
     """N_tokens: symbols in the pool; recall."""
     pairs: int | None = None
-    """N_pairs: how many pairs a sequence shows; recall."""
+    """N_pairs: how many pairs a sequence shows; recall and linear-attention."""
     copies: float = 1.0
     """B: how often what matters stands in the context; of recall on average."""
     repeated: float = 0.0
@@ -50,6 +55,16 @@ class Asked:
     """What is trained of the toy's attention: its T logits, or the one gap between them."""
     samples: int | None = None
     """Size of the toy's training set; all samples at once, in expectation, if not given."""
+    spectrum: tuple[float, ...] = ()
+    """Eigenvalues of the inputs in these ratios, the largest first; linear-attention."""
+    heads: int | None = None
+    """H; linear-attention."""
+    start: float | None = None
+    """Standard deviation of every parameter at the start; linear-attention."""
+    keys: Literal["separate", "merged"] = "separate"
+    """Keys and queries of rank 1, or one merged matrix; linear-attention."""
+    drop: int = 1
+    """Until half of which drop of the loss is done; linear-attention with separate keys has as many as eigenvalues."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +74,23 @@ class Question(Asked):
     def __post_init__(self) -> None:
         settle(self)
         self._check_that_sizes_belong()
-        for name, least in (("dimension", 2), ("length", 2), ("vocab", 2), ("pairs", 1), ("samples", 1)):
+        counts = (
+            ("dimension", 2),
+            ("length", 2),
+            ("vocab", 2),
+            ("pairs", 1),
+            ("samples", 1),
+            ("heads", 1),
+            ("drop", 1),
+        )
+        for name, least in counts:
             if getattr(self, name) is not None:
                 require_whole(name, getattr(self, name), least)
         require_number("copies", self.copies, least=1)
         require_number("repeated", self.repeated, least=0)
         if self.learning_rate is not None:
             require_number("learning_rate", self.learning_rate, above=0)
+        self._check_the_spectrum()
         self._check_that_copies_fit()
         self._check_the_accuracy()
 
@@ -93,6 +118,27 @@ class Question(Asked):
         require(
             self.samples is None or self.trained == "logits",
             "a training set was measured with all logits trained, and not with their gap. Leave out one of them.",
+        )
+
+    def _check_the_spectrum(self) -> None:
+        own = SIZES[self.model]
+        if "heads" not in own:
+            others = (self.spectrum, self.keys == "merged", self.drop != 1)
+            words = "spectrum, keys and drop are about linear-attention, but the model is"
+            require(not any(others), f'{words} "{self.model}". Leave them out.')
+            return
+        falling = all(a >= b > 0 for a, b in zip(self.spectrum, (*self.spectrum[1:], self.spectrum[-1]), strict=True))
+        require(
+            bool(self.spectrum) and falling,
+            f"spectrum is {self.spectrum}, but the plateau depends on the eigenvalues of the inputs. Give their "
+            "ratios, the largest first, as in `headway predict --model linear-attention --spectrum 4 3 2 1`.",
+        )
+        require_number("start", self.start, above=0)
+        most = 1 if self.keys == "merged" else min(len(self.spectrum), self.heads or 1)
+        require(
+            self.drop <= most,
+            f"drop is {self.drop}, but with {self.keys} keys, {self.heads} heads and {len(self.spectrum)} eigenvalues "
+            f"the loss has {most}. Ask for one of them.",
         )
 
     def _check_the_accuracy(self) -> None:

@@ -8,9 +8,8 @@ from headway.settings.checks import SettingsError
 from headway.settings.flow import FlowSettings
 from headway.settings.model import ModelSettings
 from headway.settings.portrait import PortraitSettings
-from headway.settings.regression import RegressionSettings
 from headway.settings.stage_times import StageTimesSettings
-from headway.settings.toy import ToySettings
+from headway.settings.toy_flow import ToyFlowSettings
 from headway.settings.training import EvaluationSettings, TrainingSettings
 
 __all__ = [
@@ -18,9 +17,8 @@ __all__ = [
     "FlowSettings",
     "ModelSettings",
     "PortraitSettings",
-    "RegressionSettings",
     "SettingsError",
     "StageTimesSettings",
-    "ToySettings",
+    "ToyFlowSettings",
     "TrainingSettings",
 ]

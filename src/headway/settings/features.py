@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from headway.settings.checks import require, require_number, require_whole, settle
 
@@ -10,6 +11,9 @@ from headway.settings.checks import require, require_number, require_whole, sett
 @dataclass(frozen=True)
 class StrengthSettings:
     """Features of falling strength, one at a position each."""
+
+    GROUP: ClassVar[str] = ""
+    """What stands before the name of a setting in messages."""
 
     features: int = 3
     """h: how many features there are, one at a position each."""
@@ -19,10 +23,10 @@ class StrengthSettings:
     """Strength of the weakest feature."""
 
     def __post_init__(self) -> None:
-        settle(self)
-        require_whole("features", self.features, 1)
-        require_number("ratio", self.ratio, above=1)
-        require_number("base", self.base, above=0)
+        settle(self, self.GROUP)
+        require_whole(f"{self.GROUP}features", self.features, 1)
+        require_number(f"{self.GROUP}ratio", self.ratio, above=1)
+        require_number(f"{self.GROUP}base", self.base, above=0)
 
     @property
     def strengths(self) -> tuple[float, ...]:
@@ -49,14 +53,15 @@ class FeatureSettings(StrengthSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("length", self.length, 1)
+        require_whole(f"{self.GROUP}length", self.length, 1)
         if self.heads is not None:
-            require_whole("heads", self.heads, 1)
+            require_whole(f"{self.GROUP}heads", self.heads, 1)
         require(
             self.features <= self.length,
-            f"{self.features} features do not fit on {self.length} positions. Use length >= {self.features}.",
+            f"{self.features} features do not fit on {self.length} positions. "
+            f"Use {self.GROUP}length >= {self.features}.",
         )
-        require_number("noise", self.noise, least=0)
+        require_number(f"{self.GROUP}noise", self.noise, least=0)
 
     @property
     def head_count(self) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from headway.analysis import median_in_words
 from headway.records import Finding
 from headway.report.about import context_of
-from headway.report.document import flow_table
+from headway.report.document import flow_table, published_table
 from headway.report.document.tables import NamedRun, schedule_table, stage_table
 from headway.store.output import write_output
 
@@ -59,6 +59,8 @@ def write_document(
         "## All claims",
         _summary(findings),
     ]
+    if published_table.rows(runs):
+        parts += ["## Beside the published numbers", published_table.WORDS, published_table.published_table(runs)]
     for experiment, title in titles.items():
         parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
         parts += tables_of([run for run in runs if run.experiment == experiment])
