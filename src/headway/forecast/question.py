@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from headway.settings.checks import require, require_number, require_whole, settle
 
-SIZES = {
-    "toy": ("dimension", "length", "copies", "repeated"),
-    "transformer": ("dimension", "length", "copies", "repeated"),
-    "recall": ("vocab", "pairs", "copies", "repeated"),
+
+class Kind(NamedTuple):
+    """What sets one kind of model apart: what can be asked of it, and where its plateaus come from."""
+
+    sizes: tuple[str, ...]
+    """Of its task."""
+    seen_by: tuple[str, ...]
+    """Settings by which one sees that a run is of it, whatever it is called: the toy's own, or its task's."""
+    experiment: str
+    """The one that measures its plateaus .."""
+    repetition: str
+    """.. and the one in which they change by repetition."""
+    theory: bool = False
+    """Whether they are predicted by theory, of what is trained on how many samples; else by a measured law."""
+    others: int = 0
+    """Tokens that must not be copies."""
+    answers: bool = False
+    """Whether it answers questions: an accuracy ends the plateau, and copies are counted on average."""
+
+
+_VECTORS, _SYMBOLS = ("dimension", "length", "copies", "repeated"), ("vocab", "pairs", "copies", "repeated")
+MODELS = {
+    "toy": Kind(
+        _VECTORS,
+        ("dynamics", "model", "samples"),
+        "context-repetition",
+        "cross-sample-repetition",
+        theory=True,
+        others=1,
+    ),
+    "transformer": Kind(
+        _VECTORS, ("dimension", "length", "position", "repeated"), "transformer-law", "transformer-law"
+    ),
+    "recall": Kind(_SYMBOLS, ("pairs", "vocab", "copies", "favoured"), "recall", "recall-repetition", answers=True),
 }
-"""Kind of model -> the sizes of its task."""
+"""All that differs between the models that can be asked about."""
 SYMBOLS = {
     "dimension": "d",
     "length": "T",
@@ -72,10 +102,14 @@ class Question(Asked):
     @property
     def sizes(self) -> dict[str, float]:
         """Name -> number, of this model's task."""
-        return {name: float(getattr(self, name)) for name in SIZES[self.model]}
+        return {name: float(getattr(self, name)) for name in self.kind.sizes}
+
+    @property
+    def kind(self) -> Kind:
+        return MODELS[self.model]
 
     def _check_that_sizes_belong(self) -> None:
-        own = SIZES[self.model]
+        own = self.kind.sizes
         for name, example in _EXAMPLES.items():
             value = getattr(self, name)
             if name in own:
@@ -87,7 +121,7 @@ class Question(Asked):
             else:
                 require(value is None, f"{name} is {value!r}, but {self.model} has {', '.join(own)}. Leave it out.")
         require(
-            self.model == "toy" or (self.trained == "logits" and self.samples is None),
+            self.kind.theory or (self.trained == "logits" and self.samples is None),
             f'trained and samples are about the toy, but the model is "{self.model}". Leave them out.',
         )
         require(
@@ -112,12 +146,11 @@ class Question(Asked):
         )
 
     def _check_that_copies_fit(self) -> None:
-        whole = self.model != "recall"
         require(
-            not whole or self.copies == int(self.copies),
+            self.kind.answers or self.copies == int(self.copies),
             f"copies is {self.copies:g}, but {self.model} has a whole number of them. Round it.",
         )
-        room = self.pairs if self.length is None else self.length - (self.model == "toy")
+        room = self.pairs if self.length is None else self.length - self.kind.others
         require(
             room is not None and self.copies <= room,
             f"copies is {self.copies:g}, but at most {room} fit. Use fewer, or a longer task.",
