@@ -261,7 +261,7 @@ def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
         ("TrainingSettings", {"until": 0.5}, "Give the threshold at which its plateau ends, too."),
         ("TrainingSettings", {"optimiser": "adamv"}, 'optax has no optimiser of that name. Did you mean "adam'),
         ("TrainingSettings", {"optimiser": "lion", "arguments": (("b3", 0.9),)}, "lion takes no argument 'b3' here."),
-        ("TrainingSettings", {"arguments": (("b1", 0.9),)}, '"adamw" has settings of its own'),
+        ("TrainingSettings", {"arguments": (("beta", 0.9),)}, '"adamw" has settings of its own'),
         ("EvaluationSettings", {"growth": -0.1}, "evaluation.growth is -0.1, but it must be a finite number of"),
     ],
 )  # fmt: skip
