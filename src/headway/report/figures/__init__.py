@@ -15,11 +15,11 @@ from headway.report.figures.family import figure_family
 from headway.report.figures.files import save
 from headway.report.figures.flow import figure_flow
 from headway.report.figures.grid import figure_grid
+from headway.report.figures.lines import Run
 from headway.report.figures.loss_plateau import figure_interventions, figure_loss_plateau, figure_window_attention
 from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
 from headway.report.figures.recall import figure_recall, figure_recall_sizes, figure_repetition, figure_two_attentions
-from headway.report.figures.runs import Run
 from headway.report.figures.saddle import figure_saddle
 from headway.report.figures.sharpness import figure_sharpness
 from headway.report.figures.sizes import figure_sizes
