@@ -63,7 +63,7 @@ def test_every_module_and_folder_of_the_package_is_in_the_tree():
 
 def test_the_readme_opens_with_what_it_is_a_picture_and_two_commands():
     opening = README[: README.index("## Five findings")]
-    assert re.search(r"^!\[.+\]\(docs/figures/.+\.png\)$", opening, re.MULTILINE)
+    assert re.search(r"^!\[.+\]\(docs/figures/.+\.(gif|png)\)$", opening, re.MULTILINE)
     (block,) = code_blocks(opening, "sh")
     assert [shlex.split(line, comments=True) for line in block.splitlines()] == [["./run"], ["./run", "test"]]
 
@@ -75,10 +75,11 @@ def test_every_command_that_is_shown_can_be_given(document, tmp_path, monkeypatc
     dry = dry_commands(tmp_path, monkeypatch)
     # A user's files, as the documents name them.
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    shutil.copy(ROOT / "examples" / "in_context_chain.py", tmp_path / "my_task.py")
+    for name in ("my_task.py", "first_again.py"):
+        shutil.copy(ROOT / "examples" / "in_context_chain.py", tmp_path / name)
     for line in shown:
         words = shlex.split(line, comments=True)[1:]
-        if words[:1] not in (["test"], ["reliability"]):  # which the script itself understands
+        if words[:1] not in (["test"], ["reliability"], ["docs"]):  # which the script itself understands
             dry(*words)
         for word in words:
             assert not word.startswith("results/") or (ROOT / word).is_dir(), f"{line} names a record that is not there"
@@ -87,7 +88,9 @@ def test_every_command_that_is_shown_can_be_given(document, tmp_path, monkeypatc
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_within_the_project_leads_somewhere(document):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text()):
-        if "://" not in target:
+        if target.startswith("reference/"):  # which the site generates
+            assert target in (ROOT / "docs" / "site" / "mkdocs.yml").read_text()
+        elif "://" not in target:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 

@@ -11,10 +11,12 @@ from headway import registry
 from headway.experiments import NAMES
 
 ROOT = Path(str(headway.__file__)).parent
-KINDS = {*registry.TASKS, *registry.COMPUTED}
-CLASSES = {place.partition(":")[2] for place in registry.TASKS.values()} | {
-    kind.settings.partition(":")[2] for kind in registry.COMPUTED.values()
-}
+KINDS = {*registry.TASKS, *registry.COMPUTED, *registry.MEASURED}
+CLASSES = (
+    {place.partition(":")[2] for place in registry.TASKS.values()}
+    | {place.partition(":")[2] for place in registry.MEASURED.values()}
+    | {kind.settings.partition(":")[2] for kind in registry.COMPUTED.values()}
+)
 WORDS = KINDS - {*NAMES, "toy"}
 """Names that mean nothing else: an experiment may be called as a kind, and a forecast is asked of "toy" or "recall"."""
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "registry.py")

@@ -34,9 +34,15 @@ TASKS = {
     "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
     "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
     "in-context-markov": "headway.tasks.in_context_chain:InContextChain",
+    "minimal-induction": "headway.tasks.minimal_induction:MinimalInduction",
+    "sub-n-grams": "headway.tasks.sub_n_grams:SubNGrams",
+    "sub-n-grams-simple": "headway.tasks.sub_n_grams_simple:SimpleSubNGrams",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {
+    "k-gram-points": Computed(
+        "headway.tasks.k_gram_points:KGramPointSettings", "headway.laboratory.k_gram_points:k_gram_points"
+    ),
     "construction": Computed(
         "headway.tasks.construction:ConstructionSettings", "headway.laboratory.hand_made:hand_made"
     ),
@@ -48,6 +54,8 @@ COMPUTED = {
         "headway.settings:ToySettings", "headway.laboratory.toy:toy_runs", "headway.laboratory.toy:shape_of"
     ),
 }
+MEASURED = {"telemetry": "headway.telemetry.settings:TelemetrySettings"}
+"""Trained by somebody else's program, and only measured by ours."""
 _added: dict[str, type] = {}
 """Users' tasks by name, of the files that were loaded."""
 _files: dict[str, None] = {}
@@ -61,7 +69,7 @@ def names() -> tuple[str, ...]:
 
 def add(task: type, name: str) -> None:
     """A user's task: from now on its cells can be trained, and come back from disk as its own settings."""
-    if name in COMPUTED or (name in TASKS and _load(TASKS[name]) is not task):
+    if name in COMPUTED or name in MEASURED or (name in TASKS and _load(TASKS[name]) is not task):
         raise SettingsError(f"the task {task.__name__} is called {name!r}, as one of Headway's. Give it another NAME.")
     if name not in TASKS:
         _added[name] = task
@@ -103,6 +111,8 @@ def settings_of(kind: str, told: Mapping[str, Any], source: str = "") -> Any:
     """Settings from their description; of a user's task whose code is another, or is not here, as they are written."""
     if kind in COMPUTED:
         return revive(_load(COMPUTED[kind].settings), told)
+    if kind in MEASURED:
+        return revive(_load(MEASURED[kind]), told)
     task = _task(kind)
     if task is None or _source(task) != source:
         return Open(told)
@@ -128,6 +138,8 @@ def usual(kind: str) -> Any | None:
     """The settings that a kind of run has by default; None where nothing says."""
     if kind in COMPUTED:
         return _load(COMPUTED[kind].settings)()
+    if kind in MEASURED:
+        return _load(MEASURED[kind])()
     task = _task(kind)
     if task is None:
         return None

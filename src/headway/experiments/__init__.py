@@ -49,6 +49,12 @@ NAMES = (
     "transformer-law",
     "recall",
     "recall-repetition",
+    "induction",
+    "induction-minimal",
+    "sub-n-grams",
+    "k-gram-points",
+    "linear-attention",
+    "attention-rank",
     "loss-plateau",
 )
 """In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, and of their siblings."""

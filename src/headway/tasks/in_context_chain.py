@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
 from headway.records import About
@@ -20,10 +20,6 @@ from headway.tasks.walks import (
     stationary,
     walk,
 )
-
-if TYPE_CHECKING:
-    from headway.tasks.run import Settings
-
 
 NO_MAPS = ("embedding", "*.codes", "*norm*")
 """Weights that do not decay: those that are looked up, and the norms'."""
@@ -100,7 +96,7 @@ class InContextChain:
         return tuple(gram_name(count) for count in range(self.order + 2))
 
     @classmethod
-    def usual(cls) -> Settings[InContextChain]:
+    def usual(cls) -> Any:
         """Two layers of attention and nothing else, as published; heads of 16."""
         from headway.tasks.run import Settings
 
@@ -127,7 +123,7 @@ class InContextChain:
             data="fresh",
             test_samples=1024,
         )
-        return Settings(cls(), model, training, EvaluationSettings(every=20, snapshots=8, losses="mean"))
+        return Settings(cls(), model, training, EvaluationSettings(every=20, snapshots=5, losses="mean"))
 
     def about(self) -> About:
         kind = {"dirichlet": "", "doubly-stochastic": ", trained on doubly stochastic ones"}[self.law]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require_number, require_whole, settle
-from headway.tasks.task import Answer, Example
+from headway.tasks.task import Example
 
 if TYPE_CHECKING:
     from headway.tasks.run import Settings
@@ -32,7 +32,7 @@ class SoftmaxRegression:
     """H."""
     parts: Literal["merged", "separate"] = "merged"
     """What keys and queries are made of."""
-    start: float = 0.01
+    start: float = 0.003
     """Standard deviation of every parameter at the start."""
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class SoftmaxRegression:
 
         training = TrainingSettings(
             optimiser="sgd",
-            learning_rate=0.5,
+            learning_rate=1.0,
             momentum=0.0,
             weight_decay=0.0,
             clip=0.0,
@@ -59,7 +59,7 @@ class SoftmaxRegression:
             samples=2000,
             test_samples=1000,
         )
-        return Settings(cls(), None, training, EvaluationSettings(every=20, snapshots=4, losses="mean"))
+        return Settings(cls(), None, training, EvaluationSettings(every=20, growth=0.03, snapshots=0, losses="mean"))
 
     @property
     def dimension(self) -> int:
@@ -113,12 +113,12 @@ class SoftmaxRegression:
             drawn["q"] = jax.random.normal(query_key, (self.heads, self.dimension))
         return {name: self.start * each for name, each in drawn.items()}
 
-    def answer(self, parameters: dict[str, Array], example: Example) -> Answer:
-        """With every head's attention of the query."""
+    def answer(self, parameters: dict[str, Array], example: Example) -> Float[Array, "1 1"]:
+        """Without attention for the page: the order of the pairs means nothing."""
         x, y = example.inputs[:, :-1], example.inputs[:, -1]
         if self.parts == "merged":
             scores = jnp.einsum("nd,hde,e->hn", x, parameters["U"], x[-1])
         else:
             scores = jnp.einsum("nd,hd,h->hn", x, parameters["k"], parameters["q"] @ x[-1])
         attention = jax.nn.softmax(scores, axis=1)
-        return Answer((parameters["v"] @ (attention @ y))[None, None], attention[None, :, None])
+        return (parameters["v"] @ (attention @ y))[None, None]

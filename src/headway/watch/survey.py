@@ -67,7 +67,7 @@ class Survey:
         note = failure.read(folder)
         working = self._pulse.state(folder)
         if working is not None:
-            trouble = "" if working == "running" else SILENT
+            trouble = (note or "") if working == "running" else SILENT  # a probe that failed ends no run
             return replace(seen or Seen(identity, working), state=working, trouble=trouble)
         if note is not None:
             return replace(seen or Seen(identity, "failed"), state="failed", trouble=note)

@@ -15,6 +15,12 @@ from headway.report.figures.family import figure_family
 from headway.report.figures.files import save
 from headway.report.figures.flow import figure_flow
 from headway.report.figures.grid import figure_grid
+from headway.report.figures.linear_attention import (
+    figure_linear_attention,
+    figure_linear_heads,
+    figure_linear_softmax,
+    figure_ranks,
+)
 from headway.report.figures.lines import Run
 from headway.report.figures.loss_plateau import figure_interventions, figure_loss_plateau, figure_window_attention
 from headway.report.figures.plateaus import figure_law, figure_plateaus
@@ -46,12 +52,16 @@ __all__ = [
     "figure_interventions",
     "figure_late",
     "figure_law",
+    "figure_linear_attention",
+    "figure_linear_heads",
+    "figure_linear_softmax",
     "figure_loss_plateau",
     "figure_over",
     "figure_overview",
     "figure_plateau_sizes",
     "figure_plateaus",
     "figure_progress",
+    "figure_ranks",
     "figure_recall",
     "figure_recall_sizes",
     "figure_repeated",

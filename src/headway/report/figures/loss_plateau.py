@@ -1,4 +1,4 @@
-"""A loss plateau: what is said on it, how alike states are, where heads look; and interventions on attention."""
+"""A loss plateau: what is predicted on it, how alike states are, where heads look; and interventions on attention."""
 
 from __future__ import annotations
 

@@ -1,0 +1,59 @@
+"""Zhang et al. 2025, Figure 4: with keys and queries of rank R the loss waits where R divides the components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.linear_attention import LONG, NEAR, OF_THE_GAP, rank_sets_plateaus
+from headway.experiments.experiment import Experiment, headline
+from headway.tasks.in_context_regression import InContextRegression
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RANKS = (1, 2, 4, 8)
+# Ours: eigenvalues in the ratios 1 / d.
+_BASE = InContextRegression.usual().changed(
+    task={
+        "spectrum": tuple(1 / each for each in range(1, 9)),
+        "parts": "separate",
+        "heads": 9,
+        "start": 0.005,
+        "sequences": 80_000,
+    },
+    training={"learning_rate": 0.02, "steps": 20_000, "precision": "float32"},
+    evaluation={"every": 20, "growth": 0.03},
+)
+BASES = {"quick": _BASE.changed(task={"sequences": 20_000}, training={"steps": 12_000}), "paper": _BASE}
+
+
+def _runs(base: Any) -> dict[str, Any]:
+    return {f"R = {rank}": base.changed(task={"rank": rank}) for rank in RANKS}
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    from headway.report.figures import figure_ranks
+
+    return {"ranks": figure_ranks(results)}
+
+
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids={grid: _runs(base) for grid, base in BASES.items()},
+    seeds={"quick": 4, "paper": 10},
+    claims=(
+        Claim(
+            "Z5",
+            "With keys and queries of rank R, components are learnt R at a time: clear plateaus are only where R "
+            "divides their number.",
+            f"At a level L_m, 0 < m < D, the loss has a clear plateau if it stays within {NEAR:g}, or "
+            f"{OF_THE_GAP:.0%} of the smaller gap beside it, for at least {LONG:.0%} of the time until it leaves. For "
+            "every R of 1, 2, 4 and 8 there is none where R does not divide m, and, if R < D, one where it does.",
+            "longest stay where R does not divide m, in shares of the time until it ends",
+            judge=of_runs(rank_sets_plateaus, *(f"R = {rank}" for rank in RANKS)),
+            title="rank R: R components at a time",
+        ),
+    ),
+    figures=draw,
+)

@@ -1,0 +1,227 @@
+"""Statistical induction heads (Edelman et al. 2024): uniform, unigram, bigram in this order, a plateau in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.in_context import (
+    CROSSED,
+    DWELL,
+    FALL,
+    FLOOR,
+    NEAR,
+    SHORT,
+    WAY,
+    dropout_delays,
+    heads_for_every_token,
+    induction_head,
+    one_layer_stays,
+    passes_in_order,
+    plateau_then_fall,
+    unigrams_distract,
+)
+from headway.experiments.experiment import Experiment, headline
+from headway.tasks.in_context_chain import InContextChain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+USUAL = InContextChain.usual()
+UNIGRAMS = 0.25
+"""Share of unigram sequences in the mixture."""
+
+
+def _runs(base: Any, states: tuple[int, ...], longer: int, evaluated: int) -> dict[str, Any]:
+    """`longer` steps where a plateau may take longer; ours, as the published curves end with the last drop."""
+    runs = {f"{k} states": base.changed(task={"states": k}) for k in states}
+    if 8 in states:
+        later = {"training": {"steps": longer}, "evaluation": {"every": evaluated}}
+        runs["8 states"] = base.changed(task={"states": 8, "length": 200}, **later)
+    one = {f"{k} states, one layer": runs[f"{k} states"].changed(model={"layers": 1}) for k in (2, 3)}
+    plain = {"dropout": 0.0, "attention_dropout": False}
+    runs |= one | {"2 states, no dropout": runs["2 states"].changed(model=plain)}
+    return runs
+
+
+def _distracted(base: Any, states: int) -> dict[str, Any]:
+    """Doubly stochastic matrices alone, and with unigram sequences."""
+    alone = base.changed(task={"states": states, "law": "doubly-stochastic"})
+    return {"doubly stochastic": alone, "with unigrams": alone.changed(task={"unigrams": UNIGRAMS})}
+
+
+def _trigrams(base: Any) -> dict[str, Any]:
+    """n - 1 heads of 16 in both layers, ours: the paper has them in layer 1; and a single one."""
+    enough = base.changed(task={"order": 2}, model={"heads": 2, "width": 32})
+    return {"trigrams": enough, "trigrams, one head": enough.changed(model={"heads": 1, "width": 16})}
+
+
+# Ours: without dropout, which doubles the plateau, and at a larger rate a CPU gets there in minutes.
+_QUICK = USUAL.changed(
+    task={"length": 64},
+    model={"dropout": 0.0, "attention_dropout": False},
+    training={"learning_rate": 2e-3, "steps": 400, "test_samples": 256},
+    evaluation={"every": 10, "snapshots": 6},
+)
+_DISTRACTED = USUAL.changed(training={"steps": 3000}, evaluation={"every": 30})
+# Ours: a larger rate, because the last plateau lasts long.
+_TRIGRAMS = USUAL.changed(training={"learning_rate": 1e-2})
+GRIDS = {
+    "quick": {
+        **_runs(_QUICK, (2, 3), 400, 10),
+        **_distracted(_QUICK, 3),
+        **_trigrams(_QUICK.changed(training={"learning_rate": 1e-2})),
+    },
+    "paper": {**_runs(USUAL, (2, 3, 4, 8), 4000, 40), **_distracted(_DISTRACTED, 4), **_trigrams(_TRIGRAMS)},
+}
+
+
+def _plain(settings: Any) -> bool:
+    task, model = settings.task, settings.model
+    usual = task.law == "dirichlet" and task.order == 1 and model.layers == 2
+    return usual and (model.dropout > 0 or settings.training.learning_rate == _QUICK.training.learning_rate)
+
+
+def _few(settings: Any) -> bool:
+    return _plain(settings) and settings.task.states < 4
+
+
+def _many(settings: Any) -> bool:
+    return _plain(settings) and settings.task.states >= 4
+
+
+def _one_layer(settings: Any) -> bool:
+    return settings.model.layers == 1
+
+
+def _alone(settings: Any) -> bool:
+    return settings.task.law == "doubly-stochastic" and settings.task.unigrams == 0
+
+
+def _mixed(settings: Any) -> bool:
+    return settings.task.law == "doubly-stochastic" and settings.task.unigrams > 0
+
+
+def _enough(settings: Any) -> bool:
+    return settings.task.order > 1 and settings.model.heads > 1
+
+
+def _single(settings: Any) -> bool:
+    return settings.task.order > 1 and settings.model.heads == 1
+
+
+E1 = Claim(
+    "E1",
+    title="uniform, then unigram, then bigram",
+    statement="Training passes uniform predictions, unigrams and bigrams in this order (Figure 1).",
+    definition="""With two and three states: the rung with the least KL(rung || model) behind the last token is first
+    uniform, for the first time later unigram, and later bigram, which it is at the end.""",
+    quantity="step at which the bigram is the nearest rung for the first time, relative to all; the later of both runs",
+    about=_few,
+    judge=of_runs(passes_in_order),
+)
+CLAIMS = (
+    E1,
+    E1.called(
+        "E1 more states",
+        "The same with four states and with eight.",
+        title="the same, four and eight states",
+        definition=E1.definition.replace("two and three", "four and eight"),
+        about=_many,
+        judge=of_runs(passes_in_order),
+    ),
+    Claim(
+        "E2",
+        title="a long plateau at the unigram, then a fast fall",
+        statement="The loss waits at the unigram's and then falls at once.",
+        definition=f"""With two and three states: KL(truth || model) is within {NEAR:.0%} of the unigram's for at least
+        {DWELL:.0%} of the training, and from there it takes at most {FALL:.0%} of the training to half of the
+        unigram's.""",
+        quantity="share of the training on the plateau; the smaller of both runs",
+        about=_few,
+        judge=of_runs(plateau_then_fall),
+    ),
+    Claim(
+        "E2 dropout",
+        title="dropout makes the plateau longer (ours)",
+        statement="Dropout makes the plateau longer. (Not in the paper.)",
+        definition="""With two states the bigram is the nearest rung for the first time later with dropout than
+        without.""",
+        quantity="that step with dropout, relative to that without",
+        judge=lambda claim, results: dropout_delays(
+            claim, results.get("2 states"), results.get("2 states, no dropout")
+        ),
+        reasons={"quick": "The quick grid has no dropout in either run."},
+    ),
+    Claim(
+        "E3",
+        title="one layer stays at the unigram",
+        statement="A single layer cannot do better than unigrams.",
+        definition=f"""With two and three states and one layer KL(truth || model) never falls below {FLOOR:.0%} of the
+        unigram's.""",
+        quantity="smallest KL relative to the unigram's; the smaller of both runs",
+        about=_one_layer,
+        judge=of_runs(one_layer_stays),
+    ),
+    Claim(
+        "E4",
+        title="layer 1 looks back by one, layer 2 at what followed",
+        statement="The solution is an induction head: layer 1 looks at i - 1, layer 2 at successors of x_T.",
+        definition=f"""At the end, with two and three states, layer 1's attention on the token before, mean over
+        positions, and layer 2's from the last token on tokens that followed its like have each made at least
+        {WAY:.0%} of the way from their start to 1.""",
+        quantity="the smaller of both shares of the way, and of both runs",
+        about=_few,
+        judge=of_runs(induction_head),
+    ),
+    Claim(
+        "E5",
+        title="no plateau without unigrams, which delay when added",
+        statement="""Unigrams distract: where frequencies say nothing there is no plateau and the full law is learnt,
+        and unigram sequences on top delay that.""",
+        definition=f"""Trained on doubly stochastic matrices and tested on rows at random, the unigram is the nearest
+        rung for less than {SHORT:.0%} of the training, and the bigram is it at the end. With {UNIGRAMS:.0%} of unigram
+        sequences it takes more doubly stochastic sequences to a KL of {CROSSED:g}.""",
+        quantity="doubly stochastic sequences to that KL with unigrams, relative to those without",
+        about=lambda settings: _alone(settings) or _mixed(settings),
+        judge=of_runs(unigrams_distract),
+    ),
+    Claim(
+        "E6",
+        title="n-grams pass all rungs, one head stops at the bigram",
+        statement="n-grams are learnt rung by rung, and need n - 1 heads in layer 1.",
+        definition="""Trigrams of two states with two heads: uniform, unigram, bigram and trigram become the nearest
+        rung one after the other, and the trigram is it at the end. With one head the bigram is the nearest at the end,
+        and the trigram never is.""",
+        quantity="step at which the trigram is the nearest rung for the first time, relative to all",
+        about=lambda settings: _enough(settings) or _single(settings),
+        judge=of_runs(heads_for_every_token),
+    ),
+)
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    """Loss and ladder of every number of states, attention of both layers, and what distracts."""
+    from headway.report.figures.in_context import figure_chains, figure_distraction, figure_induction, figure_trigrams
+
+    order = [name for name, run in results.items() if _plain(run[0]) or _one_layer(run[0])]
+    return {
+        "ladder": figure_chains({name: results[name] for name in order if _plain(results[name][0])}),
+        "induction": figure_induction({name: run for name, run in results.items() if _few(run[0])}),
+        "layers": figure_distraction(
+            {name: results[name] for name in ("2 states", "2 states, one layer", "2 states, no dropout")}
+        ),
+        "distraction": figure_distraction(
+            {name: results[name] for name in ("doubly stochastic", "with unigrams")}, by_sequences=True
+        ),
+        "trigrams": figure_trigrams({name: run for name, run in results.items() if run[0].task.order > 1}),
+    }
+
+
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids=GRIDS,
+    seeds={"quick": 2, "paper": 10},
+    claims=CLAIMS,
+    figures=draw,
+)

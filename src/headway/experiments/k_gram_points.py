@@ -1,0 +1,43 @@
+"""Sub-n-grams are near-stationary (Varre et al. 2025): the gradient at hand-made k-gram points vanishes as T grows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.sub_n_grams import VANISHED, gradient_vanishes
+from headway.experiments.experiment import Experiment, headline
+from headway.tasks.k_gram_points import KGramPointSettings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+V4 = Claim(
+    "V4",
+    title="at k-gram points the gradient vanishes with T",
+    statement="Points that answer like a k-gram are stationary in the limit of long contexts.",
+    definition=f"""Trigrams of three symbols, alpha = 1: from the shortest context to the longest the norm of the mean
+    gradient with respect to QK falls to at most {VANISHED:g} of itself at the point of every k-gram, and at every
+    doubling; at a random QK it does not fall so far.""",
+    quantity="norm at the longest context over that at the shortest; the largest over k",
+    judge=of_runs(gradient_vanishes, "points"),
+)
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    """Norms against T."""
+    from headway.report.figures.in_context import figure_points
+
+    return {"gradient": figure_points(results["points"])}
+
+
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids={
+        "quick": {"points": KGramPointSettings(lengths=(16, 32, 64), samples=4000)},
+        "paper": {"points": KGramPointSettings()},
+    },
+    seeds={"quick": 2, "paper": 10},
+    claims=(V4,),
+    figures=draw,
+)

@@ -1,0 +1,153 @@
+"""Sub-n-grams are near-stationary (Varre et al. 2025): learning n-grams waits at the unigram, the bigram and so on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.sub_n_grams import (
+    CLOSE,
+    LOOKS,
+    PEAK,
+    UNIFORM,
+    gradient_peaks_in_drops,
+    heads_by_stage,
+    waits_at_rungs,
+)
+from headway.experiments.experiment import Experiment, headline
+from headway.tasks.sub_n_grams import SubNGrams
+from headway.tasks.sub_n_grams_simple import SimpleSubNGrams
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIMPLE = SimpleSubNGrams.usual()
+TRANSFORMER = SubNGrams.usual()
+
+
+def _runs(length: int, grams: int, **changes: Any) -> dict[str, Any]:
+    """Figure 1's rungs fit three symbols and 4-grams; Figure 2's plateau fits alpha = 1."""
+    simple, transformer = SIMPLE.changed(**changes), TRANSFORMER.changed(**changes)
+    return {
+        "trigrams": simple.changed(task={"length": length}),
+        f"{grams}-grams": simple.changed(task={"length": length, "symbols": 3, "grams": grams}),
+        "trigrams, 32 tokens": simple.changed(task={"alpha": 1.0}),
+        "trigrams, transformer": transformer.changed(task={"length": length}),
+    }
+
+
+_SLOW = {"learning_rate": 1e-3}
+GRIDS = {
+    # Ours: shorter, fewer tested.
+    "quick": _runs(32, 3, training={"steps": 1500, "test_samples": 512}, evaluation={"every": 25, "snapshots": 6}),
+    "paper": {
+        **_runs(128, 4),
+        "trigrams, rate 0.001": SIMPLE.changed(task={"length": 128}, training=_SLOW),
+    },
+}
+
+
+def _simple(settings: Any) -> bool:
+    """The model that the task brings, at the rate of the figures."""
+    return settings.model is None and not _slow(settings)
+
+
+def _long(settings: Any) -> bool:
+    return _simple(settings) and settings.task.alpha != 1
+
+
+def _short(settings: Any) -> bool:
+    return _simple(settings) and settings.task.alpha == 1
+
+
+def _trained(settings: Any) -> bool:
+    return settings.model is not None
+
+
+def _slow(settings: Any) -> bool:
+    return settings.training.learning_rate == _SLOW["learning_rate"]
+
+
+V1 = Claim(
+    "V1",
+    title="plateaus at the best shorter n-grams",
+    statement="""The loss waits at the losses of shorter n-grams, in order (Figure 1).""",
+    definition=f"""Simple model, 128 tokens, trigrams of five symbols and 4-grams of three: for every k below n a
+    plateau of the test loss (`stages_from_loss`) lies within {CLOSE:g} nats of the k-gram's with its best pseudo-count,
+    and plateaus of larger k come later.""",
+    quantity="largest distance of a rung below n from its plateau, in nats",
+    about=_long,
+    judge=of_runs(waits_at_rungs),
+)
+V2 = Claim(
+    "V2",
+    title="a head for every token back, one after the other",
+    statement="""Heads of layer 1 are uniform on the first plateau, one looks back by one on the second, and one each by
+    one and by two at the end (Figure 2).""",
+    definition=f"""Simple model, trigrams, 32 tokens, alpha = 1: in the middle of the evaluations at which the unigram
+    is the nearest rung every head's distance from uniform attention is at most {UNIFORM:g}; in the middle of those of
+    the bigram some head has a mean attention of {LOOKS:g} or more on the token before, and none on the one before that;
+    at the end some head has it on each.""",
+    quantity="parts that hold",
+    about=_short,
+    judge=of_runs(heads_by_stage),
+)
+V3 = Claim(
+    "V3",
+    title="the gradient is small on plateaus and peaks in drops",
+    statement="The norm of the gradient is low on plateaus and peaks in the drops between them.",
+    definition=f"""Simple model, 128 tokens: in every drop from one k-gram's loss to the next, from a tenth to nine
+    tenths of it, the largest norm of a batch's gradient (running medians of five evaluations) is at least {PEAK:g}
+    times the larger of the medians on the plateaus before and after.""",
+    quantity="smallest such ratio",
+    about=_long,
+    judge=of_runs(gradient_peaks_in_drops),
+)
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    """Loss with its rungs, heads of layer 1 and the gradient's norm, run by run."""
+    from headway.report.figures.in_context import figure_sub_n_grams
+
+    return {"sub-n-grams": figure_sub_n_grams(results)}
+
+
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids=GRIDS,
+    seeds={"quick": 4, "paper": 10},
+    claims=(
+        V1,
+        V1.called(
+            "V1 transformer",
+            "The same of a transformer, with trigrams.",
+            title="the same, transformer",
+            definition=V1.definition.replace(
+                "Simple model, 128 tokens, trigrams of five symbols and 4-grams of three", "Transformer, 128 tokens"
+            ),
+            about=_trained,
+            judge=of_runs(waits_at_rungs),
+        ),
+        V1.called(
+            "V1 slow",
+            "The same with a tenth of the learning rate, and trigrams.",
+            title="the same, a tenth of the rate",
+            definition=V1.definition.replace(
+                "Simple model, 128 tokens, trigrams of five symbols and 4-grams of three",
+                "Simple model, trigrams, 128 tokens, learning rate 0.001",
+            ),
+            about=_slow,
+            judge=of_runs(waits_at_rungs),
+        ),
+        V2,
+        V2.called(
+            "V2 128 tokens",
+            "The same with 128 tokens and alpha = 0.5.",
+            title="the same, 128 tokens",
+            definition=V2.definition.replace("32 tokens, alpha = 1", "128 tokens, alpha = 0.5"),
+            judge=lambda claim, results: heads_by_stage(claim, results.get("trigrams")),
+        ),
+        V3,
+    ),
+    figures=draw,
+)
