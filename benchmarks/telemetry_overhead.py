@@ -6,7 +6,7 @@ The model is written for this: 12 layers of 12 heads, T = 1024, vocabulary 50304
 default schedule, a probe of 4 rows and a ladder of five orders. Every turn trains the same number of steps; the ratio
 is that of the seconds of all turns with telemetry to those without, probes and saving included. The very first probe,
 in which kernels are loaded, comes before the turns, and its seconds are given beside them. Also: whether the weights of
-two short trainings, one with telemetry, are the same bit for bit.
+two short trainings, one with telemetry, are the same bit for bit (--bits).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import headway
 from headway.telemetry import Schedule, Watch
 
 VOCAB = 50304
-ROUNDS = 3
+ROUNDS = 2
 FEW = 12
 """Steps of the trainings whose weights are compared."""
 
@@ -127,7 +127,7 @@ def watch_of(
 
 
 def weights_after(options: argparse.Namespace, ladder: Any, folder: str, watched: bool) -> list[torch.Tensor]:
-    training = Training(options, compiled=options.compile_short)
+    training = Training(options, compiled=False)
     every = Schedule(growth=None, every=3, share=None)
     training.run(FEW, watch_of(training, options, ladder, folder, "bits", schedule=every) if watched else None)
     return [parameter.detach().clone() for parameter in training.model.parameters()]
@@ -135,6 +135,12 @@ def weights_after(options: argparse.Namespace, ladder: Any, folder: str, watched
 
 def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def identical(options: argparse.Namespace, ladder: Any, folder: str) -> dict[str, bool]:
+    """Two trainings without telemetry, since some kernels differ from run to run by themselves, and one with."""
+    ends = [weights_after(options, ladder, f"{folder}/{k}", watched) for k, watched in enumerate((False, False, True))]
+    return {"without_twice": same(ends[0], ends[1]), "with_and_without": same(ends[0], ends[2])}
 
 
 def measured(options: argparse.Namespace, folder: str) -> dict[str, Any]:
@@ -154,14 +160,14 @@ def measured(options: argparse.Namespace, folder: str) -> dict[str, Any]:
     turns, told = [], []
     for turn in range(ROUNDS):
         without = training.run(steps)
-        watch = watch_of(training, options, ladder, folder, f"turn {turn}")
+        watch = watch_of(training, options, ladder, folder, f"turn {turn}", steps=steps)
         turns.append((without, training.run(steps, watch)))
+        print(json.dumps({"turn": turn, "steps": steps, "seconds_without_and_with": turns[-1]}), flush=True)
         assert watch.path is not None and not watch.failures, watch.failures
         told.append(headway.load(watch.path))
     without, with_it = (sum(each) for each in zip(*turns, strict=True))
     probes = [record.provenance["telemetry"] for record in told]
     one_probe = statistics.median(np.concatenate([record.trajectory["probe_seconds"][0] for record in told]))
-    short = [weights_after(options, ladder, f"{folder}/{k}", watched) for k, watched in enumerate((False, False, True))]
     return {
         "ratio": with_it / without,
         "turns": [{"steps": steps, "seconds_without": a, "seconds_with": b, "ratio": b / a} for a, b in turns],
@@ -172,7 +178,7 @@ def measured(options: argparse.Namespace, folder: str) -> dict[str, Any]:
         "found": probes[0]["found"],
         "seconds_compiling": compiling,
         "peak_bytes_without_and_with": [peak_before, _peak(training)],
-        "bit_identical": {"without_twice": same(short[0], short[1]), "with_and_without": same(short[0], short[2])},
+        "bit_identical": identical(options, ladder, folder) if options.bits else "not looked at: --bits",
         "settings": {k: v for k, v in vars(options).items() if k != "out"},
         "device": torch.cuda.get_device_name() if training.device.type == "cuda" else "cpu",
         "versions": {"torch": torch.__version__, "headway": headway.__version__},
@@ -187,11 +193,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--seconds", type=float, default=36.0, help="of training, with and without together")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of training, with and without together")
     for name, value in {"layers": 12, "width": 768, "heads": 12, "length": 1024, "batch": 16, "rows": 4}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--ladder-tokens", type=int, default=1_000_000)
-    parser.add_argument("--compile-short", action="store_true", help="compile the short trainings, too")
+    parser.add_argument("--ladder-tokens", type=int, default=300_000)
+    parser.add_argument("--bits", action="store_true", help="also compare the weights of short trainings")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = json.dumps(measured(options, folder), indent=1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.report.made_flow import made_flow
 
-from headway import export as exporting
 from headway.export import ExportError, export
+from headway.export import table as exporting
 from headway.records import Cell, Trajectory
 from headway.settings import FlowSettings
 from headway.store import Record, Store

@@ -58,7 +58,7 @@ def branches(tree: ast.AST) -> Iterator[int]:
         'name == "single-location"',
         '{"markov": 1, "toy": 2}[cell.kind]',
         "isinstance(settings.task, Chain)",
-        "isinstance(settings, (FlowSettings, ToySettings))",
+        "isinstance(settings, (FlowSettings, ToyFlowSettings))",
     ],
 )
 def test_the_test_sees_a_branch(line):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+from headway import registry
 from headway.records import Cell
+from headway.settings import SettingsError
+from headway.settings.keeping import ALL, Keep
 from headway.store import Record, Store, StoreError
 
 
@@ -60,6 +63,22 @@ def needed(cells: Iterable[Cell], stores: Sequence[Store]) -> list[Cell]:
     return [
         cell for cell in missing if not any(_serves(other, cell, False) for other in alike[cell.run] if other != cell)
     ]
+
+
+def require_answers_kept(cells: Iterable[Cell], missing: Iterable[Cell], stores: Sequence[Store], keep: Keep) -> None:
+    """Refuse to pass a record for one that keeps models if it was made without them: it is never written again."""
+    if not keep:
+        return
+    absent = set(missing)
+    for cell in cells:
+        record = None if cell in absent or not registry.is_trained(cell.kind) else answer(cell, stores)
+        had = None if record is None else record.provenance.get("keep_weights")
+        if record is not None and had not in (keep.word, ALL):
+            raise SettingsError(
+                f"{record.path} is there already and keeps {f'models by {had!r}' if had else 'only its last model'}, "
+                f"not by {keep.word!r}; records are never written again. Choose another folder (--into, into=): the "
+                "same settings give the same numbers there. Or move that record away."
+            )
 
 
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:

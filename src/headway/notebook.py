@@ -16,9 +16,10 @@ from headway import registry
 from headway.analysis import Stages
 from headway.experiments.experiment import Experiment
 from headway.experiments.outcome import Outcome
-from headway.lookup import answer, needed, readable
-from headway.records import Cell, Finding
+from headway.lookup import answer, needed, readable, require_answers_kept
+from headway.records import Cell, Finding, shortened
 from headway.settings import SettingsError
+from headway.settings.keeping import Keep, keep_of
 from headway.settings.variation import changed, combinations
 from headway.store import Record, Store
 from headway.tasks.run import Settings
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 
 @overload
 def run(
-    what: Settings, seeds: int | Sequence[int] | None = None, into: str | Path = "runs", quiet: bool = False
+    what: Settings,
+    seeds: int | Sequence[int] | None = None,
+    into: str | Path = "runs",
+    quiet: bool = False,
+    *,
+    keep_weights: str | int | None = None,
 ) -> Record: ...
 
 
@@ -40,6 +46,8 @@ def run(
     into: str | Path = "runs",
     quiet: bool = False,
     grid: str | None = None,
+    *,
+    keep_weights: str | int | None = None,
 ) -> Ran: ...
 
 
@@ -49,25 +57,29 @@ def run(
     into: str | Path = "runs",
     quiet: bool = False,
     grid: str | None = None,
+    *,
+    keep_weights: str | int | None = None,
 ) -> Record | Ran:
     """Train what the folder `into` lacks; an interrupted run goes on.
 
         run(settings, seeds=4)         one run: its record
         run(experiment)                all runs of a grid, "quick" or the first if not given: records, findings, figures
 
-    Of an experiment the grid says how many seeds there are, unless they are given here.
+    Of an experiment the grid says how many seeds there are, unless they are given here. `keep_weights` says which
+    models are kept besides the last, and that training can go on: 12 log-spaced steps, "stages" or "all".
     """
     if not isinstance(what, Experiment):
         if grid is not None:
             raise SettingsError(f"grid is {grid!r}, but settings are a single run. Grids are those of an Experiment.")
-        return vary(what, {}, 4 if seeds is None else seeds, into, quiet)[0]
+        return vary(what, {}, 4 if seeds is None else seeds, into, quiet, keep_weights=keep_weights)[0]
     what.register()
     chosen = grid or ("quick" if "quick" in what.grids else next(iter(what.grids)))
     if chosen not in what.grids:
         raise SettingsError(f"there is no grid {chosen!r}. There are {', '.join(what.grids)}.")
     wanted = _seeds(what.seeds[chosen] if seeds is None else seeds)
     cells = {name: Cell(settings, wanted) for name, settings in what.grids[chosen].items()}
-    records = dict(zip(cells, _found(list(cells.values()), Store(into), quiet), strict=True))
+    found = _found(list(cells.values()), Store(into), quiet, keep_of(keep_weights))
+    records = dict(zip(cells, found, strict=True))
     return Ran(Outcome(what, "experiment", chosen, records))
 
 
@@ -107,7 +119,7 @@ class Ran:
     def __repr__(self) -> str:
         runs = ", ".join(f"{name} ({len(record.cell.seeds)} seeds)" for name, record in self.records.items())
         lines = [self.outcome.experiment.title, f"{self.outcome.grid}: {runs}"]
-        return "\n".join([*lines, *map(_verdict, self.findings)])
+        return shortened([*lines, *map(_verdict, self.findings)])
 
 
 def _verdict(finding: Finding) -> str:
@@ -124,6 +136,8 @@ def vary(
     seeds: int | Sequence[int] = 4,
     into: str | Path = "runs",
     quiet: bool = False,
+    *,
+    keep_weights: str | int | None = None,
 ) -> list[Record]:
     """A run for every combination of values, those of one shape side by side in one program.
 
@@ -134,7 +148,8 @@ def vary(
     if hasattr(settings, "task") and hasattr(settings, "source"):
         registry.add(type(settings.task), settings.KIND)
     chosen = _seeds(seeds)
-    return _found([Cell(changed(settings, each), chosen) for each in combinations(values)], Store(into), quiet)
+    cells = [Cell(changed(settings, each), chosen) for each in combinations(values)]
+    return _found(cells, Store(into), quiet, keep_of(keep_weights))
 
 
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
@@ -144,25 +159,29 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     return chosen
 
 
-def _found(cells: Sequence[Cell], store: Store, quiet: bool) -> list[Record]:
+def _found(cells: Sequence[Cell], store: Store, quiet: bool, keep: Keep) -> list[Record]:
     """The record of every cell, trained where the store lacks it."""
     # Usually all are there, or none; to look for runs that do as well, everything in the folder is read.
     if not all(store.has(cell) for cell in cells) and (missing := needed(cells, [store])):
-        _train(missing, store, quiet)
+        require_answers_kept(cells, missing, [store], keep)
+        _train(missing, store, quiet, keep)
+    else:
+        require_answers_kept(cells, [], [store], keep)
     among = readable([store]) if len(cells) > 1 else None
     return [answer(cell, [store], among=among) or store.load(cell) for cell in cells]
 
 
-def _train(cells: Sequence[Cell], store: Store, quiet: bool) -> None:
+def _train(cells: Sequence[Cell], store: Store, quiet: bool, keep: Keep) -> None:
     from headway.cli.screen import Screen
     from headway.sweep.here import run_cells
     from headway.sweep.watch import Silence
 
+    kept = {"keep": keep} if keep else {}
     if quiet:
-        run_cells(cells, store, Silence())
+        run_cells(cells, store, Silence(), **kept)
         return
     with Screen() as screen:
-        run_cells(cells, store, screen)
+        run_cells(cells, store, screen, **kept)
 
 
 def stages(record: Record) -> list[Stages]:

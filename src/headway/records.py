@@ -8,7 +8,7 @@ import hashlib
 import json
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -16,6 +16,31 @@ import numpy as np
 
 Verdict = Literal["holds", "partly", "fails", "not run"]
 Made = TypeVar("Made")
+
+
+MOST_LINES, MOST_SIGNS = 10, 110
+"""Of what a notebook shows of an object."""
+
+
+def shortened(lines: Sequence[str]) -> str:
+    """At most ten lines of at most 110 signs; what is left out is counted or dotted."""
+    cut = [line if len(line) <= MOST_SIGNS else f"{line[: MOST_SIGNS - 4]} ..." for line in lines]
+    if len(cut) > MOST_LINES:
+        cut = [*cut[: MOST_LINES - 1], f"... and {len(cut) - MOST_LINES + 1} more"]
+    return "\n".join(cut)
+
+
+def told_apart(value: Any) -> str:
+    """Name(field=value, ...) of a frozen record, with the fields that do not have their defaults."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return repr(value)
+    own = [f"{f.name}={getattr(value, f.name)!r}" for f in dataclasses.fields(value) if not _is_default(value, f)]
+    return f"{type(value).__name__}({', '.join(own)})"
+
+
+def _is_default(value: Any, field: dataclasses.Field) -> bool:
+    usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+    return usual is not dataclasses.MISSING and getattr(value, field.name) == usual
 
 
 def plain(value: Any) -> Any:
@@ -60,7 +85,7 @@ def _opened(value: Any) -> Any:
     return tuple(map(_opened, value)) if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cell:
     """Settings and the seeds to run them with: the unit that is computed, stored and found again."""
 
@@ -96,6 +121,11 @@ class Cell:
         references = getattr(self.settings, "references", ())
         return self.kind, self.source, self.settings.alone() if references else self.settings
 
+    def __repr__(self) -> str:
+        return shortened(
+            [f"Cell({self.identity}, seeds {', '.join(map(str, self.seeds))}):", *repr(self.settings).splitlines()]
+        )
+
     def references(self) -> tuple[Cell, ...]:
         """The cells that this one compares itself with, and that must be done before it."""
         return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
@@ -118,7 +148,7 @@ def named_by(description: Mapping[str, Any], text: str = "") -> str:
     return f"{description['kind']}-{hashlib.sha256((text or canonical(description)).encode()).hexdigest()[:16]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trajectory:
     """What was measured along a run: arrays of shape (seed, time, ...) on named clocks.
 
@@ -158,8 +188,24 @@ class Trajectory:
             raise KeyError(f"no array {name!r} in this trajectory; it has {', '.join(sorted(self.arrays))}.")
         return self.arrays[name]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self.arrays
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the arrays, as of a dictionary."""
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __repr__(self) -> str:
+        lines = [f"Trajectory of {len(self.seeds)} seeds; arrays (seed, time, ...) by name:"]
+        for clock, ticks in self.clocks.items():
+            own = [f"{name} {values.shape}" for name, values in self.arrays.items() if self.clock_of[name] == clock]
+            span = f"{len(ticks)} times, {ticks[0]:g} to {ticks[-1]:g}" if len(ticks) else "no times"
+            lines.append(f"  {clock} ({span}): {', '.join(own) or 'none'}")
+        lines += [f"  facts: {', '.join(self.facts)}"] if self.facts else []
+        return shortened(lines)
 
     def times(self, name: str) -> np.ndarray:
         """The times of the array `name`."""
@@ -192,7 +238,7 @@ class About:
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """A claim, held against the numbers of every seed."""
 
@@ -232,6 +278,13 @@ class Finding:
             return "not run"
         share = sum(self.holds) / len(self.holds)
         return "holds" if share == 1 else "partly" if share >= 0.5 else "fails"
+
+    def __repr__(self) -> str:
+        ends = "" if self.interval is None else " [{:.3g}, {:.3g}]".format(*self.interval)
+        values = ", ".join(f"{value:.3g}" for value in self.values)
+        lines = [f"{self.claim}: {self.verdict} {self.held}".rstrip(), self.statement, f"Definition: {self.definition}"]
+        lines.append(f"{self.quantity}{ends}: {values}")
+        return shortened([*lines, *([self.detail] if self.detail else [])])
 
 
 def join(parts: Sequence[Trajectory]) -> Trajectory:
@@ -328,6 +381,9 @@ def _revive(kind: Any, data: Any, where: str) -> Any:
     if origin is Literal and any(data == word and type(data) is type(word) for word in arguments):
         return data
     if kind is type(None) and data is None:
+        return data
+    # What an optimiser's own arguments are is its own matter; a record holds numbers and words.
+    if kind is Any and isinstance(data, (bool, int, float, str)):
         return data
     # An int is a good value for a float setting, a bool is not a good value for a number.
     if kind in (bool, int, float, str) and (type(data) is kind or (kind is float and type(data) is int)):

@@ -30,6 +30,7 @@ TASKS = {
     "markov": "headway.tasks.chain:Chain",
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
+    "toy": "headway.tasks.toy:Toy",
     "moving-window": "headway.tasks.moving_window:MovingWindow",
     "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
     "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
@@ -50,8 +51,10 @@ COMPUTED = {
     "regression": Computed("headway.settings:RegressionSettings", "headway.laboratory.regression:regression"),
     "portrait": Computed("headway.settings:PortraitSettings", "headway.laboratory.portrait:portrait"),
     "stage-times": Computed("headway.settings:StageTimesSettings", "headway.laboratory.stage_times:stage_times"),
-    "toy": Computed(
-        "headway.settings:ToySettings", "headway.laboratory.toy:toy_runs", "headway.laboratory.toy:shape_of"
+    "toy-flow": Computed(
+        "headway.settings:ToyFlowSettings",
+        "headway.laboratory.toy_flow:toy_flows",
+        "headway.laboratory.toy_flow:shape_of",
     ),
 }
 MEASURED = {"telemetry": "headway.telemetry.settings:TelemetrySettings"}
@@ -88,6 +91,20 @@ def files() -> tuple[str, ...]:
 def is_trained(kind: str) -> bool:
     """Whether cells of it are trained, many in one program."""
     return kind not in COMPUTED
+
+
+OF_RECORD = {
+    "steps": "headway.trained:steps",
+    "model": "headway.trained:model",
+    "at": "headway.trained:at",
+    "to_frame": "headway.export.frame:to_frame",
+}
+"""What a record offers whose code lies nearer to the accelerator than the record does."""
+
+
+def of_record(name: str) -> Any:
+    """That function, of a record and more."""
+    return _load(OF_RECORD[name])
 
 
 def compute(cells: Sequence[Cell]) -> list[Trajectory]:

@@ -38,7 +38,7 @@ DRY = [
     "stages --on processes:9223372036854775807",
     "stages --vary task.ratio 1e300:1e308:3",
     "recall --task.vocab 1000000000",
-    "toy --lengths 1000000000",
+    "toy --task.length 1000000000",
     "flow --last 1e308",
 ]
 OTHERS = [

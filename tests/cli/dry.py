@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,7 +35,9 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.cli.ending.show", nothing)
     monkeypatch.setattr("headway.cli.ending.write_markdown", nothing)
     monkeypatch.setattr("headway.export.export", lambda record, path, **options: path)
-    monkeypatch.setattr("headway.store.load", nothing)
+    monkeypatch.setattr("headway.store.load", lambda path: SimpleNamespace(model=nothing))
+    monkeypatch.setattr("headway.export.models.export_model", lambda model, path, form, **options: [path])
+    monkeypatch.setattr("headway.report.figures.animation.export_animation", lambda record, path, *options: path)
     monkeypatch.setattr("headway.experiments.outcome.answer", lambda cell, stores, **options: cell)
     monkeypatch.setattr("headway.experiments.outcome.readable_runs", lambda records: {})
     monkeypatch.setattr("headway.experiments.outcome.Outcome.results", {})  # every claim is "not run"

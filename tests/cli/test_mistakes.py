@@ -103,7 +103,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("run all --trainign.steps 7", "no run of this grid knows --trainign.steps 7."),
         ("run toy --grid printed", "toy has no grid 'printed'. It has quick and paper."),
         ("run stages --grid paper", "stages has no grid 'paper'. It has quick and printed and as-run."),
-        ("run toy --copies 64", "64 copies leave no other token among 64. Use fewer copies, or a larger length."),
+        ("run toy --task.copies 64", "64 copies leave no other token among 64. Use fewer copies, or a larger length."),
         ("run all --grid paper --copeis 3", "no run of this grid knows --copeis 3."),
         ("run init_scale", "there is no experiment 'init_scale'. Did you mean 'init-scale'?"),
         ("run attention --model.heads 5", "5 heads do not divide the width 48. Use model.width 45 or 50"),

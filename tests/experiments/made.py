@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from tests.claims.made_flows import made_theory
+from tests.report.made_any import made_of_any
 from tests.report.made_emergence import made_emergence
 from tests.report.made_flow import made_flow
 from tests.report.made_portrait import made_portrait
@@ -16,19 +17,24 @@ from tests.report.made_toy import made_toy
 from headway.experiments import find
 from headway.presets import beside_ngrams
 from headway.records import Trajectory
-from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToySettings
+from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToyFlowSettings
 from headway.tasks.chain import Blocks, Chain
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.k_gram_points import KGramPointSettings
+from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
+from headway.tasks.single_location import SingleLocation
+from headway.tasks.toy import Toy
 
 Change = Callable[[Trajectory], Trajectory]
 
 NOT_TRAINED: dict[type, Callable[..., Trajectory]] = {
-    ToySettings: made_toy,
+    ToyFlowSettings: made_toy,
     FlowSettings: made_flow,
     PortraitSettings: made_portrait,
     StageTimesSettings: made_stage_times,
     RegressionSettings: lambda settings, seeds: made_theory(settings, seeds=seeds)[1],
+    KGramPointSettings: lambda settings, seeds: _points(settings, seeds),
 }
 """Settings without blocks and heads that could be odd -> what makes a trajectory of them, for some seeds."""
 
@@ -51,8 +57,14 @@ def made_results(
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
             continue
-        if not isinstance(quick.task, Chain):
+        if isinstance(quick.task, Toy):
+            results[name] = quick, change(made_toy(quick, seeds, diverged))
+            continue
+        if isinstance(quick.task, (SingleLocation, Recall)):
             results[name] = quick, change(made_emergence(quick, seeds, diverged))
+            continue
+        if not isinstance(quick.task, Chain):
+            results[name] = quick, change(made_of_any(quick, seeds, diverged))
             continue
         if blocks is not None and (quick.task.context or 0) > max(map(max, blocks)):
             continue
@@ -104,6 +116,16 @@ def _construction(settings: ConstructionSettings, seeds: tuple[int, ...]) -> Tra
     sharpness = np.asarray(settings.sharpness)
     loss = np.stack([(1 + 0.1 * seed) * np.exp(-sharpness) for seed in seeds]).astype(np.float32)
     return Trajectory(seeds, {"sharpness": sharpness}, {"excess_loss": loss}, {"excess_loss": "sharpness"})
+
+
+def _points(settings: KGramPointSettings, seeds: tuple[int, ...]) -> Trajectory:
+    """Norms that fall like 1/T at the points of k-grams, and nowhere else."""
+    lengths = np.asarray(settings.lengths)
+    falling = np.ones((len(seeds), 1, settings.task.grams), np.float32) / lengths[:, None].astype(np.float32)
+    level = np.full((len(seeds), len(lengths)), 0.4, np.float32)
+    arrays = dict.fromkeys(("gradient_scores", "gradient_all", "loss", "rung_loss"), falling)
+    arrays |= {"gradient_random": level}
+    return Trajectory(seeds, {"length": lengths}, arrays, dict.fromkeys(arrays, "length"))
 
 
 def only(clock: str, rows: list[int]) -> Change:

@@ -48,6 +48,10 @@ FIGURES = {
     "transformer-law": ("plateaus", "transition", "law"),
     "recall": ("accuracy", "plateaus", "two-attentions", "law"),
     "recall-repetition": ("repetition",),
+    "induction": ("ladder", "induction", "layers", "distraction", "trigrams"),
+    "induction-minimal": ("minimal",),
+    "sub-n-grams": ("sub-n-grams",),
+    "k-gram-points": ("gradient",),
 }
 VERDICT = re.compile(r"^([A-Z]\d.*?)  (?:.*\n)+? +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from headway.experiments import NAMES, find
-from headway.experiments.selection import having, made
-from headway.experiments.toy_sizes import every_size, named
+from headway.experiments.selection import made
+from headway.experiments.toy_sizes import descended, every_size, named, solved
 from headway.records import Trajectory
-from headway.settings import ToySettings
+from headway.settings import ToyFlowSettings
+from headway.tasks.toy import Toy, toy_settings
 
 VERDICTS = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
-PAPER_B = NAMES[NAMES.index("toy") :]
+PAPER_B = NAMES[NAMES.index("toy") : NAMES.index("recall-repetition") + 1]
 MODULES = [importlib.import_module(f"headway.experiments.{name.replace('-', '_')}") for name in PAPER_B]
 CLAIMS = {claim.name: claim for module in MODULES for claim in module.EXPERIMENT.claims}
 
@@ -37,7 +38,7 @@ def test_the_words_of_a_claim_are_whole_sentences(name):
 
 
 def test_every_combination_of_sizes_is_a_run_with_a_name_of_its_own():
-    runs = named("gap", every_size(ToySettings(model="gap"), dimension=(8, 16), copies=(1, 2), repeated=(0.0, 0.5)))
+    runs = named("gap", every_size(Toy(trained="gap"), dimension=(8, 16), copies=(1, 2), repeated=(0.0, 0.5)))
     assert list(runs)[:4] == [f"gap, d = 8, T = 256{more}" for more in ("", ", p = 0.5", ", B = 2", ", B = 2, p = 0.5")]
     assert len(set(runs.values())) == 8
 
@@ -58,7 +59,9 @@ def test_a_claim_waits_for_every_run_of_a_grid_that_it_is_about_and_for_no_other
 
 
 def test_runs_are_found_by_the_settings_they_were_made_with_whatever_they_are_called():
-    gap, logits = ToySettings(model="gap"), ToySettings(model="logits")
+    gap, logits, flow = toy_settings(Toy(trained="gap")), toy_settings(Toy(), seen=False), ToyFlowSettings(model="gap")
     numbers = Trajectory((0,), {}, {}, {})
-    results = {"a gap": (logits, numbers), "logits": (gap, numbers)}
-    assert made(results, having(model="gap")) == [results["logits"]]
+    results = {"a gap": (logits, numbers), "logits": (gap, numbers), "descent": (flow, numbers)}
+    assert made(results, descended(trained="gap")) == made(results, descended(seen=True)) == [results["logits"]]
+    assert made(results, descended(sampled=True)) == []
+    assert made(results, solved(model="gap")) == [results["descent"]]

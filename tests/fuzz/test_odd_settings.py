@@ -12,10 +12,11 @@ from tests.fuzz.fuzzing import fuzz, in_many_cases, is_a_message, values
 RECORDS = {
     **dict.fromkeys(("ModelSettings", "TrainingSettings", "EvaluationSettings"), "settings"),
     **dict.fromkeys(("FlowSettings", "RegressionSettings", "PortraitSettings"), "settings"),
-    **dict.fromkeys(("StageTimesSettings", "ToySettings"), "settings"),
+    **dict.fromkeys(("StageTimesSettings", "ToyFlowSettings"), "settings"),
     "Chain": "tasks.chain",
     "SingleLocation": "tasks.single_location",
     "Recall": "tasks.recall",
+    "Toy": "tasks.toy",
     "ConstructionSettings": "tasks.construction",
     "Settings": "tasks.run",
 }

@@ -9,7 +9,7 @@ import pytest
 
 from headway.records import Cell, Trajectory, join, plain, revive
 from headway.registry import settings_of
-from headway.settings import EvaluationSettings, ModelSettings, SettingsError
+from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
 from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.run import Settings
@@ -150,3 +150,12 @@ def test_settings_that_cannot_work_are_refused_with_their_own_words():
     data["task"]["context"] = 99
     with pytest.raises(SettingsError, match=r"task\.context asks for windows of 99 tokens"):
         settings_of("markov", data)
+
+
+def test_an_optimisers_own_arguments_come_back_as_they_were():
+    """Numbers and words of any kind; a record that holds something else there is refused."""
+    settings = TrainingSettings(optimiser="adamw", arguments=(("b1", 0.0), ("b2", 0.95)))
+    assert revive(TrainingSettings, plain(settings)) == settings
+    told = plain(TrainingSettings(optimiser="lion", arguments=(("b1", 0.5),)))
+    with pytest.raises(ValueError, match="another version"):
+        revive(TrainingSettings, told | {"arguments": [["b1", {"run": "code"}]]})

@@ -186,7 +186,7 @@ def test_a_small_copy_has_no_weights_and_says_what_it_lacks(record, store, worke
         "arrays": {"attention": byte, "attention_by_lag": half},
         "clocks": {"step": "every 10th"},
     }
-    with pytest.raises(StoreError, match=r"the weights were not kept\. Use the record that the run itself wrote"):
+    with pytest.raises(StoreError, match=r"the weights were not kept\. Train .* with --keep-weights"):
         copy.weights()
 
 

@@ -6,13 +6,14 @@ import pytest
 from tests.training.tiny import TINY, changed
 
 from headway.records import Cell
-from headway.settings import FlowSettings, ToySettings
+from headway.settings import FlowSettings
 from headway.store import Store
 from headway.sweep import plan
 from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
+from headway.tasks.toy import Toy, toy_settings
 from headway.training.memory import footprint
 
 SEEDS = (0, 1, 2)
@@ -34,8 +35,8 @@ def test_what_is_computed_in_one_go_comes_alone_and_first():
 
 
 def test_toys_of_any_size_come_together_unless_they_are_matrices():
-    small, large = (Cell(ToySettings(dimension=size), SEEDS) for size in (8, 16))
-    full, sampled = (Cell(ToySettings(model="matrices", samples=count), SEEDS) for count in (None, 9))
+    small, large = (Cell(toy_settings(Toy(dimension=size)), SEEDS) for size in (8, 16))
+    full, sampled = (Cell(toy_settings(Toy(trained="matrices"), count), SEEDS) for count in (None, 9))
     assert [bundle.cells for bundle in pack([small, full, large, sampled])] == [(small, large), (full,), (sampled,)]
 
 

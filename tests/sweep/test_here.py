@@ -7,9 +7,9 @@ import pytest
 from tests.training.tiny import EVALUATIONS, TINY, changed
 
 from headway.laboratory.hand_made import hand_made
-from headway.laboratory.toy import toy_runs
+from headway.laboratory.toy_flow import toy_flows
 from headway.records import Cell
-from headway.settings import ToySettings
+from headway.settings import ToyFlowSettings
 from headway.store import Store
 from headway.sweep import here
 from headway.sweep.here import run_cells
@@ -94,7 +94,7 @@ def test_two_cells_in_one_program_are_what_each_is_on_its_own(store, undisturbed
 def test_sets_smaller_than_the_batch_have_programs_of_their_own_and_larger_ones_share(store, monkeypatch):
     """With room for the largest of a program; batches of 8."""
     programs = []
-    monkeypatch.setattr(here, "_run_group", lambda cells, capacity, *_: programs.append((cells, capacity)) or ())
+    monkeypatch.setattr(here, "_run_group", lambda bundle, *_: programs.append((bundle.cells, bundle.capacity)) or ())
     small, middle, large = (Cell(changed(TINY, training={"samples": samples}), SEEDS) for samples in (5, 11, 20))
     run_cells([middle, small, large], store)
     assert sorted(programs, key=lambda program: program[1]) == [((small,), 5), ((middle, large), 20)]
@@ -171,13 +171,13 @@ def test_the_hand_made_solution_is_computed_once_and_kept(store, built, computed
     assert len(diary.lines) == 1
 
 
-def test_toys_are_descended_side_by_side_and_each_is_kept_for_itself(store):
+def test_flows_of_the_toy_are_solved_side_by_side_and_each_is_kept_for_itself(store):
     diary = Diary()
-    first, *others = (Cell(ToySettings(dimension=size, length=8, points=3), SEEDS) for size in (2, 3, 4))
+    first, *others = (Cell(ToyFlowSettings(dimension=size, length=8, points=3), SEEDS) for size in (2, 3, 4))
     run_cells([first], store)
     run_cells([first, *others], store, diary)
-    assert diary.lines == [("note", "computing toy, 6 seeds")]
-    for cell, alone in zip([first, *others], toy_runs([first]) + toy_runs(others), strict=True):
+    assert diary.lines == [("note", "computing toy-flow, 6 seeds")]
+    for cell, alone in zip([first, *others], toy_flows([first]) + toy_flows(others), strict=True):
         np.testing.assert_array_equal(store.load(cell).trajectory["loss"], alone["loss"])
     assert len({store.load(cell).provenance["seconds"] for cell in others}) == 1
 

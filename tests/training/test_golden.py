@@ -11,6 +11,8 @@ import pytest
 from tests.training.golden import EARLY, cells, numbers, trained_again
 
 from headway import registry
+from headway.records import Cell
+from headway.training.group import Group
 
 pytestmark = pytest.mark.usefixtures("compilations")
 
@@ -35,6 +37,8 @@ SLOW = (
     ("recall fan-in",),
 )
 COMPUTED = ("regression gd", "regression sgd", "regression adamw")
+TOYS = ("toy logits", "toy copies", "toy repeated", "toy gap", "toy matrices", "toy samples")
+"""Descended in one go then, and looked at after steps that depended on their sizes."""
 
 
 def compare(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
@@ -82,6 +86,27 @@ def test_the_numbers_of_the_regression_are_what_they_were(name):
     np.testing.assert_allclose(found.facts["boundaries"], numbers()[name]["fact boundaries"], rtol=2 * rounding)
 
 
+@pytest.mark.parametrize("name", TOYS)
+def test_the_plateaus_and_curves_of_toys_are_what_they_were(name):
+    """Kept in float32 then, whatever they were computed in."""
+    old = numbers()[name]
+    settings = cells()[name].settings
+    looks = tuple(int(step) for step in old["clock evaluation"])
+    then = settings.changed(evaluation={"every": None, "growth": 0.0, "points": 0, "also": looks})
+    group = Group([Cell(then, cells()[name].seeds)])
+    part = group.part(list(group.ticks(0, None)), 0)
+    [facts] = group.facts()
+    for fact in ("plateau", "closed_form", "escape_time", "diverged_at"):
+        np.testing.assert_allclose(facts[fact], old[f"fact {fact}"], rtol=1e-6, err_msg=fact)
+    seen = [step for step in looks if step in part.clocks["evaluation"]]
+    for quantity in ("loss", "gain", "gain_repeated", "attention_relevant"):
+        new = part[quantity][:, [list(part.clocks["evaluation"]).index(step) for step in seen]]
+        was = old[quantity][:, : len(seen)]
+        known = ~np.isnan(was)
+        assert known.sum() > was.size / 2
+        np.testing.assert_allclose(new[known], was[known], rtol=5e-6, atol=1e-6, err_msg=quantity)
+
+
 def test_every_run_is_compared():
-    compared = {name for names in (*QUICK, *SLOW) for name in names} | set(COMPUTED)
+    compared = {name for names in (*QUICK, *SLOW) for name in names} | {*COMPUTED, *TOYS}
     assert compared == set(cells()) == set(numbers())

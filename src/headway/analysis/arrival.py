@@ -6,9 +6,12 @@ from itertools import permutations
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 Array = np.ndarray
 
 
+@of_any_arrays
 def arrival_order(kl_subsets: Array) -> tuple[int, ...]:
     """The order of blocks whose partial predictors the model came nearest to: blocks are counted from 1.
 

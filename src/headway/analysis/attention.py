@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 Array = np.ndarray
 Blocks = Sequence[Sequence[int]]
 
 
+@of_any_arrays
 def by_lag(attention: Array, start: int) -> Array:
     """a[lag] = 1/T sum_q attention[q, start + q - lag]: matrices (..., query, key) to lags (..., lag).
 
@@ -40,6 +43,7 @@ def uniform_by_lag(start: int, horizon: int) -> Array:
     return np.where(np.arange(1, start + horizon)[None, :] <= visible, 1.0 / visible, 0.0).mean(axis=0)
 
 
+@of_any_arrays
 def distance_from_uniform(attention_by_lag: Array, start: int, horizon: int) -> Array:
     """1/2 sum_lag |a[lag] - u[lag]|, the total variation: (..., lag) -> (...). 0 is uniform, 1 is far."""
     uniform = uniform_by_lag(start, horizon)
@@ -52,6 +56,7 @@ def distance_from_uniform(attention_by_lag: Array, start: int, horizon: int) -> 
     return np.asarray(0.5 * np.abs(np.asarray(attention_by_lag, np.float64) - uniform).sum(axis=-1))
 
 
+@of_any_arrays
 def mass_per_block(attention_by_lag: Array, blocks: Blocks) -> Array:
     """b[k] = sum over the lags i in I(k) of a[i]: (..., head, lag) -> (..., head, block).
 

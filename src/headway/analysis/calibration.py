@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 COVERAGE = 0.95
 
 
@@ -34,6 +36,10 @@ class Calibration(NamedTuple):
     furthest: float
     """The largest leverage, x (X^T X)^-1 x, of the cells that were fitted."""
 
+    def __repr__(self) -> str:
+        line = ", ".join(f"{value:.3g}" for value in self.coefficients)
+        return f"Calibration(coefficients {line}; {self.degrees} degrees of freedom)"
+
     def leverage(self, row: np.ndarray) -> float:
         """How far from the cells x is: x (X^T X)^-1 x."""
         return float(row @ self.inverse @ row)
@@ -48,6 +54,7 @@ class Calibration(NamedTuple):
         return middle, middle - half, middle + half
 
 
+@of_any_arrays
 def calibrate(design: np.ndarray, logs: np.ndarray) -> Calibration | None:
     """The line through the means of `logs` (cell, seed), NaN where a seed has no value, at the rows x of `design`.
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
 from headway.analysis.ladder import minima
 from headway.analysis.stages import LogTime, finite_part
 
@@ -15,6 +16,7 @@ WINDOW = 0.3
 """Stretch of log-time over which a rate is taken: a factor 1.35 in steps."""
 
 
+@of_any_arrays
 def clarity(times: Array, loss: Array, kl_rungs: Array) -> Array:
     """1 - (slowest rate between two drops) / (peak rate of the slower drop), for each plateau: (h - 1,).
 

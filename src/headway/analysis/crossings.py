@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
 from headway.records import Trajectory
 
 
+@of_any_arrays
 def first_at_most(
     times: np.ndarray, values: np.ndarray, level: float | np.ndarray, *, between: bool = False
 ) -> np.ndarray:
@@ -21,6 +23,7 @@ def first_at_most(
     return _met(times, values, level, there) if between else _first(times, there)
 
 
+@of_any_arrays
 def first_at_least(times: np.ndarray, values: np.ndarray, level: float | np.ndarray) -> np.ndarray:
     """The first time at which each curve is at least `level`; NaN for those that never are: (seed, ..)."""
     return _first(times, values >= level)
@@ -38,6 +41,7 @@ def ending_at(trajectory: Trajectory, level: float) -> Trajectory:
     return replace(trajectory, facts={**trajectory.facts, "plateau": learnt_at(trajectory, level)})
 
 
+@of_any_arrays
 def for_good(times: np.ndarray, values: np.ndarray, level: float, *, between: bool = False) -> np.ndarray:
     """The first time from which on each curve is at least `level` to its end; NaN where its end is not: (seed,)."""
     above = np.isnan(values) | (values >= level)
@@ -46,6 +50,7 @@ def for_good(times: np.ndarray, values: np.ndarray, level: float, *, between: bo
     return _met(times, values, level, lasting) if between else _first(times, lasting)
 
 
+@of_any_arrays
 def at_end(values: np.ndarray) -> np.ndarray:
     """The last number of each curve; NaN where there is none: (seed, ...) of (seed, time, ...)."""
     missing = np.isnan(values.reshape(*values.shape[:2], -1)).all(axis=2)

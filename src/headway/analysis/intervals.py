@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 RESAMPLES = 9999
 
 
@@ -26,6 +28,7 @@ class OverSeeds:
     """Seeds whose value is NaN or infinite; they are left out of the median and the interval."""
 
 
+@of_any_arrays
 def interval_over_seeds(
     values: Sequence[float] | np.ndarray,
     statistic: Callable[..., Any] = np.median,
@@ -67,7 +70,8 @@ def interval_over_seeds(
     return math.nan, math.nan
 
 
-def median_in_words(values: Sequence[float], interval: tuple[float, float] | None) -> str:
+@of_any_arrays
+def median_in_words(values: Sequence[float] | np.ndarray, interval: tuple[float, float] | None) -> str:
     """ "2.37 [2.15, 2.61]", the interval if it is known; nothing where no seed has a value."""
     found = over_seeds(values)
     if found.seeds == 0:
@@ -75,6 +79,7 @@ def median_in_words(values: Sequence[float], interval: tuple[float, float] | Non
     return f"{found.median:.3g}" + ("" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]")
 
 
+@of_any_arrays
 def over_seeds(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> OverSeeds:
     """The median over seeds with `interval_over_seeds`, and how many values there were."""
     every = np.asarray(values, np.float64).ravel()

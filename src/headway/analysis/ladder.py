@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
 from headway.analysis.stages import finite_part
 
 Array = np.ndarray
@@ -28,6 +29,7 @@ class Visits:
         return self.ordered and all(self.nearest)
 
 
+@of_any_arrays
 def nearest_rung(kl: Array) -> Array:
     """argmin_i KL_i, with kl (..., rung); the lower rung where two are equal, -1 where a value is NaN."""
     kl = np.asarray(kl)
@@ -49,6 +51,7 @@ def _minima_of_one(times: Array, kl: Array) -> tuple[Array, Array]:
     return times[lowest], kl[lowest, np.arange(columns)]
 
 
+@of_any_arrays
 def minima(times: Array, kl: Array) -> Array:
     """argmin_t KL_i(t): when KL to each predictor reaches its minimum, (..., predictor) of kl (..., time, predictor).
 
@@ -59,6 +62,7 @@ def minima(times: Array, kl: Array) -> Array:
     return np.stack([_minima_of_one(times, seed)[0] for seed in seeds]).reshape(*kl.shape[:-2], kl.shape[-1])
 
 
+@of_any_arrays
 def visits_in_order(times: Array, kl: Array) -> Visits:
     """KL to column i reaches its minimum before KL to column i + 1, for all i, and column i is the nearest there.
 

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
 
+
+@of_any_arrays
 def lines(x: Sequence[float] | np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """a and c of y = c + a x for each row of `values` (seed, point); values that are not finite are left out.
 
@@ -24,6 +27,7 @@ def lines(x: Sequence[float] | np.ndarray, values: np.ndarray) -> tuple[np.ndarr
     return slope, middle - slope * centre
 
 
+@of_any_arrays
 def slopes(x: Sequence[float] | np.ndarray, values: np.ndarray) -> np.ndarray:
     """a of y = c + a x, seed by seed."""
     return lines(x, values)[0]

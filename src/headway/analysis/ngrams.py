@@ -70,7 +70,7 @@ class Support(NamedTuple):
     """(order, vocab)"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ngrams:
     """Interpolated Kneser-Ney models of the orders 1 .. n, each the highest of its own."""
 
@@ -81,6 +81,9 @@ class Ngrams:
     """The unigrams that higher orders fall back on: by how many different tokens each is preceded, (vocab,)."""
     longer: tuple[Order, ...]
     """The orders from 2 on."""
+
+    def __repr__(self) -> str:
+        return f"Ngrams({', '.join(self.names)} over {self.vocab} tokens)"
 
     @property
     def orders(self) -> int:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
 from headway.analysis.bends import Fit, fit_bends, unavoidable_turns
 from headway.analysis.stages import LogTime, Stages, finite_part
 
@@ -16,6 +17,7 @@ CELL = 0.03
 """Width in log-time within which points are averaged: a factor 1.03 in time."""
 
 
+@of_any_arrays
 def stages_from_loss(
     times: Array,
     loss: Array,

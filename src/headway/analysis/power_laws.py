@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 
 class PowerLaws(NamedTuple):
     """One law a seed; NaN where the values that are left do not determine it."""
@@ -23,6 +25,11 @@ class PowerLaws(NamedTuple):
     """Root mean square of log y - log of the law: (seed,)."""
     censored: np.ndarray
     """How many values were left out: (seed,)."""
+
+    def __repr__(self) -> str:
+        powers = [f"x_{number}" for number in range(1, self.exponents.shape[1] + 1)]
+        law = self.in_words(powers) or "not determined"
+        return f"PowerLaws({len(self.constants)} seeds: {law}, {int(self.censored.sum())} values censored)"
 
     def predict(self, factors: np.ndarray) -> np.ndarray:
         """The laws' values, (seed, point), at the factors (point, factor)."""
@@ -42,6 +49,7 @@ def in_words(constant: float, powers: Sequence[float] | np.ndarray, names: Seque
     return " ".join([f"{constant:.2f}" if constant >= 0.1 else f"{constant:.2g}", *said])
 
 
+@of_any_arrays
 def fit_power_laws(factors: np.ndarray, values: np.ndarray) -> PowerLaws:
     """The laws of `values` (seed, point) in the factors x (point, factor), which are above 0."""
     logs = np.log(np.asarray(factors, float))

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 Array = np.ndarray
 
 
+@of_any_arrays
 def competition(mass: Array) -> Array:
     """Mean over pairs of heads i < j of sum_k b_i[k] b_j[k]: (..., head, block) -> (...).
 
@@ -26,6 +29,7 @@ def competition(mass: Array) -> Array:
     return np.asarray(together.sum(axis=-1) / (heads * (heads - 1)))
 
 
+@of_any_arrays
 def cooperation(mass: Array) -> Array:
     """Mean over blocks k of max_i b_i[k]: (..., head, block) -> (...). How well the heads cover the blocks.
 
@@ -43,6 +47,7 @@ class Owner:
     time: float
 
 
+@of_any_arrays
 def held_since(mass: Array, times: Array, threshold: float = 0.5) -> Array:
     """First time from which b_i[k] >= threshold until the end: (time, head, block) -> (head, block).
 
@@ -59,6 +64,7 @@ def held_since(mass: Array, times: Array, threshold: float = 0.5) -> Array:
     return np.where(lasting > 0, times[np.minimum(len(times) - lasting, len(times) - 1)], np.nan)
 
 
+@of_any_arrays
 def owners(mass: Array, times: Array, threshold: float = 0.5) -> tuple[Owner | None, ...]:
     """For each block the head that took it first and kept a mass >= threshold to the end, or None.
 
@@ -99,6 +105,7 @@ class Hump:
         return self.rises and self.falls
 
 
+@of_any_arrays
 def rises_then_falls(times: Array, values: Array, margin: float = 0.1) -> Hump:
     """max_t v(t) exceeds both v(first) and v(last) by more than the margin; NaN values are left out.
 

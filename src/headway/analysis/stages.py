@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from headway.analysis.arrays import of_any_arrays
+
 Array = np.ndarray
 
 
@@ -85,6 +87,7 @@ def finite_part(times: Array, values: Array) -> tuple[Array, Array]:
     return times[kept], values[kept]
 
 
+@of_any_arrays
 def stages_from_ladder(
     times: Array,
     kl_rungs: Array,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
-from headway.records import Finding, Trajectory
+from headway.records import Finding, Trajectory, shortened
 
 Run = tuple[Any, Trajectory]
 AnyRun = tuple[Any, Trajectory]
@@ -23,7 +23,7 @@ Results = Mapping[str, AnyRun]
 Judge = Callable[["Claim", Results], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Claim:
     """Words that stay the same whatever the numbers say."""
 
@@ -44,6 +44,10 @@ class Claim:
     about: Callable[[Any], bool] | None = None
     """Settings -> whether a run with them is one of those that the judge looks at, where names do not say it; the
     claim is not run before all such runs of a grid are there."""
+
+    def __repr__(self) -> str:
+        lines = [f"Claim {self.name}: {self.statement}", f"  Definition: {self.definition}"]
+        return shortened([*lines, f"  Measured: {self.quantity}"])
 
     def __post_init__(self) -> None:
         """Words may be broken into lines anywhere: they are joined by single blanks."""

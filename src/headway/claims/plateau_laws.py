@@ -21,7 +21,7 @@ from headway.analysis import over_seeds
 from headway.analysis.crossings import at_end, ending_at, first_at_most, for_good
 from headway.analysis.power_laws import PowerLaws, fit_power_laws, in_words
 from headway.claims.claim import AnyRun, Claim, judged
-from headway.records import Finding
+from headway.records import Finding, Trajectory
 
 SILENCE = 0.5
 """Loss of answering 0 where y* is to be predicted."""
@@ -31,6 +31,8 @@ MOVED = 0.1
 """Share of its way after which a quantity has moved."""
 LONGEST = "count as longer than all others"
 """What is done with plateaus that never ended where lengths are compared."""
+OWN_CLOCK = "escape"
+"""Counts closed forms of a toy's plateau."""
 ACROSS_SIZE = "(sqrt(d) T / sqrt(p^2 d + (1-p)^2))"
 FACTORS: Mapping[str, Callable[[Any], float]] = {
     "d": lambda task: task.dimension,
@@ -105,9 +107,18 @@ def sizes(factors: Collection[str], every: Sequence[Any]) -> np.ndarray:
 
 
 def plateau(run: AnyRun) -> np.ndarray:
-    """How long the plateau of every seed lasted, NaN where it never ended: (seed,)."""
-    lasted = np.asarray(run[1].facts["plateau"], float)
+    """How many steps the plateau of every seed lasted, or flow time; NaN where it never ended: (seed,)."""
+    settings, trajectory = run
+    lasted = np.asarray(trajectory.facts["plateau"], float)
+    if OWN_CLOCK in trajectory.clocks and hasattr(settings, "training"):
+        # Older records of the toy tell time, which is steps times their length.
+        lasted = lasted / settings.training.learning_rate
     return np.where(np.isfinite(lasted), lasted, np.nan)
+
+
+def unit_of(trajectory: Trajectory) -> np.ndarray | float:
+    """What the clock of a run counts: steps; or, of flows of the toy and in older records, closed forms: (seed,)."""
+    return trajectory.facts["closed_form"] if trajectory.clock_of["loss"] == OWN_CLOCK else 1.0
 
 
 def plateaus(runs: Sequence[AnyRun]) -> np.ndarray:
@@ -249,12 +260,12 @@ def sharp_and_in_order(claim: Claim, *runs: AnyRun, smooth: bool = False) -> Fin
         times, loss, attention = trajectory.times("loss"), trajectory["loss"], best_head(trajectory)
         level = EARLY * loss[:, :1].astype(float) if smooth else EARLY * SILENCE
         early = first_at_most(times, loss, level, between=smooth)
-        # The toy's clock counts closed forms of its plateau.
-        end = plateau((settings, trajectory)) / trajectory.facts.get("closed_form", 1)
+        end = plateau((settings, trajectory)) / unit_of(trajectory)
         with np.errstate(divide="ignore", invalid="ignore"):
             falls.append((end - early) / early)
         task = task_of(settings)
-        uniform = task.copies / getattr(task, "reads", task.length)  # a transformer also reads where it answers
+        # A transformer also reads where it answers; the toy in coordinates reads nothing.
+        uniform = task.copies / (getattr(task, "reads", 0) or task.length)
         moved = for_good(times, attention, uniform + MOVED * (1 - uniform), between=smooth)
         ordered.append(for_good(times, trajectory["gain"], MOVED, between=smooth) < moved)
     fall, order = np.stack(falls, axis=1), np.stack(ordered, axis=1)

@@ -24,6 +24,7 @@ COMMANDS = {
     "claims": "every claim of the papers with its verdict, from what is on disk",
     "report": "claims, figures and a page from what is on disk, without training",
     "predict": "how long a plateau will be, before anything is trained",
+    "measure": "scores of heads and a ladder over a folder of PyTorch checkpoints",
     "export": "the numbers of a record as CSV or Parquet",
     "bench": "how fast training is here, beside PyTorch and plain JAX (in a source checkout)",
 }

@@ -10,16 +10,19 @@ from headway.cli import UserError
 if TYPE_CHECKING:
     from headway.cli.run_command import Options
     from headway.records import Cell
+    from headway.settings.keeping import Keep
     from headway.store import Record, Store
     from headway.sweep.engines import Engine
 
 
 def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) -> None:
     """Train what no store has into the first one; the second, if there is one, keeps small copies."""
-    from headway.lookup import needed
+    from headway.lookup import needed, require_answers_kept
+    from headway.settings.keeping import keep_of
 
-    engine = _engine(options)
+    engine, keep = _engine(options), keep_of(options.keep_weights)
     missing = needed(cells, stores)
+    require_answers_kept(cells, missing, stores[:1], keep)
     if options.dry_run:
         from headway.cli.dry_run import show_plan
 
@@ -32,9 +35,9 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
         from headway.sweep.here import run_cells
 
         with Screen() as screen, kept_compiled(screen.note):
-            run_cells(missing, stores[0], screen)
+            run_cells(missing, stores[0], screen, **({"keep": keep} if keep else {}))
     elif missing and engine is not None:
-        _hand_out(missing, stores[0], engine, options.detach)
+        _hand_out(missing, stores[0], engine, options.detach, keep)
     _require_done(missing, stores[0])
     everything = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
     for keep in stores[1:]:
@@ -69,13 +72,13 @@ def _engine(options: Options) -> Engine | None:
     return chosen
 
 
-def _hand_out(cells: Sequence[Cell], store: Store, engine: Engine, detach: bool) -> None:
+def _hand_out(cells: Sequence[Cell], store: Store, engine: Engine, detach: bool, keep: Keep) -> None:
     from headway.cli.sweep_screen import SweepScreen
     from headway.sweep.handing_out import Detached, SweepError, hand_out
 
     try:
         with SweepScreen(engine.name) as screen:
-            hand_out(cells, store, engine, screen.tell, detach=detach)
+            hand_out(cells, store, engine, screen.tell, detach=detach, keep=keep)
     except Detached as left:
         print(f"{left}\nThey go on without this command; given again later, it goes on from what they have done.")
         raise SystemExit(0) from None

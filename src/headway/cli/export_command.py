@@ -1,11 +1,11 @@
-"""`headway export`: the numbers of a record as one long table, or one seed of it as a moving picture."""
+"""`headway export`: the numbers of a record as one long table, one seed as a moving picture, or one of its models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -14,12 +14,16 @@ from headway.cli import UserError
 USAGE = """\
 Write the numbers of a record as CSV or Parquet, by the suffix of the file: one row for each number, with columns
 seed, clock, time, quantity, the axes by name, and value. A file that ends in .gif gets a moving picture of one seed:
-its ladder, and where its heads attend.
+its ladder, and where its heads attend. With --as, a model of the record is written: as one readable file of plain
+PyTorch or for TransformerLens, both with the weights beside it, or as the weights alone.
 
 examples:
   headway export runs/markov-0123456789abcdef numbers.csv
   headway export runs/markov-0123456789abcdef curves.parquet --only excess_loss kl_rungs
   headway export runs/markov-0123456789abcdef learning.gif --seed 3
+  headway export runs/markov-0123456789abcdef model.py --as torch --seed 1
+  headway export runs/markov-0123456789abcdef lens.py --as transformerlens --step 120
+  headway export runs/markov-0123456789abcdef weights.safetensors --as safetensors
 """
 
 
@@ -30,30 +34,50 @@ class Options:
     record: Annotated[Path, tyro.conf.Positional]
     """Folder of a record; `headway list` and the page name them."""
     file: Annotated[Path, tyro.conf.Positional]
-    """File to write, ending in .csv, .parquet or .gif."""
+    """File to write, ending in .csv, .parquet or .gif; of a model in .py, or .safetensors for weights alone."""
+    as_: Annotated[Literal["numbers", "torch", "transformerlens", "safetensors"], tyro.conf.arg(name="as")] = "numbers"
+    """What to write: the numbers, as the file's ending says, or a model."""
     only: tuple[str, ...] = ()
     """Quantities to write; all but the attention matrices if not given."""
-    seed: int = 0
-    """Of a moving picture: the seed that it shows."""
+    seed: int | None = None
+    """Of a moving picture or a model: the seed that it shows; 0, or the record's first, if not given."""
+    step: int | None = None
+    """Of a model: its step, which must have been kept (headway run --keep-weights); the last if not given."""
     overwrite: bool = False
     """Replace the file if it exists."""
 
 
 def main(arguments: Sequence[str]) -> None:
     options = tyro.cli(Options, args=list(arguments), prog="headway export", description=USAGE)
+    from headway.store.texts import printable
+
+    try:
+        paths = _numbers(options) if options.as_ == "numbers" else _model(options)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    for path in paths:
+        print(printable(str(path)))
+
+
+def _numbers(options: Options) -> list[Path]:
     from headway.export import export
     from headway.store import load
 
-    try:
-        record = load(options.record)
-        if options.file.suffix == ".gif":
-            from headway.report.figures.animation import export_animation
+    if options.step is not None:
+        raise UserError("--step chooses a model. Say what to write, as in --as torch.")
+    record = load(options.record)
+    if options.file.suffix == ".gif":
+        from headway.report.figures.animation import export_animation
 
-            path = export_animation(record, options.file, options.seed, options.overwrite)
-        else:
-            path = export(record, options.file, quantities=options.only or None, overwrite=options.overwrite)
-    except ValueError as error:
-        raise UserError(str(error)) from error
-    from headway.store.texts import printable
+        return [export_animation(record, options.file, options.seed or 0, options.overwrite)]
+    return [export(record, options.file, quantities=options.only or None, overwrite=options.overwrite)]
 
-    print(printable(str(path)))
+
+def _model(options: Options) -> list[Path]:
+    from headway.export.models import export_model
+    from headway.store import load
+
+    if options.only:
+        raise UserError("--only names quantities of a table. A model is written whole: leave it out.")
+    model = load(options.record).model(options.seed, options.step)
+    return export_model(model, options.file, options.as_, overwrite=options.overwrite)

@@ -91,13 +91,15 @@ def _check(entries: Sequence[Entry]) -> None:
 def _run(description: Mapping[str, Any]) -> bytes:
     """What a cell computes, whatever its seeds and whatever it is compared with: that does for a grid's run."""
     settings, source = description["settings"], description.get("source", "")
-    if not source and upgraded(settings) != settings:  # written by an older version
-        settings = revive_cell(description).describe()["settings"]
+    kind = description["kind"]
+    if not source and upgraded(settings, kind) != settings:  # written by an older version
+        today = revive_cell(description).describe()
+        kind, settings = today["kind"], today["settings"]
     task = settings.get("task", {})
     if task.get("references"):
         settings = {**settings, "task": {**task, "references": []}}
     # Quicker than JSON, and distinguishes 2 from 2.0 as JSON does; it is never read back.
-    return marshal.dumps([description["kind"], source, _in_order(settings)], 2)
+    return marshal.dumps([kind, source, _in_order(settings)], 2)
 
 
 def _in_order(told: Any) -> Any:

@@ -31,6 +31,7 @@ examples:
   headway run my_task.py                              an experiment of your own: docs/extend.md
   headway run stages --training.optimiser muon        any optimiser of optax
   headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
+  headway run stages --keep-weights 12                models at twelve steps: docs/objects.md
   headway run ablations --only full --only "without MLP"    two of the grid's runs
   headway run all --dry-run                           what would be computed, in how many programs, how long
   headway run all --on processes:4                    by four processes of this machine
@@ -57,6 +58,9 @@ class Options(Generic[Chosen]):
     """Folder for records, figures and the page; nothing is written elsewhere."""
     keep: Path | None = None
     """Also keep small copies of the records here, to commit or to send: no weights, attention in half precision."""
+    keep_weights: str = ""
+    """Keep models besides the last, and the state to train on from: those of so many log-spaced steps (12), of every
+    seed at each rung (stages), or of all evaluations (all). Neither a run's name nor its numbers change."""
     page: bool = True
     """Write the page and the figures, and open the page where there is a desktop."""
     dry_run: bool = False

@@ -3,51 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import CONTEXT, censored, fit, lasts, law_constant, law_exponent, plateaus, sizes
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import having, made
-from headway.experiments.toy_sizes import every_size, named
+from headway.experiments.selection import made
+from headway.experiments.toy_sizes import descended, every_size, named
 from headway.records import Finding
-from headway.settings import ToySettings
+from headway.tasks.toy import Toy, toy_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PLATEAUS = ToySettings(points=0)
-"""Without curves."""
 COPIES = {
-    "quick": every_size(PLATEAUS, dimension=(8, 16), length=(64, 128, 256), copies=(1, 2, 4, 8)),
+    "quick": every_size(Toy(), dimension=(8, 16), length=(64, 128, 256), copies=(1, 2, 4, 8)),
     # The slides' ranges; ours: doublings between their ends.
     "paper": every_size(
-        PLATEAUS, dimension=(16, 32, 64, 128), length=(256, 512, 1024, 2048, 4096), copies=(1, 2, 4, 8, 16)
+        Toy(), dimension=(16, 32, 64, 128), length=(256, 512, 1024, 2048, 4096), copies=(1, 2, 4, 8, 16)
     ),
 }
 """Grid -> the sizes and copies at which the T logits are descended."""
-_SAMPLED = replace(PLATEAUS, model="matrices")
+_FULL = Toy(trained="matrices")
 SAMPLES = {
-    "quick": every_size(replace(_SAMPLED, samples=128), dimension=(8, 16), length=(32, 64), copies=(1, 4)),
+    "quick": (128, every_size(_FULL, dimension=(8, 16), length=(32, 64), copies=(1, 4))),
     # Ours, and smaller: every step reads the whole set.
-    "paper": every_size(replace(_SAMPLED, samples=256), dimension=(8, 16, 32), length=(32, 64, 128), copies=(1, 2, 4)),
+    "paper": (256, every_size(_FULL, dimension=(8, 16, 32), length=(32, 64, 128), copies=(1, 2, 4))),
 }
+"""Grid -> the size of a training set, and the sizes at which W and the logits are descended on one."""
 APART = ("d", "T", "B")
 """Factors of a law in which copies need not count as tokens."""
 
 
-def with_copies(grid: str) -> dict[str, ToySettings]:
-    """The gap and the T logits at every size."""
-    gap = [replace(settings, model="gap") for settings in COPIES[grid]]
-    return {**named("gap", gap), **named("logits", COPIES[grid])}
+def with_copies(grid: str) -> dict[str, Any]:
+    """The gap and the T logits at every size; when plateaus end, without curves."""
+    gap = [toy_settings(replace(task, trained="gap"), seen=False) for task in COPIES[grid]]
+    return {**named("gap", gap), **named("logits", [toy_settings(task, seen=False) for task in COPIES[grid]])}
 
 
-GRIDS = {grid: {**with_copies(grid), **named("samples", SAMPLES[grid])} for grid in COPIES}
+def _with_samples(grid: str) -> dict[str, Any]:
+    samples, tasks = SAMPLES[grid]
+    return named("samples", [toy_settings(task, samples, seen=False) for task in tasks])
 
 
-_GAP, _LOGITS, _SAMPLES = (having(model=model) for model in ("gap", "logits", "matrices"))
+GRIDS = {grid: {**with_copies(grid), **_with_samples(grid)} for grid in COPIES}
+
+
+_GAP, _LOGITS, _SAMPLES = (descended(trained=trained) for trained in ("gap", "logits", "matrices"))
 
 
 @judged

@@ -9,42 +9,45 @@ from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.plateau_laws import ACROSS, fit, law_constant, law_exponent, repetition_shortens
 from headway.experiments.context_repetition import COPIES, with_copies
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import having, made
-from headway.experiments.toy_sizes import every_size, named
+from headway.experiments.selection import made
+from headway.experiments.toy_sizes import descended, every_size, named, solved
 from headway.records import Finding
-from headway.settings import ToySettings
+from headway.settings import ToyFlowSettings
+from headway.tasks.toy import Toy, toy_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES = (0.0, 0.1, 0.2, 0.4)
-CURVES = {"quick": ToySettings(dimension=16, length=128), "paper": ToySettings(dimension=64, length=1024)}
+CURVES: dict[str, dict[str, Any]] = {
+    "quick": {"dimension": 16, "length": 128},
+    "paper": {"dimension": 64, "length": 1024},
+}
 """Grid -> d and T of which curves are shown; ours: the slides do not say."""
 
 
-def _runs(grid: str) -> dict[str, ToySettings]:
+def _runs(grid: str) -> dict[str, Any]:
     """Shares where there is one copy; copies, of which one is the share 0."""
-    single = [settings for settings in COPIES[grid] if settings.copies == 1]
-    repeated = [replace(settings, repeated=share) for settings in single for share in SHARES]
-    curves = every_size(CURVES[grid], repeated=SHARES)
-    flow = [replace(settings, dynamics="flow") for settings in curves]
+    single = [task for task in COPIES[grid] if task.copies == 1]
+    repeated = [replace(task, repeated=share) for task in single for share in SHARES]
+    curves = every_size(Toy(**CURVES[grid]), repeated=SHARES)
     return {
-        **named("logits", repeated),
+        **named("logits", [toy_settings(task, seen=False) for task in repeated]),
         **with_copies(grid),
-        **named("curves", curves),
-        **named("flow", flow),
+        **named("curves", [toy_settings(task) for task in curves]),
+        **named("flow", every_size(ToyFlowSettings(**CURVES[grid]), repeated=SHARES)),
     }
 
 
 GRIDS = {grid: _runs(grid) for grid in COPIES}
 
 
-_REPEATED = having(model="logits", points=0, copies=1)
+_REPEATED = descended(trained="logits", seen=False, copies=1)
 
 
-def _repetition(model: str) -> dict[str, Any]:
-    """Copies of the token where this model is descended, beside the shares: which runs, and their judge."""
-    copied = having(model=model, points=0, repeated=0)
+def _repetition(trained: str) -> dict[str, Any]:
+    """Copies of the token where this is descended, beside the shares: which runs, and their judge."""
+    copied = descended(trained=trained, seen=False, repeated=0)
 
     def judge(claim: Claim, results: Results) -> Finding:
         copies = made(results, copied)
@@ -57,8 +60,7 @@ def draw(results: Results) -> dict[str, Figure]:
     """The plateau against p, the laws over what was measured, curves, and the three-variable flow over descent."""
     from headway.report.figures import figure_law, figure_over, figure_plateaus, figure_repeated
 
-    repeated, flow = made(results, _REPEATED), made(results, having(dynamics="flow"))
-    curves = made(results, lambda settings: settings.points > 0 and settings.dynamics == "descent")
+    repeated, flow, curves = (made(results, where) for where in (_REPEATED, solved(), descended(seen=True)))
     return {
         "repeated": figure_plateaus({"repeated": repeated}, along="repeated"),
         "law": figure_law({fit(ACROSS.powers, repeated).in_words(("x",)): ACROSS.beside_fit(repeated)}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import CONTEXT, grows, plateaus
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import having, made
-from headway.experiments.toy_sizes import every_size, named
+from headway.experiments.selection import made
+from headway.experiments.toy_sizes import descended, every_size, named, solved
 from headway.records import Finding
-from headway.settings import ToySettings
+from headway.settings import ToyFlowSettings
+from headway.tasks.toy import Toy, toy_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,44 +24,47 @@ if TYPE_CHECKING:
 AGREES = 1.1
 """By which factor a prediction may miss."""
 NEAR = CONTEXT.near
-EARLY, LATE = ToySettings().shown, 60.0
+EARLY, LATE = ToyFlowSettings().shown, 60.0
 """For how many plateaus a run is seen: the end of the flow comes late, and is seen at one size."""
 
 
-def _runs(descent: ToySettings, dimensions: Sequence[int], lengths: Sequence[int]) -> dict[str, ToySettings]:
+def _runs(dimensions: Sequence[int], lengths: Sequence[int], points: int) -> dict[str, Any]:
     """Descent on the T logits and on their gap, the flow of the gap, and what approximates it."""
-    flow = replace(descent, model="gap", dynamics="flow")
-    kinds = {
-        "descent": descent,
-        "gap": replace(descent, model="gap"),
-        "flow": flow,
-        "linearised": replace(flow, model="linearised"),
-    }
+    sizes = {"dimension": dimensions, "length": lengths}
+    flow = ToyFlowSettings(model="gap", points=points)
     end = replace(flow, dimension=dimensions[0], length=lengths[0], shown=LATE, points=601)
-    runs: dict[str, ToySettings] = {}
-    for name, settings in kinds.items():
-        runs |= named(name, every_size(settings, dimension=dimensions, length=lengths))
+    runs: dict[str, Any] = {}
+    for name, task in {"descent": Toy(), "gap": Toy(trained="gap")}.items():
+        runs |= named(name, [toy_settings(each) for each in every_size(task, **sizes)])
+    for name, settings in {"flow": flow, "linearised": replace(flow, model="linearised")}.items():
+        runs |= named(name, every_size(settings, **sizes))
     return {**runs, "flow, end": end, "late, end": replace(end, model="late")}
 
 
 GRIDS = {
-    "quick": _runs(ToySettings(), (8, 16), (32, 64, 128)),
-    "paper": _runs(ToySettings(points=51), (16, 32, 64, 128), (256, 512, 1024, 2048, 4096)),
+    "quick": _runs((8, 16), (32, 64, 128), 101),
+    "paper": _runs((16, 32, 64, 128), (256, 512, 1024, 2048, 4096), 51),
 }
 
 
-_DESCENT = having(model="logits")
+_DESCENT = descended(trained="logits")
+
+
+def _times(runs: Sequence[AnyRun]) -> np.ndarray:
+    """Plateaus as theory counts them, steps times their length: (seed, run)."""
+    return plateaus(runs) * np.array([settings.training.learning_rate for settings, _ in runs])
 
 
 @judged
 def closed_form_holds(claim: Claim, *runs: AnyRun) -> Finding:
     """plateau / (sqrt(pi/2) sqrt(d) T) -> 1."""
-    ratio = plateaus(runs) / np.stack([trajectory.facts["closed_form"] for _, trajectory in runs], axis=1)
+    ratio = _times(runs) / np.stack([trajectory.facts["closed_form"] for _, trajectory in runs], axis=1)
     off = np.abs(np.log(ratio))
-    order = sorted(range(len(runs)), key=lambda place: runs[place][0].length)
+    tasks = [settings.task for settings, _ in runs]
+    order = sorted(range(len(runs)), key=lambda place: tasks[place].length)
     rows = [
-        [place for place in order if runs[place][0].dimension == dimension]
-        for dimension in sorted({settings.dimension for settings, _ in runs})
+        [place for place in order if tasks[place].dimension == dimension]
+        for dimension in sorted({task.dimension for task in tasks})
     ]
     if min(map(len, rows)) < 2:
         return claim.not_run("It needs two lengths.")
@@ -75,7 +79,7 @@ def closed_form_holds(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def proportional_to_the_escape_time(claim: Claim, *runs: AnyRun) -> Finding:
     """plateau ~ T_eps^1."""
-    lasted, linear = plateaus(runs), np.stack([trajectory.facts["escape_time"] for _, trajectory in runs], axis=1)
+    lasted, linear = _times(runs), np.stack([trajectory.facts["escape_time"] for _, trajectory in runs], axis=1)
     if len(np.unique(linear[0])) < 2:
         return claim.not_run("It needs two sizes.")
     found = fit_power_laws(linear[0][:, None], lasted).exponents[:, 0]
@@ -90,15 +94,10 @@ def draw(results: Results) -> dict[str, Figure]:
     """The plateau against T and d; and each approximation over what it approximates."""
     from headway.report.figures import figure_late, figure_over, figure_plateaus
 
-    gap, flow, linearised, (flow_end,), (late_end,) = (
-        made(results, having(model=model, dynamics=dynamics, shown=shown))
-        for model, dynamics, shown in (
-            ("gap", "descent", EARLY),
-            ("gap", "flow", EARLY),
-            ("linearised", "flow", EARLY),
-            ("gap", "flow", LATE),
-            ("late", "flow", LATE),
-        )
+    gap = made(results, descended(trained="gap"))
+    flow, linearised, (flow_end,), (late_end,) = (
+        made(results, solved(model=model, shown=shown))
+        for model, shown in (("gap", EARLY), ("linearised", EARLY), ("gap", LATE), ("late", LATE))
     )
     return {
         "plateau": figure_plateaus({"descent": made(results, _DESCENT)}, along="length"),

@@ -17,7 +17,7 @@ class ExperimentError(ValueError):
     """What was given, what is wanted of an experiment, and what to do."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Experiment:
     """All that the laboratory has to know: a module's `EXPERIMENT`, or one made in a notebook.
 
@@ -39,6 +39,14 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     figures: Callable[[Results], Mapping[str, Figure]] | None = field(default=None, compare=False)
     """The one that shows most first; it is asked only when all runs of a grid are there."""
+
+    def __repr__(self) -> str:
+        from headway.records import shortened  # late: help does not wait for NumPy
+
+        grids = [f"  {grid}, {self.seeds[grid]} seeds: {', '.join(runs)}" for grid, runs in self.grids.items()]
+        return shortened(
+            [f"Experiment: {self.title}", *grids, f"  claims: {', '.join(each.name for each in self.claims)}"]
+        )
 
     def __post_init__(self) -> None:
         _require(isinstance(self.title, str) and self.title, f"title is {self.title!r}", "say in a line what it shows")

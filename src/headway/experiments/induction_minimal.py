@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 USUAL = MinimalInduction.usual()
-_QUICK = USUAL.changed(training={"steps": 600, "test_samples": 256}, evaluation={"snapshots": 6})
+_QUICK = USUAL.changed(training={"steps": 600, "test_samples": 256})
 
 
 def _runs(base: Any) -> dict[str, Any]:

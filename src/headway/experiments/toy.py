@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.plateau_laws import EARLY, MOVED, sharp_and_in_order
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.selection import having, made
-from headway.experiments.toy_sizes import every_size, named
-from headway.settings import ToySettings
+from headway.experiments.selection import made
+from headway.experiments.toy_sizes import descended, every_size, named
+from headway.tasks.toy import Toy, toy_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPECTATION = ToySettings(model="matrices")
+EXPECTATION = Toy(trained="matrices")
 
 
 def _runs(
     expectation: tuple[Sequence[int], Sequence[int]], sampled: tuple[Sequence[int], Sequence[int]], samples: int
-) -> dict[str, ToySettings]:
+) -> dict[str, Any]:
     """d and T of the expectation and of training sets of so many samples."""
-    of_samples = replace(EXPECTATION, samples=samples)
+    exact = every_size(EXPECTATION, dimension=expectation[0], length=expectation[1])
+    of_set = every_size(EXPECTATION, dimension=sampled[0], length=sampled[1])
     return {
-        **named("expectation", every_size(EXPECTATION, dimension=expectation[0], length=expectation[1])),
-        **named(f"{samples} samples", every_size(of_samples, dimension=sampled[0], length=sampled[1])),
+        **named("expectation", [toy_settings(task) for task in exact]),
+        **named(f"{samples} samples", [toy_settings(task, samples) for task in of_set]),
     }
 
 
@@ -37,11 +37,7 @@ GRIDS = {
 }
 
 
-_EXACT = having(samples=None)
-
-
-def _sampled(settings: ToySettings) -> bool:
-    return not _EXACT(settings)
+_EXACT, _SAMPLED = descended(sampled=False), descended(sampled=True)
 
 
 B5 = Claim(
@@ -61,9 +57,9 @@ def draw(results: Results) -> dict[str, Figure]:
     """Loss, attention and W over time at the largest size: of the expectation, and of a training set."""
     from headway.report.figures import figure_transition
 
-    kinds = {"expectation": made(results, _EXACT), "samples": made(results, _sampled)}
+    kinds = {"expectation": made(results, _EXACT), "samples": made(results, _SAMPLED)}
     return {
-        name: figure_transition(max(runs, key=lambda run: run[0].dimension * run[0].length))
+        name: figure_transition(max(runs, key=lambda run: run[0].task.dimension * run[0].task.length))
         for name, runs in kinds.items()
     }
 
@@ -79,7 +75,7 @@ EXPERIMENT = Experiment(
             "The same with a training set instead of the expectation.",
             B5.definition,
             B5.quantity,
-            about=_sampled,
+            about=_SAMPLED,
             judge=of_runs(sharp_and_in_order, smooth=True),
             title="the same with samples",
         ),

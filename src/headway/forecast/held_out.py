@@ -60,7 +60,7 @@ def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Questio
     if question.kind.theory:
         yield f"{model}, T logits", question
         yield f"{model}, gap", replace(question, trained="gap")
-        for count in sorted({settings.samples for settings, _ in runs if settings.samples}):
+        for count in sorted({settings.training.samples for settings, _ in runs if settings.training.data != "exact"}):
             yield f"{model}, {count} samples", replace(question, samples=count)
         return
     yield model, question

@@ -10,6 +10,7 @@ import numpy as np
 
 from headway.analysis.crossings import learnt_at
 from headway.claims.claim import AnyRun
+from headway.claims.plateau_laws import plateau
 from headway.forecast.question import MODELS, Question
 
 THRESHOLD = 0.1
@@ -70,7 +71,7 @@ class Measured:
 
 def is_of(model: str, settings: Any) -> bool:
     """Whether a run with these settings is one of such a model."""
-    task = getattr(settings, "task", settings)
+    task = getattr(settings, "task", None)
     return all(hasattr(task, name) for name in MODELS[model].seen_by)
 
 
@@ -79,15 +80,18 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
 
     Without a training set nothing is random, and one seed says it all.
     """
-    models = ("gap",) if question.trained == "gap" else ("logits", "matrices")
+    same = ("gap",) if question.trained == "gap" else ("logits", "matrices")
     found: dict[tuple[float, ...], np.ndarray] = {}
     for settings, trajectory in runs:
-        if not is_of(question.model, settings) or settings.dynamics != "descent" or settings.model not in models:
+        if not is_of(question.model, settings) or settings.task.trained not in same:
             continue
-        if settings.samples != question.samples or settings.threshold != THRESHOLD:
+        training = settings.training
+        samples = None if training.data == "exact" else training.samples
+        if samples != question.samples or training.threshold != THRESHOLD:
             continue
-        plateau = trajectory.facts["plateau"] / settings.learning_rate
-        found.setdefault((*_sizes(settings), settings.learning_rate), plateau if question.samples else plateau[:1])
+        lasted = plateau((settings, trajectory))
+        steps = np.where(np.isnan(lasted), np.inf, lasted)
+        found.setdefault((*_sizes(settings.task), training.learning_rate), steps if samples else steps[:1])
     return _table(question.model, found, ends=f"the loss is at most {THRESHOLD:g}")
 
 

@@ -14,7 +14,7 @@ class Kind(NamedTuple):
     sizes: tuple[str, ...]
     """Of its task."""
     seen_by: tuple[str, ...]
-    """Settings by which one sees that a run is of it, whatever it is called: the toy's own, or its task's."""
+    """Settings of a task by which one sees that a run is of it, whatever it is called."""
     experiment: str
     """The one that measures its plateaus .."""
     repetition: str
@@ -31,7 +31,7 @@ _VECTORS, _SYMBOLS = ("dimension", "length", "copies", "repeated"), ("vocab", "p
 MODELS = {
     "toy": Kind(
         _VECTORS,
-        ("dynamics", "model", "samples"),
+        ("dimension", "length", "copies", "repeated", "trained"),
         "context-repetition",
         "cross-sample-repetition",
         theory=True,

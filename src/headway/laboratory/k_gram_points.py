@@ -1,5 +1,6 @@
 """The gradient at k-gram points of the simple model, against the length of the context."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import jax
@@ -8,11 +9,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from headway.records import Cell, Trajectory
-from headway.tasks.k_gram_points import KGramPointSettings
+from headway.tasks.k_gram_points import CHUNK, KGramPointSettings
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams, k_gram_point
 from headway.training.randomness import TEST_SET, WEIGHTS, key_of
-
-AT_A_TIME = 250
 
 
 def k_gram_points(cell: Cell) -> Trajectory:
@@ -25,42 +24,53 @@ def k_gram_points(cell: Cell) -> Trajectory:
     rung_loss         (seed, length, k)   that of the k-grams themselves
     """
     settings: KGramPointSettings = cell.settings
-    grams = settings.task.grams
+    with jax.default_matmul_precision("highest"):
+        columns = [_of_length(settings, length, cell.seeds) for length in settings.lengths]
+    arrays = {
+        name: np.stack([np.asarray(column[name], np.float32) for column in columns], axis=1) for name in columns[0]
+    }
+    return Trajectory(cell.seeds, {"length": np.asarray(settings.lengths)}, arrays, dict.fromkeys(arrays, "length"))
+
+
+def _of_length(settings: KGramPointSettings, length: int, seeds: Sequence[int]) -> dict[str, list]:
+    """All seeds with contexts of one length, which share their programs."""
+    task = replace(settings.task, length=length)
+    gradient = jax.jit(lambda point, keys: mean_gradient(task, point, keys))
+    losses = jax.jit(lambda keys: rung_losses(task, keys))
+    points = [k_gram_point(task, k, settings.score) for k in range(1, task.grams + 1)]
     found: dict[str, list] = {
         name: [] for name in ("gradient_scores", "gradient_all", "gradient_random", "loss", "rung_loss")
     }
-    with jax.default_matmul_precision("highest"):
-        for seed in cell.seeds:
-            keys = jax.random.split(key_of(seed, TEST_SET), settings.samples)
-            rows: dict[str, list] = {name: [] for name in found}
-            for length in settings.lengths:
-                task = replace(settings.task, length=length)
-                compute = jax.jit(lambda point, keys, task=task: mean_gradient(task, point, keys))
-                points = [compute(k_gram_point(task, k, settings.score), keys) for k in range(1, grams + 1)]
-                rows["gradient_scores"].append([_norm(gradient["Q"]) for _, gradient in points])
-                rows["gradient_all"].append([_norm(gradient) for _, gradient in points])
-                rows["loss"].append([float(loss) for loss, _ in points])
-                random = k_gram_point(task, 1, settings.score)
-                random["Q"] = jax.random.normal(key_of(seed, WEIGHTS), random["Q"].shape)
-                rows["gradient_random"].append(_norm(compute(random, keys)[1]["Q"]))
-                rows["rung_loss"].append(np.asarray(rung_losses(task, keys))[1:].tolist())
-            for name, values in rows.items():
-                found[name].append(values)
-    arrays = {name: np.asarray(values, np.float32) for name, values in found.items()}
-    return Trajectory(cell.seeds, {"length": np.asarray(settings.lengths)}, arrays, dict.fromkeys(arrays, "length"))
+    for seed in seeds:
+        keys = jax.random.split(key_of(seed, TEST_SET), settings.samples)
+        random = points[0] | {"Q": jax.random.normal(key_of(seed, WEIGHTS), points[0]["Q"].shape)}
+        every = [gradient(point, keys) for point in points]
+        found["gradient_scores"].append([_norm(each["Q"]) for _, each in every])
+        found["gradient_all"].append([_norm(each) for _, each in every])
+        found["gradient_random"].append(_norm(gradient(random, keys)[1]["Q"]))
+        found["loss"].append([float(loss) for loss, _ in every])
+        found["rung_loss"].append(np.asarray(losses(keys))[1:].tolist())
+    return found
 
 
 def mean_gradient(
     task: SimpleSubNGrams, point: dict[str, Array], keys: PRNGKeyArray
 ) -> tuple[Float[Array, ""], dict[str, Array]]:
-    """Mean of the loss and of its gradient over sequences."""
+    """Mean of the loss and of its gradient over sequences, a chunk at a time: all of them share one attention."""
 
-    def loss(point: dict[str, Array], key: PRNGKeyArray) -> Float[Array, ""]:
-        example = task.sample(key)
-        return task.loss(task.answer(point, example).logits, example)
+    def loss(point: dict[str, Array], keys: PRNGKeyArray) -> Float[Array, ""]:
+        def one(key: PRNGKeyArray) -> Float[Array, ""]:
+            example = task.sample(key)
+            return task.loss(task.answer(point, example).logits, example)
 
-    each = jax.lax.map(lambda key: jax.value_and_grad(loss)(point, key), keys, batch_size=AT_A_TIME)
-    return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), each)
+        return jnp.mean(jax.vmap(one)(keys))
+
+    def add(total: tuple, keys: PRNGKeyArray) -> tuple[tuple, None]:
+        return jax.tree.map(jnp.add, total, jax.value_and_grad(loss)(point, keys)), None
+
+    chunks = keys.reshape(-1, min(CHUNK, len(keys)))
+    total, _ = jax.lax.scan(add, (jnp.zeros(()), jax.tree.map(jnp.zeros_like, point)), chunks)
+    return jax.tree.map(lambda leaf: leaf / len(chunks), total)
 
 
 def rung_losses(task: SimpleSubNGrams, keys: PRNGKeyArray) -> Float[Array, " rung"]:
@@ -70,7 +80,7 @@ def rung_losses(task: SimpleSubNGrams, keys: PRNGKeyArray) -> Float[Array, " run
         example = task.sample(key)
         return jax.vmap(lambda rung: task.loss(rung, example))(task.ladder(example))
 
-    return jnp.mean(jax.jit(lambda keys: jax.lax.map(losses, keys, batch_size=AT_A_TIME))(keys), axis=0)
+    return jnp.mean(jax.lax.map(losses, keys, batch_size=CHUNK), axis=0)
 
 
 def _norm(tree: object) -> float:

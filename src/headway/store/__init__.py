@@ -16,7 +16,9 @@ What lies on disk:
     ├── markov-0123456789abcdef/            whole; never written again
     │   ├── record.json                     the cell, its provenance, checksums of the other files
     │   ├── trajectory.safetensors          arrays/..., clocks/..., facts/...
-    │   └── weights.safetensors             only if the run kept them
+    │   ├── weights.safetensors             the last models
+    │   ├── weights-00000120.safetensors    models of an earlier step  \\
+    │   └── state.safetensors               to train on from the end   / only if it was asked to keep them
     ├── markov-0123456789abcdef.partial/    unfinished: parts, and the checkpoint that names them
     ├── markov-0123456789abcdef.lock        held by the process that computes the cell
     ├── markov-0123456789abcdef.alive       touched by that process every few seconds, with its host and number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headway.records import Cell
@@ -12,7 +12,7 @@ from headway.store import failure, heartbeat, small, tidying
 from headway.store.errors import StoreError, explained
 from headway.store.kinds import IDENTITY, checked_identity
 from headway.store.lock import locked
-from headway.store.record import Record, read_named
+from headway.store.record import STATE, Record, read_named
 from headway.store.status import Entry, survey
 from headway.store.work import Work
 
@@ -83,6 +83,15 @@ class Store:
                 continue
             if where is None or where(record.cell):
                 yield record
+
+    def with_state(self) -> Iterator[Record]:
+        """Every whole record from whose end training can go on; what cannot be read is passed over."""
+        names = sorted(path.parent.name for path in self.root.glob(f"*/{STATE}"))
+        for name in filter(IDENTITY.fullmatch, names):
+            with suppress(StoreError):
+                record = read_named(self.root, name)
+                if record.has_state:
+                    yield record
 
     def status(self, *, thorough: bool = False, closely: int | None = None) -> list[Entry]:
         """Every cell with its state; `thorough` compares every file with its checksum.

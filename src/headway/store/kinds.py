@@ -11,7 +11,7 @@ from typing import Any
 
 from headway import registry
 from headway.records import Cell, Open, canonical, plain
-from headway.store.older import upgraded
+from headway.store.older import upgraded, upgraded_kind
 
 MANY = 4096
 """So many different settings are remembered."""
@@ -36,7 +36,9 @@ def revive_cell(description: Mapping[str, Any]) -> Cell:
         raise ValueError(f"it is a record of the kind {kind!r}: made by another version of Headway.")
     if not (isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise ValueError(f"its seeds are {seeds!r}: made by another version of Headway.")
-    settings = _settings(kind, canonical(description["settings"]), source)
+    told = description["settings"]
+    kind = kind if source else upgraded_kind(kind, told)
+    settings = _settings(kind, canonical(told), source)
     return Cell(settings, tuple(seeds), kind, source)
 
 
@@ -44,7 +46,7 @@ def revive_cell(description: Mapping[str, Any]) -> Cell:
 def _settings(kind: str, told: str, source: str) -> Any:
     """Ten thousand cells share a few settings: each is made and checked once."""
     # A user's task may call a setting by what was once a name of ours: only ours were ever renamed.
-    return registry.settings_of(kind, json.loads(told) if source else upgraded(json.loads(told)), source)
+    return registry.settings_of(kind, json.loads(told) if source else upgraded(json.loads(told), kind), source)
 
 
 def summary(cell: Cell) -> str:

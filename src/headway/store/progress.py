@@ -3,6 +3,7 @@
     checkpoint.json          position, and the stamps of the state and of every part before it
     state-000007.safetensors what the run needs to go on
     part-000001.safetensors  what was measured up to the first save, and so on
+    weights-00000120.safetensors  models of a step that the record will keep, where it was asked to
 
 `checkpoint.json` is replaced last and in one step. A process that dies at any moment therefore leaves
 the old checkpoint with all its files, or the new one with all of its; files that neither names are swept.
@@ -26,6 +27,7 @@ import numpy as np
 from headway.records import Cell, Trajectory, outline, require_alike, ticks_after
 from headway.store import arrays, files
 from headway.store.files import Stamp
+from headway.store.record import KEPT, kept_name
 
 FORMAT = "headway unfinished work"
 VERSION = 1
@@ -34,6 +36,8 @@ CHECKPOINT = "checkpoint.json"
 STATE = re.compile(r"state-\d{6,}\.safetensors")
 PART = re.compile(r"part-\d{6,}\.safetensors")
 SAID = ("number", "position", "outline", "state", "parts")
+ADDED = ("kept", "notes")
+"""Of which older checkpoints say nothing."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,10 @@ class Progress:
     """What all parts have in common; none before the first part."""
     state: Mapping[str, Stamp] = field(default_factory=dict)
     parts: Mapping[str, Stamp] = field(default_factory=dict)
+    kept: Mapping[str, Stamp] = field(default_factory=dict)
+    """Files with the models of earlier steps."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """What the record's provenance will say besides."""
     ticks: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -74,9 +82,18 @@ def read_begin(folder: Path) -> dict[str, Any]:
 
 
 def append(
-    folder: Path, before: Progress, part: Trajectory | None, state: Mapping[str, np.ndarray], position: int
+    folder: Path,
+    before: Progress,
+    part: Trajectory | None,
+    state: Mapping[str, np.ndarray],
+    position: int,
+    kept: Mapping[int, Mapping[str, np.ndarray] | None] | None = None,
+    notes: Mapping[str, Any] | None = None,
 ) -> Progress:
-    """Save `part` and `state` so that they count both or not at all."""
+    """Save `part` and `state` so that they count both or not at all.
+
+    `kept` are the models of every step that are kept by now, None for those that were saved before; others go.
+    """
     number = before.number + 1
     common, ticks, parts = before.outline, before.ticks, dict(before.parts)
     if part is not None:
@@ -87,12 +104,18 @@ def append(
         parts[name] = files.write(folder / name, arrays.encode_trajectory(part))
     name = f"state-{number:06}.safetensors"
     stamps = {name: files.write(folder / name, arrays.encode(state))}
-    after = Progress(number, position, common, stamps, parts, ticks)
+    models = {}
+    for step, weights in (kept or {}).items():
+        name = kept_name(step)
+        # What was saved of a step stays: it holds the models of at least as many seeds.
+        models[name] = before.kept[name] if name in before.kept else _write_models(folder / name, weights)
+    said = before.notes if notes is None else dict(notes)
+    after = Progress(number, position, common, stamps, parts, models, said, ticks)
     files.settle(folder)
-    content = {name: getattr(after, name) for name in SAID}
+    content = {name: getattr(after, name) for name in (*SAID, *ADDED)}
     files.write(folder / CHECKPOINT, files.seal({"format": FORMAT, "version": VERSION, **content}))
     files.settle(folder)
-    for name in before.state:
+    for name in (*before.state, *(before.kept.keys() - after.kept.keys())):
         # If it stays, the next sweep takes it.
         with suppress(OSError):
             (folder / name).unlink()
@@ -121,10 +144,19 @@ def read_progress(folder: Path, cell: Cell) -> tuple[Progress, list[Trajectory],
 def read_checkpoint(folder: Path) -> Progress:
     """What the last complete checkpoint says, without the ticks: no array is read."""
     content = _read_json(folder / CHECKPOINT)
-    names = [*content["state"], *content["parts"]]
-    if not all(STATE.fullmatch(name) or PART.fullmatch(name) for name in names) or len(content["state"]) != 1:
-        raise ValueError(f"its checkpoint names {names}")
-    return Progress(**{name: content[name] for name in SAID})
+    added = {name: content[name] for name in ADDED if name in content}
+    names, kept = [*content["state"], *content["parts"]], added.get("kept", {})
+    sound = all(STATE.fullmatch(name) or PART.fullmatch(name) for name in names) and all(map(KEPT.fullmatch, kept))
+    if not sound or len(content["state"]) != 1:
+        raise ValueError(f"its checkpoint names {[*names, *kept]}")
+    if not isinstance(added.get("notes", {}), dict):
+        raise ValueError("what it notes is not a set of named values")
+    return Progress(**{name: content[name] for name in SAID}, **added)
+
+
+def read_kept(folder: Path, progress: Progress, step: int) -> bytes:
+    """The file with the models of a step, checked against its stamp."""
+    return files.read_stamped(folder / kept_name(step), progress.kept[kept_name(step)])
 
 
 def read_parts(folder: Path, progress: Progress, seeds: tuple[int, ...]) -> list[Trajectory]:
@@ -139,7 +171,7 @@ def read_parts(folder: Path, progress: Progress, seeds: tuple[int, ...]) -> list
 
 def sweep(folder: Path, progress: Progress) -> None:
     """Remove what a process that died left between two checkpoints."""
-    kept = {CELL, CHECKPOINT, *progress.state, *progress.parts}
+    kept = {CELL, CHECKPOINT, *progress.state, *progress.parts, *progress.kept}
     for path in folder.iterdir():
         if path.name in kept:
             continue
@@ -157,6 +189,12 @@ def set_aside(folder: Path) -> Path:
     folder.rename(aside)
     files.settle(folder.parent)
     return aside
+
+
+def _write_models(path: Path, weights: Mapping[str, np.ndarray] | None) -> Stamp:
+    if weights is None:
+        raise ValueError(f"{path.name} counts as saved, but no checkpoint names it.")
+    return files.write(path, arrays.encode(weights))
 
 
 def _require_beginning(folder: Path) -> None:

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from headway.records import Cell, Trajectory, canonical, named_by
+from headway import registry
+from headway.records import Cell, Trajectory, canonical, named_by, shortened
 from headway.store import arrays, files
 from headway.store.coarse import is_known, widen
 from headway.store.errors import MOVE, OTHER, StoreError
 from headway.store.files import Stamp
-from headway.store.kinds import checked_identity, revive_cell
+from headway.store.kinds import checked_identity, revive_cell, summary
 
 FORMAT = "headway record"
 VERSION = 1
 RECORD = "record.json"
 TRAJECTORY = "trajectory.safetensors"
 WEIGHTS = "weights.safetensors"
+STATE = "state.safetensors"
+KEPT = re.compile(r"weights-(\d{8,12})\.safetensors")
+"""Models of earlier steps."""
+SEEDS = "seeds"
+"""Name of the array that says whose models such a file holds, in the order of its rows."""
 MOST_LETTERS = 300
+ASK = (
+    'Train the same settings into another folder with --keep-weights 12, or keep_weights=12 in Python (or "stages", '
+    '"all"): the numbers will be the same. A small copy (--keep) has no weights.'
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """A computed cell. The arrays are read from the disk, and checked, when they are first wanted."""
 
@@ -35,10 +46,10 @@ class Record:
     identity: str
     cell: Cell
     provenance: Mapping[str, Any]
-    clock_of: Mapping[str, str] = field(repr=False)
-    reduced: Mapping[str, Any] = field(repr=False)
+    clock_of: Mapping[str, str]
+    reduced: Mapping[str, Any]
     """What a small copy keeps in fewer bits or leaves out; empty for a record as it was made."""
-    files: Mapping[str, Stamp] = field(repr=False)
+    files: Mapping[str, Stamp]
 
     @cached_property
     def trajectory(self) -> Trajectory:
@@ -55,27 +66,89 @@ class Record:
     def has_weights(self) -> bool:
         return WEIGHTS in self.files
 
-    def weights(self) -> dict[str, np.ndarray]:
-        """The trained weights by name, if the run kept them."""
+    @property
+    def has_state(self) -> bool:
+        """Whether training can go on from its last step."""
+        return STATE in self.files
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """Steps of which models were kept besides the last; of which seeds, `steps(seed)` says."""
+        return tuple(sorted(int(found[1]) for found in map(KEPT.fullmatch, self.files) if found))
+
+    def weights(self, step: int | None = None) -> dict[str, np.ndarray]:
+        """Weights by name, (seed, ...): the last ones, or those of a kept step with the array `seeds` beside them."""
+        if step is not None:
+            if step not in self.kept:
+                there = f"those of the steps {', '.join(map(str, self.kept))} were" if self.kept else "none were"
+                raise StoreError(self.path, f"the weights of step {step} were not kept; {there}", ASK, "missing")
+            return self._arrays(kept_name(step))
         if not self.has_weights:
-            remedy = "Use the record that the run itself wrote, or have it keep them."
-            raise StoreError(self.path, "the weights were not kept", remedy, "missing")
-        try:
-            return arrays.decode(self._read(WEIGHTS))
-        except ValueError as error:
-            raise StoreError(self.path, f"{WEIGHTS} is damaged: {error}", MOVE, "damaged") from error
+            raise StoreError(self.path, "the weights were not kept", ASK, "missing")
+        return self._arrays(WEIGHTS)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that is needed to train on from the last step, as a checkpoint has it."""
+        if not self.has_state:
+            raise StoreError(self.path, "the state of its training was not kept", ASK, "missing")
+        return self._arrays(STATE)
+
+    def steps(self, seed: int | None = None) -> tuple[int, ...]:
+        """The steps at which `model` has a model of this seed, the first one's if not given; the last comes last."""
+        return registry.of_record("steps")(self, seed)
+
+    def model(self, seed: int | None = None, step: int | None = None) -> Any:
+        """The model of a seed, at a kept step, or the last: callable on tokens, or on whatever its task's inputs are.
+
+        seen = record.model(0)(tokens)
+        seen.logits, seen.attention, seen.contributions
+        """
+        return registry.of_record("model")(self, seed, step)
+
+    def at(self, stage: int, seed: int | None = None) -> Any:
+        """A stage of a seed: `.step`, at which KL to its rung is lowest, `.boundary`, when it began, and `.model`."""
+        return registry.of_record("at")(self, stage, seed)
+
+    def to_frame(self, quantities: Sequence[str] | None = None, library: str | None = None) -> Any:
+        """The numbers as one long table of pandas, or of polars where pandas is not installed; see `headway.export`."""
+        return registry.of_record("to_frame")(self, quantities, library)
 
     def verify(self) -> None:
         """Read everything; a StoreError if a single bit differs from what was written."""
         self.trajectory  # noqa: B018 - reading it checks it
-        if self.has_weights:
-            self.weights()
+        for name in self.files:
+            if name != TRAJECTORY:
+                self._arrays(name)
+
+    def __repr__(self) -> str:
+        models = [f"models of {len(self.kept)} earlier steps"] if self.kept else []
+        models = (["the last model"] if self.has_weights else ["no models"]) + models
+        models += ["the state to train on from"] if self.has_state else []
+        lines = [
+            f"Record {self.identity} in {self.path.parent}",
+            f"  {summary(self.cell)}",
+            f"  arrays: {', '.join(sorted(self.clock_of))}",
+            f"  keeps {', '.join(models)}",
+        ]
+        return shortened(lines)
+
+    def _arrays(self, name: str) -> dict[str, np.ndarray]:
+        data = self._read(name)
+        try:
+            return arrays.decode(data)
+        except ValueError as error:
+            raise StoreError(self.path, f"{name} is damaged: {error}", MOVE, "damaged") from error
 
     def _read(self, name: str) -> bytes:
         try:
             return files.read_stamped(self.path / name, self.files[name])
         except (OSError, ValueError) as error:
             raise StoreError(self.path, f"the record is damaged: {error}", MOVE, "damaged") from error
+
+
+def kept_name(step: int) -> str:
+    """The file with the models of a step."""
+    return f"weights-{step:08}.safetensors"
 
 
 def load(path: str | os.PathLike[str]) -> Record:
@@ -160,11 +233,16 @@ def write_record(
     provenance: Mapping[str, Any],
     weights: Mapping[str, np.ndarray] | None = None,
     reduced: Mapping[str, Any] | None = None,
+    more: Mapping[str, Callable[[], bytes]] | None = None,
 ) -> None:
-    """Fill the new folder `folder`, `record.json` last, and force everything to the disk."""
-    contents = {TRAJECTORY: arrays.encode_trajectory(trajectory)}
+    """Fill the new folder `folder`, `record.json` last, and force everything to the disk.
+
+    `more` are kept models and the state, made one after the other: all of them at once may be large.
+    """
+    contents: dict[str, Callable[[], bytes]] = {TRAJECTORY: lambda: arrays.encode_trajectory(trajectory)}
     if weights is not None:
-        contents[WEIGHTS] = arrays.encode(weights)
+        contents[WEIGHTS] = lambda: arrays.encode(weights)
+    contents |= more or {}
     folder.mkdir()
     content = {
         "format": FORMAT,
@@ -172,7 +250,7 @@ def write_record(
         "identity": checked_identity(cell),
         "cell": cell.describe(),
         "clock_of": dict(trajectory.clock_of),
-        "files": {name: files.write(folder / name, data) for name, data in contents.items()},
+        "files": {name: files.write(folder / name, data()) for name, data in contents.items()},
         "reduced": dict(reduced or {}),
         "provenance": dict(provenance),
     }
@@ -219,7 +297,8 @@ def _require_tables(record: Record) -> None:
 
 
 def _require_files(folder: Path, named: Mapping[str, Stamp]) -> None:
-    if not {TRAJECTORY} <= named.keys() <= {TRAJECTORY, WEIGHTS}:
+    known = {TRAJECTORY, WEIGHTS, STATE}
+    if TRAJECTORY not in named or not all(name in known or KEPT.fullmatch(name) for name in named):
         raise ValueError(f"it names the files {sorted(named)}")
     for name, stamp in named.items():
         if type(stamp["bytes"]) is not int or type(stamp["sha256"]) is not str:

@@ -26,7 +26,7 @@ def reduce(record: Record) -> tuple[Trajectory, dict[str, Any]]:
         if name in trajectory and trajectory[name].dtype in (np.float32, np.float64):
             to = "steps" if trajectory.clock_of[name] == DRAWN else "float16"
             coarse[name], reduced[name] = narrow(trajectory[name], to)
-    weights = {"weights": "left out"} if record.has_weights else {}
+    weights = {"weights": "left out"} if record.has_weights or record.kept else {}
     small = _thinned(dataclasses.replace(trajectory, arrays={**trajectory.arrays, **coarse}))
     every = {name: f"every {THINNED[name]}th" for name in trajectory.clocks if name in THINNED}
     return small, {**record.reduced, **weights, "arrays": reduced, **({"clocks": every} if every else {})}

@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from headway.records import Cell, Trajectory, join
-from headway.store import files, progress
+from headway.store import arrays, files, progress
 from headway.store.errors import StoreError, explained
 from headway.store.origin import sources
 from headway.store.progress import Progress
-from headway.store.record import Record, read_record, write_record
+from headway.store.record import KEPT, STATE, Record, kept_name, read_record, write_record
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Resumed:
     parts: list[Trajectory]
     checkpoint: dict[str, np.ndarray] | None
     position: int
+    kept: tuple[int, ...] = ()
+    """Steps of which models are kept by now; `Work.kept_models` reads them."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """What the record's provenance will say besides."""
     warning: str | None = None
     """Reported when earlier work could not be read and was set aside."""
 
@@ -60,23 +64,48 @@ class Work:
             except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError) as error:
                 return self._start_anew(error)
             progress.sweep(self._partial, self._progress)
-        return Resumed(parts, checkpoint, self._progress.position)
+        kept = tuple(sorted(int(KEPT.fullmatch(name)[1]) for name in self._progress.kept))  # ty: ignore[not-subscriptable]
+        return Resumed(parts, checkpoint, self._progress.position, kept, self._progress.notes)
 
-    def save(self, part: Trajectory | None, checkpoint: Mapping[str, np.ndarray], position: int) -> None:
-        """Keep what was measured since the last save, and what is needed to go on from here."""
+    def kept_models(self, step: int) -> dict[str, np.ndarray]:
+        """What was saved of a step's models."""
+        saved = self._require_resumed()
+        try:
+            with explained(self._partial, "reading the unfinished work"):
+                return arrays.decode(progress.read_kept(self._partial, saved, step))
+        except (ValueError, FileNotFoundError) as error:
+            raise self._damaged(error) from error
+
+    def save(
+        self,
+        part: Trajectory | None,
+        checkpoint: Mapping[str, np.ndarray],
+        position: int,
+        kept: Mapping[int, Mapping[str, np.ndarray] | None] | None = None,
+        notes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Keep what was measured since the last save, and what is needed to go on from here.
+
+        `kept` are the models of every step that are kept by now, None for those that were saved before.
+        """
         before = self._require_resumed()
         if part is not None:
             self._require_seeds(part)
         with explained(self._partial, "saving a checkpoint"):
-            self._progress = progress.append(self._partial, before, part, checkpoint, int(position))
+            self._progress = progress.append(self._partial, before, part, checkpoint, int(position), kept, notes)
 
     def finish(
         self,
         facts: Mapping[str, np.ndarray],
         provenance: Mapping[str, Any],
         weights: Mapping[str, np.ndarray] | None = None,
+        kept: Mapping[int, Mapping[str, np.ndarray] | None] | None = None,
+        state: Mapping[str, np.ndarray] | None = None,
     ) -> Trajectory:
-        """Join what was saved into the whole record, and remove the unfinished work."""
+        """Join what was saved into the whole record, and remove the unfinished work.
+
+        `kept` are the models of earlier steps, None for those that are as they were saved; from `state` one can go on.
+        """
         saved = self._require_resumed()
         if not saved.parts:
             raise ValueError("nothing was measured: save at least one part before finishing the cell.")
@@ -85,13 +114,25 @@ class Work:
                 trajectory = join(progress.read_parts(self._partial, saved, self.cell.seeds))
                 begun = progress.read_begin(self._partial)["begun"]
         except ValueError as error:
-            problem, remedy = f"the unfinished work is damaged: {error}", "Start again: it will be set aside."
-            raise StoreError(self._partial, problem, remedy, "damaged") from error
+            raise self._damaged(error) from error
         trajectory = dataclasses.replace(trajectory, facts={**trajectory.facts, **facts})
         # A run that another version began was not made by this one alone.
         mixed = {"begun_with": begun} if begun != sources() else {}
-        self.place(trajectory, {**provenance, **mixed}, weights)
+        more = {kept_name(step): self._models(step, models) for step, models in (kept or {}).items()}
+        if state is not None:
+            more[STATE] = lambda: arrays.encode(state)
+        self._place(trajectory, {**provenance, **mixed, **saved.notes}, weights, None, more)
         return trajectory
+
+    def _models(self, step: int, models: Mapping[str, np.ndarray] | None) -> Callable[[], bytes]:
+        if models is not None:
+            return lambda: arrays.encode(models)
+        saved = self._require_resumed()
+        return lambda: progress.read_kept(self._partial, saved, step)
+
+    def _damaged(self, error: Exception) -> StoreError:
+        problem, remedy = f"the unfinished work is damaged: {error}", "Start again: it will be set aside."
+        return StoreError(self._partial, problem, remedy, "damaged")
 
     def place(
         self,
@@ -101,6 +142,16 @@ class Work:
         reduced: Mapping[str, Any] | None = None,
     ) -> Record:
         """Put a whole record in its place at once; what was saved of it before is removed."""
+        return self._place(trajectory, provenance, weights, reduced, {})
+
+    def _place(
+        self,
+        trajectory: Trajectory,
+        provenance: Mapping[str, Any],
+        weights: Mapping[str, np.ndarray] | None,
+        reduced: Mapping[str, Any] | None,
+        more: Mapping[str, Callable[[], bytes]],
+    ) -> Record:
         if self._progress is None:
             self.resume()
         self._require_unfinished()
@@ -109,7 +160,7 @@ class Work:
         with explained(self._folder, "writing the record"):
             if new.exists():
                 shutil.rmtree(new)
-            write_record(new, self.cell, trajectory, provenance, weights, reduced)
+            write_record(new, self.cell, trajectory, provenance, weights, reduced, more)
             # This fails, and so it should, if a folder with something in it has come to lie there.
             new.rename(self._folder)
             files.settle(self._folder.parent)
@@ -131,7 +182,7 @@ class Work:
             f"{self._partial}: the unfinished work cannot be read ({error}). "
             f"It is kept as {aside.name} and may be deleted; the cell starts anew."
         )
-        return Resumed([], None, 0, warning)
+        return Resumed([], None, 0, warning=warning)
 
     def _require_unfinished(self) -> None:
         if not self._open:

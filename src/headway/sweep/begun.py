@@ -1,14 +1,12 @@
 """Cells that nobody else works on, as far as each has come."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import NamedTuple
 
-import numpy as np
-
 from headway.records import Cell
-from headway.store import Busy, Store, Work
+from headway.store import Busy, Resumed, Store, Work
 from headway.sweep.watch import Watch
 
 SECONDS = "seconds"
@@ -16,10 +14,10 @@ SECONDS = "seconds"
 
 
 class Begun(NamedTuple):
-    """The right to work on a cell, and its last checkpoint, if there is one."""
+    """The right to work on a cell, and where it goes on."""
 
     work: Work
-    checkpoint: dict[str, np.ndarray] | None
+    resumed: Resumed
 
 
 class Taken(NamedTuple):
@@ -31,7 +29,11 @@ class Taken(NamedTuple):
     """Cells that other processes work on now; to be asked for again later."""
 
 
-def take(cells: Iterable[Cell], store: Store, watch: Watch, held: ExitStack) -> Taken:
+Adopt = Callable[[Work, Resumed], Resumed]
+"""New work may begin with what another run has done."""
+
+
+def take(cells: Iterable[Cell], store: Store, watch: Watch, held: ExitStack, adopt: Adopt | None = None) -> Taken:
     """Every cell that is free and not done, without waiting for the others; the locks belong to `held`."""
     at: dict[int, list[Begun]] = defaultdict(list)
     busy: list[Cell] = []
@@ -45,5 +47,6 @@ def take(cells: Iterable[Cell], store: Store, watch: Watch, held: ExitStack) -> 
             resumed = work.resume()
             if resumed.warning:
                 watch.note(resumed.warning)
-            at[resumed.position].append(Begun(work, resumed.checkpoint))
+            resumed = resumed if adopt is None else adopt(work, resumed)
+            at[resumed.position].append(Begun(work, resumed))
     return Taken(at, tuple(busy))

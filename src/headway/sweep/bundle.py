@@ -10,6 +10,7 @@ from typing import Any
 
 from headway import registry
 from headway.records import Cell
+from headway.settings.keeping import NOTHING, Keep
 from headway.store.kinds import revive_cell
 
 FORMAT = "headway order 1"
@@ -24,6 +25,8 @@ class Bundle:
     capacity: int = 0
     """Rows for the largest training set of all that share the program, whether they are in this bundle or not: a
     cell's bits must not depend on which others are done, or done elsewhere."""
+    keep: Keep = NOTHING
+    """Which models are kept besides the last."""
 
     @property
     def trained(self) -> bool:
@@ -36,20 +39,20 @@ class Bundle:
         return sum(len(cell.seeds) for cell in self.cells)
 
 
-def waves(cells: Iterable[Cell]) -> tuple[list[Bundle], list[Bundle]]:
+def waves(cells: Iterable[Cell], keep: Keep = NOTHING) -> tuple[list[Bundle], list[Bundle]]:
     """What needs nothing, then what is compared with it; each cell once, in the order in which they were asked for."""
     wanted = list(dict.fromkeys(cells))
     needed = [reference for cell in wanted for reference in cell.references()]
     first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.references())])
-    return pack(first), pack(cell for cell in wanted if cell.references())
+    return pack(first, keep), pack((cell for cell in wanted if cell.references()), keep)
 
 
-def pack(cells: Iterable[Cell]) -> list[Bundle]:
+def pack(cells: Iterable[Cell], keep: Keep = NOTHING) -> list[Bundle]:
     """One bundle for each program: what is computed in one go first, for it is soon done."""
     alike: dict[Any, list[Cell]] = defaultdict(list)
     for cell in dict.fromkeys(cells):
         alike[program_of(cell)].append(cell)
-    bundles = [Bundle(tuple(group), _capacity(group)) for group in alike.values()]
+    bundles = [Bundle(tuple(group), _capacity(group), keep) for group in alike.values()]
     return sorted(bundles, key=lambda bundle: bundle.trained)
 
 
@@ -69,7 +72,10 @@ def cut(bundle: Bundle, pieces: int) -> list[Bundle]:
 
 def encode(bundles: Sequence[Bundle]) -> str:
     """The bundles as JSON, from which `decode` makes them again in another process."""
-    told = [{"cells": [cell.describe() for cell in bundle.cells], "capacity": bundle.capacity} for bundle in bundles]
+    told = [
+        {"cells": [cell.describe() for cell in bundle.cells], "capacity": bundle.capacity, "keep": bundle.keep.word}
+        for bundle in bundles
+    ]
     return json.dumps({"format": FORMAT, "bundles": told}, allow_nan=False)
 
 
@@ -78,7 +84,10 @@ def decode(text: str | bytes) -> list[Bundle]:
     content = json.loads(text)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"this is no order of cells: it must be JSON whose format is {FORMAT!r}.")
-    return [Bundle(tuple(map(revive_cell, each["cells"])), int(each["capacity"])) for each in content["bundles"]]
+    return [
+        Bundle(tuple(map(revive_cell, each["cells"])), int(each["capacity"]), Keep(str(each.get("keep", ""))))
+        for each in content["bundles"]
+    ]
 
 
 def _capacity(cells: Sequence[Cell]) -> int:

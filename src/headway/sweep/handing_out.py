@@ -7,11 +7,13 @@ import secrets
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 from headway import registry
 from headway.records import Cell
+from headway.settings.keeping import NOTHING, Keep
 from headway.store import Store, StoreError, files
 from headway.store import failure as failures_on_disk
 from headway.store.errors import explained
@@ -19,6 +21,7 @@ from headway.store.output import own_folder
 from headway.store.plan import announced
 from headway.sweep.bundle import Bundle, cut, encode, waves
 from headway.sweep.engines import Engine, Order, Started
+from headway.sweep.keeping import require_keepable
 from headway.sweep.log_progress import LogProgress
 from headway.sweep.tally import Count, Tally, failures
 from headway.sweep.users_code import look_at_users_code
@@ -41,11 +44,14 @@ class Detached(Exception):  # noqa: N818 - nothing is wrong
     """Workers go on without us; the words say how to look after them."""
 
 
-def hand_out(cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *, detach: bool = False) -> None:
+def hand_out(
+    cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *, detach: bool = False, keep: Keep = NOTHING
+) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with, by an engine's workers.
 
     An interrupt stops workers that cannot outlive us, once they have saved; others go on, and `Detached` says so.
     """
+    require_keepable(keep, cells)
     look_at_users_code(cells, store, LogProgress())
     wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.references(), cell)))
     missing = [cell for cell in wanted if not store.has(cell)]
@@ -53,19 +59,19 @@ def hand_out(cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *,
         # What failed in an earlier sweep is tried again, once.
         failures_on_disk.forget(store.root / cell.identity)
     if detach:
-        _leave(cells, store, engine)
+        _leave(cells, store, engine, keep)
     count, trouble = Count(store.root, missing), ""
     with announced(store.root, cells):
-        for wave in waves(cells):
+        for wave in waves(cells, keep):
             trouble = _wave(wave, store, engine, lambda: tell(count.look())) or trouble
     _require_done(store, missing, trouble)
 
 
-def _leave(cells: Sequence[Cell], store: Store, engine: Engine) -> NoReturn:
+def _leave(cells: Sequence[Cell], store: Store, engine: Engine, keep: Keep) -> NoReturn:
     """Hand everything out at once, what is compared after what it is compared with, and look after none of it."""
     started: Started | None = None
     words = []
-    for wave in waves(cells):
+    for wave in waves(cells, keep):
         left = _left(wave, store, engine.workers or 1, ready=False)
         if left:
             with _order(left, store, keep=True) as order:
@@ -100,7 +106,7 @@ def _left(bundles: Sequence[Bundle], store: Store, workers: int, *, ready: bool 
             and not store.has(cell)
             and (not ready or all(store.has(each) for each in cell.references()))
         )
-        left += cut(Bundle(cells, bundle.capacity), workers) if cells else []
+        left += cut(replace(bundle, cells=cells), workers) if cells else []
     return left
 
 

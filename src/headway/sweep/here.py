@@ -4,21 +4,26 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 
 from headway import registry
 from headway.records import Cell
+from headway.settings.keeping import NOTHING, Keep
 from headway.store import Store, StoreError, Work, failure, provenance
 from headway.store.plan import announced
-from headway.sweep.begun import SECONDS, take
+from headway.sweep.begun import SECONDS, Begun, take
 from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.compiled import share
+from headway.sweep.continuing import ShorterRuns, adopt
+from headway.sweep.keeping import KeptModels, require_keepable
 from headway.sweep.plan import pieces_of
 from headway.sweep.rungs import Rungs
 from headway.sweep.users_code import look_at_users_code
 from headway.sweep.watch import Silence, Watch
 from headway.tasks.task import about_task
+from headway.trained import reads_of_task
 from headway.training.chunks import device
 from headway.training.group import Group, Tick
 
@@ -34,13 +39,14 @@ _said: set[str] = set()
 """Why some training is slower than it could be: reported once, not for every cell."""
 
 
-def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None) -> None:
-    """Compute every cell that the store lacks, and whatever they compare themselves with."""
+def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None, keep: Keep = NOTHING) -> None:
+    """Compute every cell that the store lacks, and whatever they compare themselves with; `keep` models of theirs."""
     cells, watch = list(cells), watch or Silence()
+    require_keepable(keep, cells)
     look_at_users_code(cells, store, watch)
     with announced(store.root, cells):
         errors: list[Exception] = []
-        for wave in waves(cells):
+        for wave in waves(cells, keep):
             errors += run_bundles(wave, store, watch)
     raise_first(errors)
 
@@ -90,7 +96,7 @@ def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
     if len(pieces) > 1:
         return tuple(cell for piece in pieces for cell in run_bundle(piece, store, watch))
     try:
-        return _run_group(bundle.cells, bundle.capacity, store, watch)
+        return _run_group(bundle, store, watch)
     except Exception as error:
         if len(bundle.cells) == 1 or "RESOURCE_EXHAUSTED" not in str(error):
             raise
@@ -138,19 +144,21 @@ def _compute_at_once(cells: Sequence[Cell], store: Store, watch: Watch) -> tuple
     return taken.busy
 
 
-def _run_group(cells: Sequence[Cell], capacity: int, store: Store, watch: Watch) -> tuple[Cell, ...]:
+def _run_group(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
     """Cells of one shape, those that were interrupted at the same step together; what others work on comes back."""
+    shorter = ShorterRuns(store)
     with ExitStack() as held:
-        taken = take(cells, store, watch, held)
+        taken = take(bundle.cells, store, watch, held, lambda work, resumed: adopt(work, resumed, shorter, watch))
         for position, begun in taken.at.items():
-            checkpoints = [each.checkpoint for each in begun]
-            _train([each.work for each in begun], position, checkpoints, capacity, store, watch)
+            _train(begun, position, bundle, store, watch)
     return taken.busy
 
 
-def _train(
-    works: Sequence[Work], position: int, checkpoints: Sequence, capacity: int, store: Store, watch: Watch
-) -> None:
+def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, watch: Watch) -> None:
+    works: list[Work] = [each.work for each in begun]
+    checkpoints: list[Any] = [each.resumed.checkpoint for each in begun]
+    keeps = [bundle.keep or Keep(str(each.resumed.notes.get("keep_weights", ""))) for each in begun]
+    keeping = [KeptModels(keep, *each) for keep, each in zip(keeps, begun, strict=True)]
     cells = [work.cell for work in works]
     steps = cells[0].settings.training.steps
     references = [[store.load(needed).weights() for needed in cell.references()] for cell in cells]
@@ -161,7 +169,7 @@ def _train(
         watch.note(f"going on at step {position} of {steps}")
     began = saved = time.monotonic()
     pause = SAVE_EVERY
-    group = Group(cells, references, capacity)
+    group = Group(cells, references, bundle.capacity)
     shortfall = None if group.form is None else group.form.shortfall
     if shortfall is not None and shortfall not in _said:
         _said.add(shortfall)
@@ -180,21 +188,44 @@ def _train(
                 continue
             states = group.checkpoints() if states is None else states
             state = {**states[index], SECONDS: np.asarray([before + time.monotonic() - began])}
-            works[index].save(group.part(kept, index), state, measured)
+            works[index].save(group.part(kept, index), state, measured, keeping[index].models(), notes(index))
+            keeping[index].saved()
             pending[index] = pending[index][len(kept) :]
         if states is not None:
             share()
             saved = time.monotonic()
             pause = SAVE_EVERY * min(max(1.0, (saved - start) / SAVING), MOST_SELDOM)
 
+    def notes(index: int) -> dict[str, Any]:
+        word = {"keep_weights": keeps[index].word} if keeps[index] else {}
+        return {**begun[index].resumed.notes, **word}
+
+    def look(tick: Tick) -> None:
+        """Keep the models of an evaluation, of cells that want them."""
+        found: list[dict[str, np.ndarray]] = []
+        measured = tick.measured or {}
+
+        def weights(index: int) -> dict[str, np.ndarray]:
+            if not found:
+                found.extend(group.weights())
+            return found[index]
+
+        for index in pending:
+            own = {name: group.own(measured[name], index) for name in ("kl_rungs",) if name in measured}
+            keeping[index].look(tick.step, own.get("kl_rungs"), lambda index=index: weights(index))
+
     def finish(indices: Sequence[int]) -> None:
         save(indices, least=0)
         facts, weights = group.facts(), group.weights()
+        ends = group.checkpoints() if any(keeps) else []
         for index in indices:
             del pending[index]
-            words = {"about": asdict(about_task(cells[index].settings.task))}
+            task = cells[index].settings.task
+            words = {"about": asdict(about_task(task)), "reads": asdict(reads_of_task(task))}
             origin = provenance(device(), before + time.monotonic() - began) | words
-            works[index].finish(facts[index], origin, weights[index])
+            seconds = {SECONDS: np.asarray([origin["seconds"]])}
+            end = {**ends[index], **seconds} if keeps[index] else None
+            works[index].finish(facts[index], origin, weights[index], keeping[index].earlier(), end)
 
     try:
         for tick in group.ticks(position, None if fresh else checkpoints):
@@ -202,6 +233,7 @@ def _train(
                 ticks.append(tick)
             if tick.measured is not None:
                 measured = tick.step
+                look(tick)
             _tell(tick, rungs, watch)
             if group.until_learnt and (done := [index for index in pending if group.done(index)]):
                 finish(done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headway.records import Cell
@@ -36,11 +36,11 @@ def plan(cells: Iterable[Cell], store: Store, workers: int = 1) -> list[Part]:
     for bundle in bundles:
         left = tuple(cell for cell in bundle.cells if not store.has(cell))
         if left:
-            pieces = pieces_of(Bundle(left, bundle.capacity), workers)
+            pieces = pieces_of(replace(bundle, cells=left), workers)
             largest = max(pieces, key=lambda piece: piece.members)
             pace = paces.get(program_of(left[0]))
             seconds = None if pace is None else pace * sum(piece.members for piece in pieces)
-            parts.append(Part(Bundle(left, bundle.capacity), len(pieces), memory_of(largest), seconds))
+            parts.append(Part(replace(bundle, cells=left), len(pieces), memory_of(largest), seconds))
     return parts
 
 

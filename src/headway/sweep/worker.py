@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from headway.experiments.load import load_experiment
+from headway.settings.keeping import NOTHING
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, decode, pack
 from headway.sweep.compiled import kept_compiled
@@ -66,7 +67,7 @@ def work(bundles: Sequence[Bundle], store: Store, watch: Watch) -> int:
     needed = [reference for bundle in bundles for cell in bundle.cells for reference in cell.references()]
     missing = [cell for cell in dict.fromkeys(needed) if not store.has(cell)]
     with kept_compiled(watch.note):
-        errors = run_bundles(pack(missing), store, watch, once=True)
+        errors = run_bundles(pack(missing, bundles[0].keep if bundles else NOTHING), store, watch, once=True)
         errors += run_bundles(bundles, store, watch, once=True)
     for error in errors:
         watch.note(f"{type(error).__name__}: {error}")

@@ -9,6 +9,9 @@ from typing import ClassVar
 from headway.settings.checks import require, require_number, require_whole, settle
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams
 
+CHUNK = 250
+"""Sequences that are drawn together."""
+
 
 @dataclass(frozen=True)
 class KGramPointSettings:
@@ -31,6 +34,10 @@ class KGramPointSettings:
     def __post_init__(self) -> None:
         settle(self)
         require_whole("samples", self.samples, 1)
+        require(
+            self.samples < CHUNK or self.samples % CHUNK == 0,
+            f"samples is {self.samples}, but they are drawn {CHUNK} at a time. Use a multiple of that, or fewer.",
+        )
         require_number("score", self.score, above=0)
         for length in self.lengths:
             require_whole("a number of lengths", length, self.task.grams)

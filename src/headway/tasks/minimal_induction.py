@@ -54,9 +54,9 @@ class MinimalInduction(InContextChain):
             steps=2000,
             batch=128,
             data="fresh",
-            test_samples=1024,
+            test_samples=512,
         )
-        return Settings(cls(), None, training, EvaluationSettings(every=10, snapshots=4, losses="mean"))
+        return Settings(cls(), None, training, EvaluationSettings(every=20, snapshots=4, losses="mean"))
 
     def about(self) -> About:
         usual = super().about()

@@ -7,7 +7,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from headway.records import About
+from headway.records import About, shortened, told_apart
 from headway.settings.checks import require, settle
 from headway.settings.model import ModelSettings
 from headway.settings.renamed import renamed_to
@@ -19,7 +19,7 @@ Task = TypeVar("Task")
 Model = TypeVar("Model", default=ModelSettings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Settings(Generic[Task, Model]):
     """One model trained on one task."""
 
@@ -79,6 +79,11 @@ class Settings(Generic[Task, Model]):
             exact or hasattr(self.task, "sample"),
             f'training.data is "{self.training.data}", but the task {what} draws no samples. Use "exact".',
         )
+
+    def __repr__(self) -> str:
+        """Group by group, what is not the default."""
+        groups = [f"  {each.name}={told_apart(getattr(self, each.name))}," for each in fields(self)]
+        return shortened(["Settings(", *groups, ")"])
 
     @property
     def KIND(self) -> str:  # noqa: N802 - what kind of computation it is; other settings have it as a constant

@@ -80,6 +80,11 @@ class Example(NamedTuple):
     extra: Any = None
     """Whatever `measures` and `ladder` need: where the answer was to be found, ..."""
 
+    def __repr__(self) -> str:
+        parts = ((name, getattr(self, name)) for name in self._fields)
+        told = (f"{name} {getattr(part, 'shape', type(part).__name__)}" for name, part in parts if part is not None)
+        return f"Example({', '.join(told)})"
+
 
 class Answer(NamedTuple):
     """What a model of a task's own makes of one example; `measures` gets it as it is."""

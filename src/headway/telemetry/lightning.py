@@ -18,6 +18,8 @@ def callback(watch: Watch) -> Any:
         """Optimiser steps count, however many batches are accumulated for one."""
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+            planned = trainer.estimated_stepping_batches  # infinite where only the user ends it
+            watch.budget.steps = watch.budget.steps or (int(planned) if planned < float("inf") else None)
             watch.step(trainer.global_step)
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:

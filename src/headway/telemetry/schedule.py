@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from headway.settings.checks import require
@@ -18,7 +19,7 @@ class Schedule:
     at: tuple[int, ...] = ()
     """Also at these steps; with `at` alone, set growth to None."""
     share: float | None = 0.04
-    """A probe waits while those before it took more than this share of the time since the first; None: none waits."""
+    """Of the run's time that probes may take: one that would take more waits (see `Budget`). None: none waits."""
 
     def __post_init__(self) -> None:
         require(self.growth is None or self.growth > 1, f"the schedule's growth is {self.growth}; it must exceed 1.")
@@ -41,6 +42,48 @@ class Schedule:
         passed = self.every is not None and step // self.every > last // self.every
         return grown or passed or any(last < each <= step for each in self.at)
 
-    def affordable(self, spent: float, elapsed: float) -> bool:
-        """Whether the probes so far took no more than their share of the seconds since the first began."""
-        return self.share is None or spent <= self.share * elapsed
+
+@dataclass
+class Budget:
+    """What probes may cost: the share of the run's time, spread over the run as the logarithm of its steps.
+
+    Stages come early, in steps that double, and so do the probes. Of a run whose length is known, the first steps may
+    therefore use what the last ones will not: with the seconds a step takes, the least that were measured, the cost at
+    step s stays below share * seconds * steps * log(2 + s) / log(2 + steps). Without a length it stays below the share
+    of the time that has passed. The first probe, in which kernels are loaded, is not counted, and `first` has it.
+    """
+
+    share: float | None
+    steps: int | None = None
+    first: float = 0.0
+    spent: float = 0.0
+    cost: float = 0.0
+    """Seconds of the last probe: what the next will take."""
+    pace: float | None = None
+    """Seconds a step takes."""
+    probes: int = 0
+    _began: float = 0.0
+    _last: tuple[int, float] = (0, 0.0)
+
+    def allows(self, step: int, now: float) -> bool:
+        """Whether a probe at this step and this time fits."""
+        if self.share is None or self.probes == 0:
+            return True
+        if self.steps is None or step > self.steps:
+            return self.spent + self.cost <= self.share * (now - self._began)
+        if self.pace is None:
+            return True  # Nobody knows how long the run will take before two probes were some steps apart.
+        part = math.log(2 + step) / math.log(2 + self.steps)
+        return self.spent + self.cost <= self.share * self.pace * self.steps * part
+
+    def probed(self, step: int, began: float, ended: float) -> None:
+        """A probe took place, with the accelerator idle at both ends."""
+        if self.probes == 0:
+            self.first, self._began = ended - began, ended
+        else:
+            pace = (began - self._last[1]) / max(1, step - self._last[0])
+            self.pace = pace if self.pace is None else min(self.pace, pace)
+            self.cost = ended - began
+            self.spent += self.cost
+        self.probes += 1
+        self._last = (step, ended)

@@ -14,6 +14,7 @@ class _Callback(TrainerCallback):
         self.watch = watch
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.watch.budget.steps = self.watch.budget.steps or state.max_steps or None
         self.watch.step(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

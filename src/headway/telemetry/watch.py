@@ -15,13 +15,14 @@ from typing import Any
 import torch
 
 from headway.analysis.ngrams import Ngrams
-from headway.store import StoreError
+from headway.records import Cell
+from headway.store import Store, StoreError
 from headway.telemetry.errors import TelemetryError
 from headway.telemetry.ladder import ladder_on
 from headway.telemetry.probe import digest, rows_of
 from headway.telemetry.reading import Forward, Reader
 from headway.telemetry.recording import CLOCK, Recording
-from headway.telemetry.schedule import Schedule
+from headway.telemetry.schedule import Budget, Schedule
 from headway.telemetry.settings import IN_CONTEXT, SCORES, TelemetrySettings
 from headway.telemetry.stage_log import StageLog
 from headway.telemetry.undisturbed import bare, device_of, wait_for
@@ -50,9 +51,13 @@ class Watch:
         autocast: torch.dtype | None = None,
         start_token: int | None = None,
         vocab: int | None = None,
+        steps: int | None = None,
         checkpoints: Sequence[str] = (),
     ) -> None:
-        """`autocast` is the type that training casts to, if `step` is called outside of its `torch.autocast`."""
+        """`steps` is how many there will be, if that is known: it lets early probes use what late ones leave.
+
+        `autocast` is the type that training casts to, if `step` is called outside of its `torch.autocast`.
+        """
         unknown = [each for each in scores if each not in SCORES]
         if unknown:
             raise TelemetryError(f"there is no score {unknown[0]!r}; there are {', '.join(SCORES)}.")
@@ -85,8 +90,11 @@ class Watch:
         self._facts = {} if made is None else {"rung_loss": made.losses}
         self._stages = StageLog(self.settings.rungs)
         self._recording: Recording | None = None
+        self._path: Path | None = None
         self._last: int | None = None
-        self._began = self._spent = 0.0
+        self._seen = False
+        self._began = 0.0
+        self.budget = Budget(self.settings.schedule.share, steps)
         self._postponed = 0
         self._over = False
 
@@ -98,18 +106,31 @@ class Watch:
     @property
     def path(self) -> Path | None:
         """Where the record is, or will be; None before the first probe, and in processes that do not measure."""
-        return None if self._recording is None else self._recording.path
+        return self._path if self._recording is None else self._recording.path
 
     @property
     def failures(self) -> list[dict[str, Any]]:
         """Probes that failed: their steps and errors."""
         return [] if self._recording is None else list(self._recording.failures)
 
+    def is_done(self) -> bool:
+        """Whether the folder has the whole record of this run already."""
+        cell = Cell(self.settings, (self.seed,))
+        done = Store(self.folder).has(cell)
+        self._path = self.folder / cell.identity
+        return done
+
+    def open(self) -> int | None:
+        """Begin the record, or go on with it; the last step that it holds."""
+        if self._recording is None and _rank() == 0:
+            self._begin()
+        return self._last
+
     def step(self, step: int) -> None:
         """So many optimiser steps are done: measure if a probe is due."""
         if self._over or _rank() != 0 or not self.settings.schedule.due(step, self._last):
             return
-        if self._last is not None and not self._affordable():
+        if not self.budget.allows(step, time.monotonic()):
             self._postponed += 1
             return
         self.measure(step)
@@ -118,12 +139,11 @@ class Watch:
         """Probe the model now, due or not, if the record has no later step."""
         if self._over or _rank() != 0 or (self._last is not None and step <= self._last):
             return
-        first = self._recording is None
-        if first:
-            self._begin()
+        self.open()
         recording = self._recording
         if recording is None or (recording.last is not None and step <= recording.last):
             return  # A run that was interrupted repeats some steps, which the record has.
+        first, self._seen = not self._seen, True
         device = device_of(self.model)
         wait_for(device)
         began = time.monotonic()
@@ -143,7 +163,7 @@ class Watch:
         except Exception:
             self._failed(step, began)
         self._last = step
-        self._spent += time.monotonic() - began
+        self.budget.probed(step, began, time.monotonic())
 
     def finish(self, step: int | None = None) -> None:
         """The run is over, after so many steps: a last probe, and the record is whole."""
@@ -155,15 +175,21 @@ class Watch:
         if self._recording is None:
             return
         seconds = time.monotonic() - self._began
-        told = {"seconds": round(self._spent, 3), "share": round(self._spent / max(seconds, 1e-9), 5),
-                "postponed": self._postponed}  # fmt: skip
+        told = {
+            "seconds": round(self.budget.spent, 4),
+            "first_probe_seconds": round(self.budget.first, 4),
+            "share": round(self.budget.spent / max(seconds, 1e-9), 5),
+            "waited": self._postponed,
+        }
         try:
             self._recording.finish(_device_name(self.model), told)
         except Exception:  # A full disk ends no training, either.
             log.exception("the record could not be finished; what was saved is in %s", self._recording.path)
             return
-        log.info("%d probes took %.1f s of %.1f s; the record is %s", len(self._recording.parts), self._spent, seconds,
-                 self._recording.path)  # fmt: skip
+        log.info(
+            "%d probes took %.2f s, the first of them %.2f s, of %.1f s; the record is %s",
+            self.budget.probes, self.budget.spent + self.budget.first, self.budget.first, seconds, self._recording.path,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Stop without an end: the record stays unfinished, and a run of the same name goes on with it."""
@@ -204,9 +230,6 @@ class Watch:
         self._last = self._recording.last
         self._began = time.monotonic()
         atexit.register(self._at_exit)
-
-    def _affordable(self) -> bool:
-        return self.settings.schedule.affordable(self._spent, time.monotonic() - self._began)
 
     def _scored(self, reading: Any) -> Any:
         wanted = self.settings.scores

@@ -224,11 +224,9 @@ class Group:
         return self._shared_out(facts | states)
 
     def weights(self) -> list[dict[str, np.ndarray]]:
-        """The models as they ended, cell by cell."""
+        """The models as they were at the last evaluation, or as they ended, cell by cell."""
         with precision(self.settings):
-            states = self.program.states()
-        own = ".model"
-        return self._shared_out({name[len(own) :]: values for name, values in states.items() if name.startswith(own)})
+            return self._shared_out(self.program.models())
 
     def facts(self) -> list[dict[str, np.ndarray]]:
         """What does not change along the run, which seeds diverged when, and when plateaus ended, cell by cell."""
@@ -240,6 +238,10 @@ class Group:
         if self.boundaries.shape[1]:
             facts["boundaries"] = self.boundaries
         return self._shared_out(facts)
+
+    def own(self, values: np.ndarray, index: int) -> np.ndarray:
+        """The rows of a cell, of values (member, ...)."""
+        return values[self._cell_of == index]
 
     def _shared_out(self, arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
         """Every cell's own rows."""
@@ -257,6 +259,18 @@ class Group:
                 setattr(self, name, joined[name].copy())
             saved = {name[len(STATE) :]: values for name, values in joined.items() if name.startswith(STATE)}
             self.program.begin(joined["running"].astype(bool), saved)
+
+
+def reopened(checkpoint: Mapping[str, np.ndarray], settings: Settings) -> dict[str, np.ndarray]:
+    """The last checkpoint of a run of `settings` as that of a run of more steps: whom only the end stopped goes on."""
+    if settings.training.threshold is None:
+        return dict(checkpoint)
+    last, tail = settings.training.steps, settings.training.tail
+    _, shown_at, stopped_at = (checkpoint[name] for name in KEPT[1:])
+    through = (shown_at >= 0) & (tail >= 0) & (last >= (1 + tail) * shown_at)
+    on = (stopped_at == last) & ~through & (checkpoint[f"{STATE}.diverged_at"] < 0)
+    running = checkpoint["running"].astype(bool) | on
+    return {**checkpoint, "running": running, "stopped_at": np.where(on, -1, stopped_at)}
 
 
 def _means(losses: Float[np.ndarray, "member steps"], ticks: Sequence[Tick]) -> Float[np.ndarray, "member tick"]:

@@ -18,6 +18,7 @@ from headway.kernels.asked import Asked
 from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
 from headway.models.rows import PlainRows, Rows
+from headway.records import Open
 from headway.tasks.run import Settings
 from headway.tasks.task import (
     Shape,
@@ -95,7 +96,7 @@ def _compiled(settings: Settings) -> Settings:
 
 
 @contextlib.contextmanager
-def precision(settings: Settings) -> Generator[None]:
+def precision(settings: Settings | Open) -> Generator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
     wanted = settings.training.precision
     # A CPU has no products of bfloat16 and refuses some of their shapes: it computes them in float32.

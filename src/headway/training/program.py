@@ -184,12 +184,20 @@ class Program:
 
     def states(self) -> dict[str, np.ndarray]:
         """What was kept of every member, in the members' order, as `begin` takes it."""
+        return self._flattened(lambda state: state)
+
+    def models(self) -> dict[str, np.ndarray]:
+        """The same of the models alone, by the names of their own arrays."""
+        return self._flattened(lambda state: state.model)
+
+    def _flattened(self, part: Callable[[State], PyTree]) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
         held = [
-            (pack.own, flatten(jax.tree.map(lambda leaf, n=pack.real: leaf[:n], pack.state))) for pack in self._kept
+            (pack.own, flatten(jax.tree.map(lambda leaf, n=pack.real: leaf[:n], part(pack.state))))
+            for pack in self._kept
         ]
         held += [
-            (np.array([row]), flatten(jax.tree.map(lambda leaf: leaf[None], state)))
+            (np.array([row]), flatten(jax.tree.map(lambda leaf: leaf[None], part(state))))
             for row, state in self._stopped.items()
         ]
         for rows, arrays in held:

@@ -15,13 +15,14 @@ from headway.report.figures import (
     figure_repeated,
     figure_transition,
 )
-from headway.settings import ToySettings
+from headway.tasks.toy import Toy, toy_settings
 
-SIZES = every_size(ToySettings(points=21), dimension=(4, 16), length=(32, 64), copies=(1, 2))
+SIZES = every_size(Toy(), dimension=(4, 16), length=(32, 64), copies=(1, 2))
 
 
 def made(every=SIZES, **how):
-    return [(settings, made_toy(settings, **how)) for settings in every]
+    runs = [toy_settings(task) for task in every]
+    return [(settings, made_toy(settings, points=21, **how)) for settings in runs]
 
 
 def lines(axes):
@@ -58,7 +59,7 @@ def test_a_law_stands_over_what_it_predicts():
 
 
 def test_a_prediction_stands_over_its_measurement():
-    one = [settings for settings in SIZES if settings.copies == 1]
+    one = [task for task in SIZES if task.copies == 1]
     panels = figure_over(made(one, constant=1.4), made(one, constant=1.3), ("told", "seen")).axes
     assert panels[0].get_title() == "d = 16, T = 64"
     assert [len(lines(axes)) for axes in panels[:2]] == [2, 4]

@@ -15,7 +15,7 @@ from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.against_size import name_every
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-from headway.report.figures.toy import Look, ToyRun
+from headway.report.figures.toy import Look, ToyRun, ends_of, sizes_of
 
 Along = Literal["length", "copies", "repeated"]
 LABELS = {"length": "T", "copies": "copies B", "repeated": "share p"}
@@ -86,7 +86,7 @@ def plain_log(axes: Axes) -> None:
 
 def _colours(kinds: Mapping[str, Sequence[ToyRun]]) -> dict[int, str]:
     """One colour a d, the same in every panel."""
-    sizes = sorted({settings.dimension for runs in kinds.values() for settings, _ in runs})
+    sizes = sorted({sizes_of(settings).dimension for runs in kinds.values() for settings, _ in runs})
     return dict(zip(sizes, run_colours(len(sizes)), strict=True))
 
 
@@ -94,15 +94,20 @@ def _draw_plateaus(axes: Axes, runs: Sequence[ToyRun], along: Along, colours: Ma
     """One line for each combination of the other sizes: that of the largest is thick, and the rest are thin."""
     highest = 1.0
     names = ("length", "copies", "repeated")
-    x = sorted({getattr(settings, along) for settings, _ in runs})
-    for dimension in sorted({settings.dimension for settings, _ in runs}):
-        own = [run for run in runs if run[0].dimension == dimension]
-        others = sorted({tuple(getattr(settings, name) for name in names if name != along) for settings, _ in own})
+
+    def beside(run: ToyRun) -> tuple[float, ...]:
+        return tuple(getattr(sizes_of(run[0]), name) for name in names if name != along)
+
+    x = sorted({getattr(sizes_of(settings), along) for settings, _ in runs})
+    for dimension in sorted({sizes_of(settings).dimension for settings, _ in runs}):
+        own = [run for run in runs if sizes_of(run[0]).dimension == dimension]
+        others = sorted({beside(run) for run in own})
         for other in others:
-            line = [run for run in own if tuple(getattr(run[0], name) for name in names if name != along) == other]
-            line.sort(key=lambda run: getattr(run[0], along))
-            places = [getattr(settings, along) for settings, _ in line]
-            row, formula = (np.array([_share(run, fact) for run in line]) for fact in ("plateau", "closed_form"))
+            line = [run for run in own if beside(run) == other]
+            line.sort(key=lambda run: getattr(sizes_of(run[0]), along))
+            places = [getattr(sizes_of(settings), along) for settings, _ in line]
+            row = np.array([_share(run, ends_of(run)) for run in line])
+            formula = np.array([_share(run, run[1].facts["closed_form"]) for run in line])
             highest = max(highest, float(np.max(np.nan_to_num(np.append(row, formula)))))
             last = other == others[-1]
             look: Look = (
@@ -122,8 +127,8 @@ def _draw_plateaus(axes: Axes, runs: Sequence[ToyRun], along: Along, colours: Ma
         axes.set_ylim(0, 1.15 * highest)
 
 
-def _share(run: ToyRun, fact: str) -> float:
+def _share(run: ToyRun, times: np.ndarray) -> float:
     """A time as a share of sqrt(d) T: the median over seeds."""
-    settings, trajectory = run
-    values = np.where(np.isfinite(trajectory.facts[fact]), trajectory.facts[fact], np.nan)
-    return float(median_over_seeds(values[:, None])[0]) / (settings.dimension**0.5 * settings.length)
+    sizes = sizes_of(run[0])
+    values = np.where(np.isfinite(times), times, np.nan)
+    return float(median_over_seeds(values[:, None])[0]) / (sizes.dimension**0.5 * sizes.length)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from headway.claims.plateau_laws import OWN_CLOCK, plateau
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.ends import note_above
 from headway.report.figures.lines import draw_seeds, median_over_seeds, moving_values
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-from headway.settings import ToySettings
 
 Look = dict[str, Any]
-ToyRun = tuple[ToySettings, Trajectory]
+ToyRun = tuple[Any, Trajectory]
+"""A descent, whose task has the sizes, or a flow, which has them itself."""
 NAMES = {"attention_relevant": "attention on the token", "gain": r"$\langle W, W_*\rangle / d$"}
 COLOURS = {"attention_relevant": COOPERATION_COLOUR, "gain": COMPETITION_COLOUR}
 
@@ -28,19 +28,19 @@ COLOURS = {"attention_relevant": COOPERATION_COLOUR, "gain": COMPETITION_COLOUR}
 def figure_transition(run: ToyRun) -> Figure:
     """Left: the loss, where its plateau ends, and the threshold. Right: attention and W."""
     settings, trajectory = run
-    times = times_of(trajectory)
+    times, threshold = times_of(run), settings.training.threshold
     figure = new_figure(PAGE_WIDTH, 2.0)
     left, right = figure.subplots(1, 2)
     draw_seeds(left, times, curves_of(trajectory, "loss"), INK, "loss")
-    left.axhline(settings.threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
-    note_above(left, f"threshold {settings.threshold:g}", (0.02, settings.threshold), ("axes fraction", "data"), "left")
+    left.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
+    note_above(left, f"threshold {threshold:g}", (0.02, threshold), ("axes fraction", "data"), "left")
     left.set_ylabel("loss")
     for name in ("gain", "attention_relevant"):
         draw_seeds(right, times, curves_of(trajectory, name), COLOURS[name], NAMES[name])
     right.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)
     right.set_ylabel("share")
     right.legend(loc="upper left")
-    ends = trajectory.facts["plateau"]
+    ends = ends_of(run)
     for axes in (left, right):
         dress(axes)
         axes.set_ylim(bottom=0)
@@ -49,7 +49,7 @@ def figure_transition(run: ToyRun) -> Figure:
         if np.isfinite(ends).any():
             axes.axvline(float(np.median(ends[np.isfinite(ends)])), color=MUTED, linewidth=0.7, linestyle=DASHES)
             axes.set_xlim(0, 1.5 * float(np.max(ends[np.isfinite(ends)])))
-    left.set_title(settings.size)
+    left.set_title(sizes_of(settings).size)
     return figure
 
 
@@ -58,12 +58,13 @@ def figure_repeated(runs: Sequence[ToyRun]) -> Figure:
     """Every share p of one size: the loss without repetition, attention, and W where it repeats and where not."""
     figure = new_figure(PAGE_WIDTH, 2.2)
     panels = figure.subplots(1, 3)
-    for (settings, trajectory), colour in zip(runs, run_colours(len(runs)), strict=True):
-        times, size = times_of(trajectory), settings.dimension
+    for run, colour in zip(runs, run_colours(len(runs)), strict=True):
+        trajectory, sizes = run[1], sizes_of(run[0])
+        times, size = times_of(run), sizes.dimension
         loss, attention, gain, repeated = (
             median_of(trajectory, name) for name in ("loss", "attention_relevant", "gain", "gain_repeated")
         )
-        panels[0].plot(times, loss, color=colour, linewidth=1.3, label=f"p = {settings.repeated:g}")
+        panels[0].plot(times, loss, color=colour, linewidth=1.3, label=f"p = {sizes.repeated:g}")
         panels[1].plot(times, attention, color=colour, linewidth=1.3)
         panels[2].plot(times, (size * gain - repeated) / (size - 1), color=colour, linewidth=1.3)
         panels[2].plot(times, repeated, color=colour, linewidth=1.0, linestyle=DASHES)
@@ -80,9 +81,24 @@ def figure_repeated(runs: Sequence[ToyRun]) -> Figure:
     return figure
 
 
-def times_of(trajectory: Trajectory) -> np.ndarray:
-    """Steps, or flow time, at which a run was seen."""
-    return trajectory.times("loss") * trajectory.facts["closed_form"][0]
+def sizes_of(settings: Any) -> Any:
+    """What has d, T, B and p."""
+    return getattr(settings, "task", settings)
+
+
+def times_of(run: ToyRun) -> np.ndarray:
+    """Time at which a run was seen: of a flow, or steps times their length."""
+    settings, trajectory = run
+    times = trajectory.times("loss")
+    if trajectory.clock_of["loss"] == OWN_CLOCK:  # which counts closed forms of the plateau
+        return times * trajectory.facts["closed_form"][0]
+    return times * settings.training.learning_rate
+
+
+def ends_of(run: ToyRun) -> np.ndarray:
+    """When the plateau of every seed ended, in the same time; NaN where it never did: (seed,)."""
+    settings, _ = run
+    return plateau(run) * (settings.training.learning_rate if hasattr(settings, "training") else 1.0)
 
 
 def curves_of(trajectory: Trajectory, name: str) -> np.ndarray:
@@ -95,6 +111,7 @@ def median_of(trajectory: Trajectory, name: str) -> np.ndarray:
     return median_over_seeds(curves_of(trajectory, name))
 
 
-def without_repetition(settings: ToySettings) -> str:
+def without_repetition(settings: Any) -> str:
     """d = 64, T = 256."""
-    return replace(settings, copies=1, repeated=0.0).size
+    sizes = sizes_of(settings)
+    return f"d = {sizes.dimension}, T = {sizes.length}"

@@ -13,7 +13,17 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from headway.report.colours import INK, MUTED, run_colours
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-from headway.report.figures.toy import COLOURS, NAMES, Look, ToyRun, median_of, times_of, without_repetition
+from headway.report.figures.toy import (
+    COLOURS,
+    NAMES,
+    Look,
+    ToyRun,
+    ends_of,
+    median_of,
+    sizes_of,
+    times_of,
+    without_repetition,
+)
 
 LOOKS: tuple[Look, Look] = ({"linewidth": 2.4, "alpha": 0.45}, {"linewidth": 1.1, "linestyle": DASHES})
 """Of what was measured, and of what was predicted."""
@@ -26,8 +36,8 @@ def figure_over(predictions: Sequence[ToyRun], measurements: Sequence[ToyRun], n
     figure = new_figure(PAGE_WIDTH, 2.2)
     panels = figure.subplots(1, 3)
     for runs, look in zip((shown, largest(predictions)), LOOKS, strict=True):
-        for (_, trajectory), colour in zip(runs, run_colours(len(runs)), strict=True):
-            times = times_of(trajectory)
+        for run, colour in zip(runs, run_colours(len(runs)), strict=True):
+            times, trajectory = times_of(run), run[1]
             panels[0].plot(times, median_of(trajectory, "loss"), color=colour, **look)
             for name, shade in (COLOURS if len(runs) == 1 else dict.fromkeys(COLOURS, colour)).items():
                 panels[1].plot(times, median_of(trajectory, name), color=shade, **look)
@@ -37,11 +47,11 @@ def figure_over(predictions: Sequence[ToyRun], measurements: Sequence[ToyRun], n
         axes.set_xlabel("time")
         axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         axes.set_ylim(0, top)
-        ends = np.stack([trajectory.facts["plateau"] for _, trajectory in shown])
+        ends = np.stack([ends_of(run) for run in shown])
         if np.isfinite(ends).any():
             axes.set_xlim(0, 1.5 * float(ends[np.isfinite(ends)].max()))
     settings, _ = shown[-1]
-    panels[0].set_title(settings.size if len(shown) == 1 else without_repetition(settings))
+    panels[0].set_title(sizes_of(settings).size if len(shown) == 1 else without_repetition(settings))
     dress(panels[2])
     _draw_ratios(panels[2], predictions, measurements)
     _name_looks(figure, names, with_quantities=len(shown) == 1)
@@ -59,8 +69,8 @@ def figure_late(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str])
     shares, losses = figure.subplots(1, 2)
     best = median_of(trajectory, "gain")
     level = median_of(trajectory, "attention_relevant")[np.nanargmax(best)] if np.isfinite(best).any() else 0.5
-    for (_, each), look in zip((measurement, prediction), LOOKS, strict=True):
-        later = times_of(each)
+    for run, look in zip((measurement, prediction), LOOKS, strict=True):
+        later, each = times_of(run), run[1]
         later = later - _time_of(later, median_of(each, "attention_relevant"), float(level))
         for axes, quantity, colour in ((losses, "loss", INK), *((shares, name, COLOURS[name]) for name in COLOURS)):
             curve = median_of(each, quantity)
@@ -80,15 +90,15 @@ def figure_late(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str])
         losses.plot(line, 1 / (4 * line), color=MUTED, linewidth=0.8, linestyle=DOTS, label="1/(4t)")
         losses.set_ylim(low, high)
         losses.legend(loc="lower left")
-    shares.set_title(settings.size)
+    shares.set_title(sizes_of(settings).size)
     _name_looks(figure, names, with_quantities=True)
     return figure
 
 
 def largest(runs: Sequence[ToyRun]) -> list[ToyRun]:
     """Those of the largest d and T: one for every B and p."""
-    most = max((settings.dimension, settings.length) for settings, _ in runs)
-    return [run for run in runs if (run[0].dimension, run[0].length) == most]
+    sizes = [(sizes_of(settings).dimension, sizes_of(settings).length) for settings, _ in runs]
+    return [run for run, own in zip(runs, sizes, strict=True) if own == max(sizes)]
 
 
 def _time_of(times: np.ndarray, rising: np.ndarray, level: float) -> float:
@@ -107,15 +117,13 @@ def _name_looks(figure: Figure, names: tuple[str, str], *, with_quantities: bool
 
 def _draw_ratios(axes: Axes, predictions: Sequence[ToyRun], measurements: Sequence[ToyRun]) -> None:
     """Predicted over measured plateaus of every run, against what was measured."""
-    said, measured = (
-        np.stack([trajectory.facts["plateau"] for _, trajectory in runs], axis=1)
-        for runs in (predictions, measurements)
-    )
+    said, measured = (np.stack([ends_of(run) for run in runs], axis=1) for runs in (predictions, measurements))
     known = np.isfinite(measured) & np.isfinite(said)
     ratios = np.where(known, said, np.nan) / np.where(known, measured, 1.0)
-    sizes = sorted({settings.dimension for settings, _ in measurements})
+    every = [sizes_of(settings).dimension for settings, _ in measurements]
+    sizes = sorted(set(every))
     for size, colour in zip(sizes, run_colours(len(sizes)), strict=True):
-        own = [place for place, (settings, _) in enumerate(measurements) if settings.dimension == size]
+        own = [place for place, dimension in enumerate(every) if dimension == size]
         x, y = median_over_seeds(np.where(known, measured, np.nan)[:, own]), median_over_seeds(ratios[:, own])
         axes.plot(x, y, "o", color=colour, markersize=3.2, markeredgewidth=0, label=f"d = {size}")
     axes.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)

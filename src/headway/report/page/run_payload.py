@@ -28,13 +28,17 @@ MOST_FACTS = 100_000
 MOST_TIMES = 2000
 """Points of a curve that a chart can show; of more, evenly spaced ones are kept."""
 
+MOST_BYTES = 6_000_000
+"""Bytes of an array of numbers by head, or by head and lag; of more, evenly spaced times are kept."""
+FAMILY = "head_scores"
+"""Arrays whose names begin so are scores of heads, which share one grid of charts."""
 STEPS = ("step", "evaluation", "snapshot")
 """Clocks that count optimiser steps."""
 
 
 def run_payload(view: RunView) -> dict[str, Any]:
     """One run as JSON; arrays that the page has no picture for stay on disk."""
-    trajectory = _thinned(view.trajectory)
+    trajectory = _lightened(_thinned(view.trajectory))
     about = about_of(view.settings, view.provenance, trajectory)
     progress = progress_array(about, trajectory)
     if progress is None:
@@ -115,6 +119,23 @@ def _thinned(trajectory: Trajectory) -> Trajectory:
         clock_of=trajectory.clock_of,
         facts=trajectory.facts,
     )
+
+
+def _lightened(trajectory: Trajectory) -> Trajectory:
+    """The same run with large arrays of heads at fewer times, on clocks of their own."""
+    large = [
+        name
+        for name, values in trajectory.arrays.items()
+        if (name == "attention_by_lag" or name.startswith(f"{FAMILY}/")) and 4 * values.size > MOST_BYTES
+    ]
+    arrays, clocks, clock_of = dict(trajectory.arrays), dict(trajectory.clocks), dict(trajectory.clock_of)
+    for name in large:
+        times = arrays[name].shape[1]
+        kept = np.linspace(0, times - 1, max(2, times * MOST_BYTES // (4 * arrays[name].size))).round().astype(int)
+        kept = np.unique(kept)
+        clocks[f"{name} at fewer times"] = trajectory.times(name)[kept]
+        arrays[name], clock_of[name] = arrays[name][:, kept], f"{name} at fewer times"
+    return replace(trajectory, arrays=arrays, clocks=clocks, clock_of=clock_of) if large else trajectory
 
 
 def _on_one_clock(trajectory: Trajectory, progress: str) -> tuple[Trajectory, str]:
@@ -209,7 +230,8 @@ def _measures(about: About, trajectory: Trajectory, progress: str) -> list[dict[
             continue
         if name not in named and (axes != "run" or not _varies(values)):
             continue
-        found.append({"array": name, "words": words, "axes": axes, "clock": trajectory.clock_of[name]})
+        family = {"family": FAMILY} if name.startswith(f"{FAMILY}/") and axes == "heads" else {}
+        found.append({"array": name, "words": words, "axes": axes, "clock": trajectory.clock_of[name], **family})
     return found
 
 

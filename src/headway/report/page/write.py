@@ -49,6 +49,7 @@ MODULES = (
     "values.js",
     "lags.js",
     "measures.js",
+    "scores.js",
     "simplex.js",
     "stand.js",
     "triangle.js",

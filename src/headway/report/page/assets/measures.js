@@ -11,7 +11,7 @@ import { number, sentence } from "./words.js";
 const CHART = { width: 150, height: 60 };
 
 /** The points of a curve that are there, as a path; a missing one leaves a gap. */
-function pathOf(xs, ys, y) {
+export function pathOf(xs, ys, y) {
   let open = false;
   return ys
     .map((value, k) => {
@@ -21,6 +21,13 @@ function pathOf(xs, ys, y) {
       return `${move} ${xs[k].toFixed(1)} ${y(value).toFixed(1)}`;
     })
     .join(" ");
+}
+
+/** The lowest and the highest value of all, with 0 between them. */
+export function rangeOf(grid) {
+  let [low, high] = [0, 1e-6];
+  for (const value of grid.values) if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return [low, high];
 }
 
 export function mountMeasures(host, report, selection) {
@@ -77,11 +84,6 @@ export function mountMeasures(host, report, selection) {
       svg.setAttribute("aria-label", `${title}: ${words.textContent} now`);
     }
   };
-  const rangeOf = (grid) => {
-    let [low, high] = [0, 1e-6];
-    for (const value of grid.values) if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
-    return [low, high];
-  };
   const section = ({ array, words }) => {
     const grid = run().arrays[array];
     const times = measureTimes(run(), array);
@@ -103,7 +105,7 @@ export function mountMeasures(host, report, selection) {
   };
   const build = () => {
     charts = [];
-    const own = run().measures.filter(({ axes }) => axes === "heads");
+    const own = run().measures.filter(({ axes, family }) => axes === "heads" && !family);
     host.hidden = !own.length || !run().times.length;
     if (host.hidden) return;
     host.replaceChildren(...own.flatMap(section));

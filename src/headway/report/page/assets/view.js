@@ -9,6 +9,7 @@ import { mountMasses } from "./masses.js";
 import { mountMeasures } from "./measures.js";
 import { narrate } from "./narration.js";
 import { mountPortraits } from "./portrait.js";
+import { mountScores } from "./scores.js";
 import { oneHeadEach, when } from "./terms.js";
 import { mountTriangle } from "./triangle.js";
 import { mountValues } from "./values.js";
@@ -60,6 +61,7 @@ export function mountView(host, report, selection, named) {
   const values = part("div", "values", { hidden: true });
   const lags = part("div", "lags", { hidden: true });
   const measures = part("div", "measures", { hidden: true });
+  const scores = part("div", "scores", { class: "panel scores", hidden: true });
   const portraits = part("div", "portraits", { hidden: true });
   const triangle = part("figure", "triangle-figure");
   const heads = part("div", "heads", { class: "each-head" });
@@ -74,12 +76,13 @@ export function mountView(host, report, selection, named) {
     (run.pictures && !oneHeadEach(run) ? below : beside).append(lags, measures);
     const something = run.pictures || run.places || run.arrays.attention_by_lag;
     // Charts alone may take the whole width: an empty column beside them would be one.
-    host.classList.toggle("alone", !something && !run.measures.some(({ axes }) => axes === "heads"));
+    host.classList.toggle("alone", !something && !run.measures.some(({ axes, family }) => axes === "heads" && !family));
   };
   host.append(
     name,
     narration,
     element("div", { class: "stagearea" }, element("div", { class: "panel" }, charts, legend), beside),
+    scores,
     portraits,
     headsArea,
     below,
@@ -94,6 +97,7 @@ export function mountView(host, report, selection, named) {
   mountValues(values, report, selection);
   mountLags(lags, report, selection);
   mountMeasures(measures, report, selection);
+  mountScores(scores, report, selection);
   mountTriangle(triangle, report, selection, beside);
   mountPortraits(portraits, report, selection);
   mountHeads(heads, report, selection, headsArea);

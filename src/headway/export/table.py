@@ -24,6 +24,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from headway.export.errors import ExportError
 from headway.store import Record
 from headway.store.output import written
 from headway.store.texts import csv_cell
@@ -56,10 +57,6 @@ Columns = dict[str, Any]
 """Name of a column -> one value for all rows of a batch, or an array with a value for each."""
 
 
-class ExportError(ValueError):
-    """A table that cannot be written: what was got, what was wanted, what to do."""
-
-
 def export(
     record: Record,
     path: str | os.PathLike[str],
@@ -79,14 +76,20 @@ def export(
         raise ExportError(f"{path} exists. Choose another name, or overwrite it (--overwrite, or overwrite=True).")
     if not path.parent.is_dir():
         raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
-    chosen = _chosen(record, quantities)
-    axes = dict.fromkeys(axis for quantity in chosen for axis in _axes(record, quantity))
+    columns, batches = table_of(record, quantities)
     try:
         with written(path) as file:
-            writers[path.suffix](file, [*FIRST, *axes, "value"], _batches(record, chosen))
+            writers[path.suffix](file, columns, batches)
     except OSError as error:
         raise ExportError(f"{path} could not be written: {error.strerror or error}.") from error
     return path
+
+
+def table_of(record: Record, quantities: Sequence[str] | None = None) -> tuple[list[str], Iterator[Columns]]:
+    """The names of the columns, and the rows in pieces."""
+    chosen = _chosen(record, quantities)
+    axes = dict.fromkeys(axis for quantity in chosen for axis in _axes(record, quantity))
+    return [*FIRST, *axes, "value"], _batches(record, chosen)
 
 
 def _chosen(record: Record, quantities: Sequence[str] | None) -> list[str]:

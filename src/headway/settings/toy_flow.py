@@ -1,4 +1,4 @@
-"""The toy of paper B: one token of many matters, and attention has to find it."""
+"""The flow of paper B's toy, and what approximates it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from headway.settings.checks import require, require_number, require_whole, sett
 
 
 @dataclass(frozen=True)
-class ToySettings:
-    """Single-location regression, y* = W* x_T, learned from W = 0 and a = 0."""
+class ToyFlowSettings:
+    """What gradient descent on the toy (`tasks/toy.py`) follows: a flow of three variables from W = 0 and a = 0."""
 
-    KIND: ClassVar[str] = "toy"
+    KIND: ClassVar[str] = "toy-flow"
 
     dimension: int = 64
     """d: size of a token."""
@@ -22,14 +22,9 @@ class ToySettings:
     """B: how many of them are the one that matters."""
     repeated: float = 0.0
     """p: how often the token that matters is one and the same vector, in all samples."""
-    model: Literal["matrices", "logits", "gap", "linearised", "late"] = "logits"
-    """What moves: W and the T logits in full; the same in the few coordinates that they need; those, with the gap
-    between logits itself as the parameter; or an approximation, of the start or of the end."""
-    dynamics: Literal["descent", "flow"] = "descent"
-    """Steps of gradient descent, or the flow that they follow."""
-    samples: int | None = None
-    """Size of the training set of matrices; if not given, the expectation over all samples is descended, exactly."""
-    learning_rate: float = 1.0
+    model: Literal["logits", "gap", "linearised", "late"] = "logits"
+    """What moves: W and the T logits, in the few coordinates that they need; those, with the gap between logits itself
+    as the parameter; or an approximation of that, of its start or of its end."""
     threshold: float = 0.1
     """The loss, tested without cross-sample repetition, at which a plateau has ended; it starts at 0.5."""
     longest: float = 10.0
@@ -38,8 +33,6 @@ class ToySettings:
     """How many points of each curve are kept; none if only the plateau is wanted."""
     shown: float = 2.5
     """The last of them, in closed forms of the plateau."""
-    tail: float = 1.5
-    """A run stops after so many of its plateaus."""
 
     def __post_init__(self) -> None:
         settle(self)
@@ -50,30 +43,10 @@ class ToySettings:
             self.copies < self.length,
             f"{self.copies} copies leave no other token among {self.length}. Use fewer copies, or a larger length.",
         )
-        require_number("learning_rate", self.learning_rate, above=0)
         require_number("threshold", self.threshold, above=0, below=0.5)
         require_number("longest", self.longest, above=0)
         require_number("shown", self.shown, above=0)
-        require_number("tail", self.tail, least=1)
         require_whole("points", self.points, 0)
-        if self.samples is not None:
-            require_whole("samples", self.samples, 1)
-        self._check_that_it_exists()
-
-    def _check_that_it_exists(self) -> None:
-        require(
-            self.dynamics == "descent" or self.model != "matrices",
-            'the flow is solved in coordinates, which are exact. Use model "logits", or dynamics "descent".',
-        )
-        require(
-            self.dynamics == "flow" or self.model not in ("linearised", "late"),
-            f'the {self.model} model is an approximation of the flow. Use dynamics "flow".',
-        )
-        require(
-            self.samples is None or self.model == "matrices",
-            f"samples is {self.samples}, and a training set needs W and a in full, but the model is "
-            f'"{self.model}". Use model "matrices", or no set.',
-        )
         require(
             self.model != "late" or self.repeated == 0,
             f"the late phase is known without cross-sample repetition, but repeated is {self.repeated!r}. Use 0.",

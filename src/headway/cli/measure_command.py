@@ -1,0 +1,110 @@
+"""`headway measure`: scores of heads and the ladder over a folder of PyTorch checkpoints, into one record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from headway.cli import UserError
+
+USAGE = """\
+Measure checkpoints of a PyTorch model as if its training had been watched: attention by lag, scores of heads, and KL to
+n-grams of your data, all in one record. Interrupted, the same command goes on with the next checkpoint.
+
+examples:
+  headway measure checkpoints/* --probe held_out.npy --ngrams training.npy    folders of transformers
+  headway measure out/step*.pt --builder my_model.py --probe held_out.npy     weights, and a file with build()
+  headway report --from runs                                                  the page of it
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which checkpoints, with which tokens, and where to write."""
+
+    checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Folders of transformers, safetensors or torch files; steps are read from their names."""
+    probe: Path
+    """Tokens to read them with, (row, time) or (time,), as .npy; or a text, for folders that have a tokenizer."""
+    ngrams: Path | None = None
+    """Training tokens for a ladder, as .npy, or a text; none if not given."""
+    orders: int = 5
+    """Of the ladder: 1 is unigrams, 2 adds bigrams."""
+    builder: Path | None = None
+    """A Python file with a function build() that returns the model, for files of weights."""
+    rows: int = 8
+    """Rows that a probe of one long row is cut into."""
+    length: int = 256
+    """And the length of each."""
+    attention: str | None = None
+    """Modules whose output is attention, or package.module:function, where it is not found by itself."""
+    name: str = ""
+    """What the record is called; the folder's name if not given."""
+    into: Path = Path("runs")
+    """Folder for the record."""
+    device: str = ""
+    """Where to compute; a GPU, if there is one."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = tyro.cli(Options, args=list(arguments), prog="headway measure", description=USAGE)
+    try:
+        import torch
+    except ImportError as error:
+        raise UserError("PyTorch is not installed. Add it: pip install 'headway[telemetry]'.") from error
+    import headway
+    from headway.telemetry.checkpoints import Checkpoint, measure
+    from headway.telemetry.errors import TelemetryError
+
+    def show(each: Checkpoint) -> None:
+        print(f"step {each.step}: {each.path}", flush=True)
+
+    try:
+        probe, vocab = _tokens(options.probe, options)
+        probe = probe if probe.ndim == 2 else _cut(probe, options)
+        ladder = None
+        if options.ngrams is not None:
+            training, _ = _tokens(options.ngrams, options)
+            most = max(int(probe.max()), int(training.max())) + 1
+            ladder = headway.ngrams(training, options.orders, vocab=max(most, vocab or 0))
+        watch = measure(
+            options.checkpoints,
+            probe,
+            builder=options.builder,
+            device=options.device or ("cuda" if torch.cuda.is_available() else "cpu"),
+            on_each=show,
+            ladder=ladder,
+            folder=options.into,
+            attention=options.attention,
+            **({"name": options.name} if options.name else {}),
+        )
+    except (TelemetryError, ValueError) as error:
+        raise UserError(str(error)) from error
+    print(f"The record is {watch.path}.\n  headway report --from {options.into}    the page of it")
+
+
+def _tokens(path: Path, options: Options) -> tuple[Any, int | None]:
+    """Tokens of a file, and the vocabulary size where a tokenizer says it."""
+    import numpy as np
+
+    if path.suffix == ".npy":
+        return np.load(path, allow_pickle=False), None
+    folder = next((each for each in options.checkpoints if (each / "tokenizer.json").is_file()), None)
+    if folder is None:
+        raise UserError(f"{path} is a text, and no checkpoint has a tokenizer for it. Give tokens, as a .npy file.")
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    text = path.read_text(encoding="utf-8")
+    return np.asarray(tokenizer(text, add_special_tokens=False)["input_ids"]), len(tokenizer)
+
+
+def _cut(tokens: Any, options: Options) -> Any:
+    count = min(options.rows, len(tokens) // options.length)
+    if count < 1:
+        raise UserError(f"the probe has {len(tokens)} tokens, fewer than one row of {options.length}. Set --length.")
+    return tokens[: count * options.length].reshape(count, options.length)
