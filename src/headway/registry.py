@@ -31,6 +31,7 @@ TASKS = {
     "single-location": "headway.tasks.single_location:SingleLocation",
     "recall": "headway.tasks.recall:Recall",
     "toy": "headway.tasks.toy:Toy",
+    "regression": "headway.tasks.regression:Regression",
     "moving-window": "headway.tasks.moving_window:MovingWindow",
     "in-context-regression": "headway.tasks.in_context_regression:InContextRegression",
     "softmax-regression": "headway.tasks.softmax_regression:SoftmaxRegression",
@@ -48,7 +49,6 @@ COMPUTED = {
         "headway.tasks.construction:ConstructionSettings", "headway.laboratory.hand_made:hand_made"
     ),
     "flow": Computed("headway.settings:FlowSettings", "headway.laboratory.flow:flow"),
-    "regression": Computed("headway.settings:RegressionSettings", "headway.laboratory.regression:regression"),
     "portrait": Computed("headway.settings:PortraitSettings", "headway.laboratory.portrait:portrait"),
     "stage-times": Computed("headway.settings:StageTimesSettings", "headway.laboratory.stage_times:stage_times"),
     "toy-flow": Computed(

@@ -29,6 +29,44 @@ def test_a_model_that_climbs_three_rungs_has_three_stages_and_crosses_at_the_kno
     assert all(leaving < boundary for leaving, boundary in zip(found.leavings, found.boundaries, strict=True))
 
 
+def uneven(position: np.ndarray, steps: tuple[float, ...]) -> np.ndarray:
+    """KL to every rung, the distance to its place, where rung i lies steps[i - 1] above the one below."""
+    places = np.concatenate([[0.0], np.cumsum(steps)])
+    return np.abs(np.interp(position, np.arange(len(places)), places)[:, None] - places)
+
+
+@pytest.mark.parametrize("rungs", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("noise", [0.0, 0.001])
+def test_any_number_of_rungs_is_found_though_the_last_step_is_a_small_part_of_the_descent(rungs, ratio, noise):
+    """Six steps, each a third of the one before: the last is 0.3 % of the whole."""
+    at = np.geomspace(5, 1200, rungs)
+    steps = ratio ** -np.arange(rungs)
+    shaken = noise * steps[-1] * np.random.default_rng(rungs).normal(size=(len(TIMES), rungs + 1))
+    kl = uneven(climb_at(*at), tuple(steps)) + shaken
+    found = stages_from_ladder(TIMES, kl)
+    assert found.rungs == tuple(range(1, rungs + 1))
+    np.testing.assert_allclose(found.boundaries, at[1:], rtol=0.05)
+
+
+@pytest.mark.parametrize("rungs", [3, 4, 5, 6])
+@pytest.mark.parametrize("stops", [1, 2])
+def test_a_model_that_stops_below_the_truth_ends_in_the_stage_where_it_stopped(rungs, stops):
+    at = np.geomspace(5, 1200, rungs)[:-stops]
+    noise = 0.0005 * np.random.default_rng(rungs).normal(size=(len(TIMES), rungs + 1))
+    found = stages_from_ladder(TIMES, uneven(climb_at(*at), tuple(1.7 ** -np.arange(rungs))) + noise)
+    assert (found.rungs, found.reached) == (tuple(range(1, rungs - stops + 1)), rungs - stops)
+
+
+def test_a_rung_passed_at_a_distance_is_met_if_the_model_turns_from_it_by_a_share_of_the_last_step():
+    """As in a chain of four blocks: KL to rung 3 falls by 0.12 of its descent in stage 3 and rises by 0.03 of it."""
+    kl = uneven(climb_at(5, 40, 200, 700), (1.0, 0.5, 0.25, 0.12))
+    own = int(np.argmin(kl[:, 3]))
+    kl[own:, 3] = kl[own, 3] + 0.2 * (kl[own:, 3] - kl[own, 3])
+    assert kl[-1, 3] - kl[own, 3] < 0.03 * (kl[0, 3] - kl[own, 3])
+    assert stages_from_ladder(TIMES, kl).rungs == (1, 2, 3, 4)
+
+
 def test_crossings_are_interpolated_in_log_time_between_evaluations():
     """log(t + 10) is even for t = 0, 10, 30, 70, so half-way from 10 to 30 is t + 10 = sqrt(20 * 40)."""
     times = np.array([0.0, 10.0, 30.0, 70.0])

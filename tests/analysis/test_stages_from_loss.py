@@ -35,6 +35,18 @@ def test_three_drops_are_three_stages_with_two_boundaries_half_way_down(rng, sha
     assert found.start == pytest.approx(12, rel=0.05)
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.5])
+@pytest.mark.parametrize("shape", [sigmoid, escape, relaxation])
+def test_two_to_six_drops_of_unequal_size_are_as_many_stages(rng, count, ratio, shape):
+    """With a ratio of 2.5 the last of six is 0.6 % of the whole descent."""
+    drops, at = ratio ** -np.arange(count), np.geomspace(4, 1000, count)
+    made = made_staircase(rng, drops=tuple(drops), at=tuple(at), blur=0.05, noise=0.01 * drops[-1], shape=shape)
+    found = stages_from_loss(made.times, made.loss)
+    assert found.count == count
+    np.testing.assert_allclose(found.boundaries, made.boundaries, rtol=0.05)
+
+
 def test_a_plateau_is_left_when_a_tenth_of_the_next_drop_is_done(rng):
     """A sigmoid of width b in log-time is at a tenth b log(9) before its middle."""
     made = made_staircase(rng, drops=(2.0, 0.5), at=(10.0, 300.0), blur=0.1)

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from tests.claims.made import FIGURE_2, OFTEN, TIMES, bottoming_at, climbing, heads_on, made_run, made_settings
 
-from headway.claims.attention_patterns import checkered, newest_is_spared, published_pictures
+from headway.claims.attention_patterns import checkered, newest_is_spared, pictures_in_order, published_pictures
 from headway.claims.claim import Run
 from headway.claims.clarity import first_stage_less_marked, same_and_clearer
 from headway.claims.competition import compete_then_cooperate
 from headway.claims.data import choosing_the_length_pays, early_stopping_picks_the_rung, fewer_samples_fewer_stages
-from headway.claims.incremental import staircase_survives, still_incremental
+from headway.claims.incremental import minima_in_order, staircase_survives, still_incremental
 from headway.claims.kind import same_in_kind
 from headway.claims.ladder import meets_ngrams_in_order, meets_rungs_in_order, nearer_than_stageless
 from headway.experiments import NAMES, find
@@ -109,7 +109,11 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
         meets_ngrams_in_order,
         ((made_settings(references=(2, 4, 6)), {"against_ngrams": IN_ORDER}),),
     ),
-    "A3": (partial(published_pictures, near_uniform=0.1, mostly=0.5), ((SETTINGS, {"attention": SHARED}),)),
+    "A3": (partial(pictures_in_order, near_uniform=0.1, mostly=0.5), ((SETTINGS, {"attention": SHARED}),)),
+    "A3 published steps": (
+        partial(published_pictures, near_uniform=0.1, mostly=0.5),
+        ((SETTINGS, {"attention": SHARED}),),
+    ),
     "A4": (compete_then_cooperate, ((SETTINGS, {"attention": SHARED}),)),
     "A5": (newest_is_spared, ((SETTINGS, {"attention": SPARED}),)),
     "A6": (partial(same_in_kind, names=("full", "minimal")), ((SETTINGS, BOTH), (SETTINGS, BOTH))),
@@ -121,7 +125,7 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
             (started(0), climbing(20)),
         ),
     ),
-    "A8": (
+    "A8 plateaus": (
         stages_follow_the_hierarchy,
         (
             (related(1.0), climbing(20, 300)),
@@ -170,12 +174,14 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
         ((SETTINGS.changed(model={"layers": 2}), BLURRED), (SETTINGS, CLEAR)),
     ),
     "A16": (checkered, ((UNEVEN, {"kl": IN_ORDER, "attention": CHECKERED}),)),
-    "A17": (
+    "A17": (minima_in_order, ((SETTINGS, {"kl": IN_ORDER}),)),
+    "A17 nearer": (
         still_incremental,
         ((SETTINGS, {"kl": IN_ORDER, "subsets": combinations((2, 1, 3)), "stageless": REACHABLE}),),
     ),
     "A18": (same_in_kind, ((SETTINGS.changed(training={"optimiser": "sgd"}), BOTH),)),
-    "A19": (
+    "A19": (partial(minima_in_order, names=("norm", "residual")), ((SETTINGS, BOTH), (SETTINGS, BOTH))),
+    "A19 heads": (
         partial(same_in_kind, names=("norm", "residual"), run_by_run=True),
         ((SETTINGS, BOTH), (SETTINGS, BOTH)),
     ),
@@ -184,7 +190,7 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
         ((ConstructionSettings(sharpness=(0, 5)), {"loss": np.array([2, 1e-4]), "times": np.array([0, 5])}),),
     ),
     "H1": (partial(staircase_survives, names=("learned", "alibi")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
-    "H2": (partial(staircase_survives, names=("1 block", "2 blocks")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
+    "H2": (partial(staircase_survives, names=("1 layer", "2 layers")), ((SETTINGS, NEAR), (SETTINGS, NEAR))),
     "H3": (
         plateau_schedule_stops_at_saddles,
         (

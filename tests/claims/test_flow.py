@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.report.made_flow import SETTINGS, made_flow
 
-from headway.experiments.flow import A14
+from headway.experiments.flow import A14, A14_ATTENTION
 from headway.records import Trajectory
 
 PARTS = (
@@ -22,8 +22,8 @@ SEEDS = (4, 7)
 FIRST, SECOND, THIRD = range(3)
 
 
-def judged(trajectory: Trajectory, settings=SETTINGS):
-    return A14.held_against({"flow": (settings, trajectory)})
+def judged(trajectory: Trajectory, settings=SETTINGS, claim=A14_ATTENTION):
+    return claim.held_against({"flow": (settings, trajectory)})
 
 
 def changed(name: str, change: Callable[[np.ndarray], None]) -> Trajectory:
@@ -54,6 +54,34 @@ def test_a_flow_that_does_what_the_paper_says_holds():
     assert "leftover attention on position 1 is 0.2, adds 0.29 of its feature there, and the first one adds -0.29" in (
         found.detail
     )
+
+
+def test_a_head_belongs_to_the_position_where_it_holds_most_of_the_feature_and_not_where_it_looks_most():
+    """As the paper's third head: a little more attention on position 1 than on its own, of which it alone knows."""
+
+    def keeps(attention):
+        attention[-1, THIRD, FIRST], attention[-1, THIRD, THIRD] = 0.52, 0.48
+
+    made = changed("attention", keeps)
+    values = made["values"].copy()
+    put = made["attention"][1, -1, THIRD, FIRST] * values[1, -1, THIRD, THIRD]
+    values[1, -1, FIRST, THIRD] = -put / made["attention"][1, -1, FIRST, FIRST]
+    made = dataclasses.replace(made, arrays={**made.arrays, "values": values})
+    assert missed(judged(made)) == {"one head a position", "leftover is offset"}
+    assert judged(made, claim=A14).verdict == "holds"
+
+
+@pytest.mark.parametrize("claim", [A14, A14_ATTENTION])
+def test_two_features_held_by_one_head_are_not_specialised(claim):
+    def takes(values):
+        values[-1, SECOND, THIRD] = 100.0
+
+    def looks(attention):
+        attention[-1, SECOND] = attention[-1, THIRD]
+
+    assert "one head a position" in missed(judged(changed("attention", looks), claim=claim)) or claim is A14
+    if claim is A14:
+        assert "one head a position" in missed(judged(changed("values", takes), claim=claim))
 
 
 def test_heads_may_have_any_numbers():

@@ -142,6 +142,6 @@ def test_a_run_beside_is_told_of_and_does_not_count():
 
 def test_in_which_order_the_blocks_arrive_is_told_run_by_run():
     one, two = (made_run(SETTINGS, **NEAR, subsets=combinations(order)) for order in ((1, 2, 3), (1, 3, 2)))
-    found = staircase_survives(H2, one, two, names=("1 block", "2 blocks"))
-    assert "1 block: blocks arrive in the order 1 2 3 (1 seeds)" in found.detail
-    assert "2 blocks: blocks arrive in the order 1 3 2 (1 seeds)" in found.detail
+    found = staircase_survives(H2, one, two, names=("1 layer", "2 layers"))
+    assert "1 layer: blocks arrive in the order 1 2 3 (1 seeds)" in found.detail
+    assert "2 layers: blocks arrive in the order 1 3 2 (1 seeds)" in found.detail

@@ -14,8 +14,8 @@ from headway.experiments.regression import CLOSE, NEAR, R1
 
 follows = partial(flow_predicts_training, R1, close=CLOSE, near=NEAR)
 maps = partial(one_factor_maps, R2, within=STRETCH)
-NOISY = replace(SGD, batch=4)
-COARSE = replace(GD, learning_rate=0.4)
+NOISY = SGD.changed(training={"batch": 4})
+COARSE = GD.changed(training={"learning_rate": 0.4})
 
 
 def scaled(factor: float) -> tuple[float, ...]:
@@ -76,7 +76,7 @@ def test_a_seed_that_diverged_is_not_predicted():
 
 @pytest.mark.parametrize("change", [{"ratio": 1.5}, {"length": 11}, {"noise": 1e-4}, {"heads": 4}])
 def test_runs_from_other_starts_are_not_compared(change):
-    found = predicted(gd=made_theory(replace(GD, **change)))
+    found = predicted(gd=made_theory(GD.changed(task=change)))
     assert found.verdict == "not run" and "same starts" in found.detail
 
 

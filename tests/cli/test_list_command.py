@@ -131,7 +131,7 @@ def test_the_committed_results_are_listed_whole(headway):
     said = headway("list", "--from", RESULTS, "--all")
     there = on_disk(said)
     assert {grid for _, grid in there} >= {"printed", "as-run", "paper"}
-    for name in ("stages", "attention", "ladder", "init-scale", "hierarchy", "dataset-size"):
+    for name in ("stages", "attention", "ladder", "init-scale", "dataset-size"):
         assert there[name, "as-run"] == len(find(name).grids["as-run"])
     entries = ENTRY.findall(said.out)
     assert {state for state, *_ in entries} == {"done"}

@@ -5,14 +5,16 @@ from tests.cli.test_help import option_names
 
 FLAGS = {
     *("--task.orthogonal", "--model.keys", "--model.output", "--model.scaled-scores"),
-    *("--model.residual", "--model.readout", "--evaluation.comparisons"),
+    *("--model.residual", "--model.readout", "--model.biases", "--model.attention-dropout", "--evaluation.comparisons"),
 }
 WORDS = {
     *("--task.weighting", "--model.embedding", "--model.positions", "--model.norm", "--model.initialisation"),
     *("--training.optimiser", "--training.schedule", "--training.data", "--training.dropout", "--training.precision"),
     "--evaluation.losses",
 }
-TAKES_A_VALUE = [name for name in option_names() if name not in FLAGS]
+NAMES = {"--training.frozen"}
+"""Parts of a model, which only the model knows: tests/training holds that others are refused."""
+TAKES_A_VALUE = [name for name in option_names() if name not in FLAGS | NAMES]
 NUMBERS = [name for name in TAKES_A_VALUE if name not in WORDS]
 ANY_SIGN = ("--training.tail",)
 """A negative tail means: to the last step."""
@@ -43,7 +45,7 @@ def test_a_negative_number_is_refused_by_the_name_of_the_setting(headway, option
 
 
 def test_every_setting_is_either_a_flag_a_word_or_a_number():
-    assert {*FLAGS, *WORDS, *NUMBERS} == set(option_names())
+    assert {*FLAGS, *WORDS, *NAMES, *NUMBERS} == set(option_names())
 
 
 @pytest.mark.parametrize(
@@ -122,3 +124,19 @@ def test_a_mistake_is_told_in_words(headway, arguments, words):
 def test_the_message_of_an_error_comes_once(headway):
     """Two runs in the grid, one mistake, one message."""
     assert headway("run", "ladder", "--training.steps", "0").err.count("training.steps is 0") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("run stages --seeds abc", "headway: --seeds is 'abc', but it must be a whole number."),
+        ("watch --port x", "headway: --port is 'x', but it must be a whole number."),
+        ("run stages --lr 0.1", "headway: --lr is called --training.learning-rate here."),
+        ("run stages --batch_size 8", "headway: --batch_size is called --training.batch here."),
+        ("watch runs --from runs", "headway: the folder is given twice, alone and with --from. Give it once."),
+    ],
+)
+def test_what_other_programs_would_take_is_refused_in_a_sentence(headway, arguments, words):
+    said = headway(*arguments.split())
+    assert said.code == 2
+    assert said.err.strip() == words

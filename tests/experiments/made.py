@@ -17,11 +17,12 @@ from tests.report.made_toy import made_toy
 from headway.experiments import find
 from headway.presets import beside_ngrams
 from headway.records import Trajectory
-from headway.settings import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings, ToyFlowSettings
+from headway.settings import FlowSettings, PortraitSettings, StageTimesSettings, ToyFlowSettings
 from headway.tasks.chain import Blocks, Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.k_gram_points import KGramPointSettings
 from headway.tasks.recall import Recall
+from headway.tasks.regression import Regression
 from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.toy import Toy
@@ -33,7 +34,6 @@ NOT_TRAINED: dict[type, Callable[..., Trajectory]] = {
     FlowSettings: made_flow,
     PortraitSettings: made_portrait,
     StageTimesSettings: made_stage_times,
-    RegressionSettings: lambda settings, seeds: made_theory(settings, seeds=seeds)[1],
     KGramPointSettings: lambda settings, seeds: _points(settings, seeds),
 }
 """Settings without blocks and heads that could be odd -> what makes a trajectory of them, for some seeds."""
@@ -56,6 +56,9 @@ def made_results(
     for name, quick in find(experiment).grids["quick"].items():
         if type(quick) in NOT_TRAINED:
             results[name] = quick, change(NOT_TRAINED[type(quick)](quick, seeds))
+            continue
+        if isinstance(quick.task, Regression):
+            results[name] = quick, change(made_theory(quick, seeds=seeds)[1])
             continue
         if isinstance(quick.task, Toy):
             results[name] = quick, change(made_toy(quick, seeds, diverged))

@@ -7,18 +7,18 @@ import pytest
 from tests.claims.exemplary import EXAMPLES, other, related
 from tests.claims.made import OFTEN, climbing
 
-from headway.experiments.hierarchy import A8, stages_follow_the_hierarchy
+from headway.experiments.hierarchy import A8_PLATEAUS, stages_follow_the_hierarchy
 
 PARTS = ["m = 1: 2 stages", "m = 1.3: 3 stages", "m = 1.5: 3 stages", "m = 1.3 less clear than 1.5"]
 FLAT = {"loss": np.ones(len(OFTEN))}
 
 
 def judged(*runs):
-    return stages_follow_the_hierarchy(A8, *runs)
+    return stages_follow_the_hierarchy(A8_PLATEAUS, *runs)
 
 
 def test_the_made_staircases_have_two_three_and_three_steps():
-    found = judged(*EXAMPLES["A8"].runs(seeds=(0, 1)))
+    found = judged(*EXAMPLES["A8 plateaus"].runs(seeds=(0, 1)))
     assert found.values == (4, 4)
     assert found.parts == dict.fromkeys(PARTS, 2)
     assert found.detail == "Stages, seed by seed: m = 1: 2 2; m = 1.3: 3 3; m = 1.5: 3 3."
@@ -27,13 +27,13 @@ def test_the_made_staircases_have_two_three_and_three_steps():
 @pytest.mark.parametrize(
     "changed, missing",
     [
-        (other("A8", 0, **climbing(20, 150, 900)), PARTS[:1]),
-        (other("A8", 0, **climbing(20)), PARTS[:1]),
-        (other("A8", 1, loss=climbing(20, 300, blur=0.2)["loss"]), PARTS[1:2]),
-        (other("A8", 2, **FLAT), PARTS[2:]),
-        (other("A8", 1, **climbing(20, 150, 900, blur=0.05)), PARTS[3:]),
-        (other("A8", 1, **climbing(20, 150, 900)), PARTS[3:]),
-        (other("A8", 1, kl=climbing(20, 150, 900)["kl"][:, [1, 0, 2]]), PARTS[3:]),
+        (other("A8 plateaus", 0, **climbing(20, 150, 900)), PARTS[:1]),
+        (other("A8 plateaus", 0, **climbing(20)), PARTS[:1]),
+        (other("A8 plateaus", 1, loss=climbing(20, 300, blur=0.2)["loss"]), PARTS[1:2]),
+        (other("A8 plateaus", 2, **FLAT), PARTS[2:]),
+        (other("A8 plateaus", 1, **climbing(20, 150, 900, blur=0.05)), PARTS[3:]),
+        (other("A8 plateaus", 1, **climbing(20, 150, 900)), PARTS[3:]),
+        (other("A8 plateaus", 1, kl=climbing(20, 150, 900)["kl"][:, [1, 0, 2]]), PARTS[3:]),
     ],
     ids=[
         "three without",
@@ -54,10 +54,10 @@ def test_each_of_the_four_parts_can_fail_alone_or_takes_clarity_with_it(changed,
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_the_ratio_tells_the_runs_apart_and_not_their_place(order):
-    runs = EXAMPLES["A8"].runs(seeds=(0,))
+    runs = EXAMPLES["A8 plateaus"].runs(seeds=(0,))
     assert judged(*(runs[place] for place in order)) == judged(*runs)
 
 
 def test_other_ratios_do_not_serve():
-    found = judged(*other("A8", 1, settings=related(1.4)))
+    found = judged(*other("A8 plateaus", 1, settings=related(1.4)))
     assert (found.verdict, found.detail) == ("not run", "It needs the ratios 1, 1.3, 1.5.")

@@ -13,19 +13,22 @@ from headway.cli.ending import write_markdown
 from headway.experiments import NAMES, find
 from headway.experiments.outcome import Outcome, all_findings
 from headway.experiments.pages import write_report
+from headway.experiments.positions import ENCODINGS
 from headway.records import Cell, Finding, Trajectory
 from headway.store import Record
 
 ALL = {finding.claim for name in NAMES for finding in find(name).read({})}
-HEADS = {"A4", "A4 minimal", "A6", "A11", "A12", "A18", "A19", "A19 together"}
+HEADS = {"A4", "A4 minimal", "A6", "A11", "A12", "A12 m = 1.7", "A18", "A19 heads"}
 """Claims about heads that share out blocks."""
 RUNGS = {*("A1", "A1 minimal", "A1 nearer", "A1 minimal, nearer", "A2", "A7", "A9", "A10", "A10 adaptive"),
-         *("A15", "A15 minimal", "A17", "A17 four heads", "H1", "H2", "H3", "H3 every step")}  # fmt: skip
+         *("A15", "A15 27 000 samples", "A15 minimal", "A17", "A17 four heads", "A17 nearer", "A17 nearer, four heads"),
+         *("A19", "A19 together", "H1", "H2", "H2 fresh data", "H3", "H3 every step"),
+         *(f"H1 {encoding}" for encoding in ENCODINGS)}  # fmt: skip
 """Claims about one rung after another."""
-THREE = {"A3", "A8", "R2", "R2 unit strength"}
+THREE = {"A3", "A3 published steps", "A8", "A8 plateaus", "R2", "R2 unit strength"}
 """Claims about three blocks."""
 TOYS = ("toy", "escape", "context-repetition", "cross-sample-repetition")
-UNTRAINED = {"A14", "A20", "R1", "T1", "T2", "T3", "T4", "T5"}
+UNTRAINED = {"A14", "A14 attention", "A20", "R1", "T1", "T2", "T3", "T4", "T5"}
 UNTRAINED |= {finding.claim for name in TOYS for finding in find(name).read({})}
 """Claims about what is computed in one go, and cannot diverge."""
 

@@ -16,7 +16,6 @@ from headway.settings import (
     EvaluationSettings,
     FlowSettings,
     PortraitSettings,
-    RegressionSettings,
     StageTimesSettings,
     ToyFlowSettings,
 )
@@ -26,6 +25,7 @@ from headway.tasks.in_context_chain import InContextChain
 from headway.tasks.k_gram_points import KGramPointSettings
 from headway.tasks.minimal_induction import MinimalInduction
 from headway.tasks.recall import Recall
+from headway.tasks.regression import Regression
 from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.sub_n_grams import SubNGrams
@@ -71,9 +71,11 @@ def small_flow(settings: FlowSettings) -> FlowSettings:
     return replace(settings, length=4, last=60.0, points=8)
 
 
-def small_regression(settings: RegressionSettings) -> RegressionSettings:
+def small_regression(settings: Settings) -> Settings:
     """On the positions of the small flow; runs that differ in the batch alone become one."""
-    return replace(settings, length=4, dimension=2, batch=4, steps=40, points=8)
+    return settings.changed(
+        task={"length": 4, "dimension": 2}, training={"batch": 4, "steps": 40}, evaluation={"points": 8}
+    )
 
 
 def small_portrait(settings: PortraitSettings) -> PortraitSettings:
@@ -148,7 +150,7 @@ SMALL: dict[type, Callable[..., Any]] = {
     FlowSettings: small_flow,
     PortraitSettings: small_portrait,
     StageTimesSettings: small_stage_times,
-    RegressionSettings: small_regression,
+    Regression: small_regression,
 }
 """A task, or settings of a kind that is not trained -> the same with small sizes."""
 

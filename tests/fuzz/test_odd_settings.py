@@ -11,12 +11,13 @@ from tests.fuzz.fuzzing import fuzz, in_many_cases, is_a_message, values
 
 RECORDS = {
     **dict.fromkeys(("ModelSettings", "TrainingSettings", "EvaluationSettings"), "settings"),
-    **dict.fromkeys(("FlowSettings", "RegressionSettings", "PortraitSettings"), "settings"),
+    **dict.fromkeys(("FlowSettings", "PortraitSettings"), "settings"),
     **dict.fromkeys(("StageTimesSettings", "ToyFlowSettings"), "settings"),
     "Chain": "tasks.chain",
     "SingleLocation": "tasks.single_location",
     "Recall": "tasks.recall",
     "Toy": "tasks.toy",
+    "Regression": "tasks.regression",
     "ConstructionSettings": "tasks.construction",
     "Settings": "tasks.run",
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from headway.experiments import find
 from headway.records import plain
 from headway.store import load
 from headway.store.kinds import revive_cell
@@ -32,7 +33,10 @@ def test_every_record_keeps_its_name_and_every_number_of_its_settings():
         new = plain(record.cell.settings)
         # What equals an added setting's default is not written any more; and see the tests of toys below.
         usual = {"None", "0.5", "False"}
-        gone = {"dynamics", "learning_rate", "longest", "points", "shown", "tail"} if told["kind"] == "toy" else set()
+        gone = {
+            "toy": {"dynamics", "learning_rate", "longest", "points", "shown", "tail"},
+            "regression": {"optimiser"},
+        }.get(told["kind"], set())
         old = leaves({name: value for name, value in told["settings"].items() if name not in gone})
         assert set(map(str, old)) <= set(map(str, leaves(new))) | usual, path.parent.name
 
@@ -90,6 +94,17 @@ def test_a_toy_with_steps_of_its_own_keeps_them():
     training, usual = revive_cell(slow).settings.training, revive_cell(old).settings.training
     assert (training.learning_rate, training.tail) == (0.5, 1.0)
     assert training.steps == pytest.approx(0.6 * usual.steps, abs=25)
+
+
+def test_a_regression_is_a_task_that_is_trained_with_the_settings_that_its_grid_asks_for():
+    old = [described(path) for path in RESULTS if described(path)["kind"] == "regression"]
+    assert len(old) == 7
+    asked = set(find("regression").grids["printed"].values())
+    for told in old:
+        was, now = told["settings"], revive_cell(told).settings
+        assert now in asked
+        assert now.training.data == ("exact" if was["optimiser"] == "gd" else "fresh")
+        assert (now.training.learning_rate, now.evaluation.points) == (was["learning_rate"], was["points"])
 
 
 def leaves(value):

@@ -163,3 +163,41 @@ def separate_drops(
         found[drop] = times[head, direction]
         times[head], times[:, direction] = np.inf, np.inf
     return found
+
+
+def descend(
+    start: tuple[np.ndarray, np.ndarray, np.ndarray],
+    eigenvalues: np.ndarray,
+    pairs: int,
+    rate: float,
+    steps: int,
+    gain: float = 1.0,
+    drops: int | None = None,
+) -> np.ndarray:
+    """Steps at which half of each drop is done, of many starts at once, on all sequences there are: (start, drop).
+
+    v (start, head), k and q (start, head, D); NaN where a drop does not come in so many steps. Descent of the
+    expectation, where no closed form holds: after the first drop heads and directions have to do with each other. It
+    ends with the first so many `drops` of all starts.
+    """
+    v, k, q = (np.array(each, float) for each in start)
+    own, second, goals = eigenvalues, second_moment(eigenvalues, pairs), levels(eigenvalues, pairs)
+    halves = ((goals[1:] + goals[:-1]) / 2)[:drops]
+    found = np.full((len(v), len(halves)), np.nan)
+    for step in range(steps):
+        matrix = gain * np.einsum("sh,shd,she->sde", v, k, q, optimize=True)
+        diagonal = np.einsum("sdd->sd", matrix)
+        loss = own.sum() - 2 * diagonal @ own**2 + np.einsum("d,sde,e->s", second, matrix**2, own)
+        there = (loss[:, None] <= halves) & np.isnan(found)
+        if there.any():
+            found[there] = step
+            if not np.isnan(found).any():
+                break
+        pull = 2 * rate * gain * (np.diag(own**2) - second[:, None] * matrix * own)
+        pulled = k @ pull
+        v, k, q = (
+            v + np.sum(pulled * q, axis=2),
+            k + v[..., None] * (q @ np.swapaxes(pull, 1, 2)),
+            q + v[..., None] * pulled,
+        )
+    return found

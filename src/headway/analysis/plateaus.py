@@ -31,7 +31,8 @@ def stages_from_loss(
 ) -> Stages:
     """A stage is a plateau after a drop; the rate of descent is r = -d(lowest loss so far)/d(log time).
 
-    Each drop must be at least `smallest_drop` of the whole descent. Between two drops there is a plateau
+    Each drop must be at least `smallest_drop` of itself and its larger neighbour together: the last of many drops is a
+    small part of the whole descent. Between two drops there is a plateau
     if r falls to at most `flatness` times the peak rate of the slower one, and if the loss waits there: the
     time from 90 % of the one drop to 10 % of the next must be at least `shortest_wait` times what the next
     takes from 10 % to 90 %. (A sum of a fast and a slow exponential has a wait of 0.05: it only looks like
@@ -121,14 +122,18 @@ class _Descent:
         ]
         if poor and max(poor) > 1:
             return 1 + int(np.argmax(poor))
-        whole = self.lowest[0] - self.lowest[-1]
-        least = [max(smallest * whole, self.margin[a] + self.margin[b], 1e-300) for a, b in drops]
-        sizes = [(self.lowest[a] - self.lowest[b]) / size for (a, b), size in zip(drops, least, strict=True)]
+        fallen = [self.lowest[a] - self.lowest[b] for a, b in drops]
+        beside = [max(two) for two in zip([0.0, *fallen[:-1]], [*fallen[1:], 0.0], strict=True)]
+        least = [
+            max(smallest * (own + other), self.margin[a] + self.margin[b], 1e-300)
+            for (a, b), own, other in zip(drops, fallen, beside, strict=True)
+        ]
+        sizes = [own / size for own, size in zip(fallen, least, strict=True)]
         small = int(np.argmin(sizes))
         if sizes[small] >= 1:
             return None
-        beside = [k for k in (small - 1, small) if 0 <= k < len(poor)]
-        return 1 + max(beside, key=lambda k: poor[k]) if beside else 0
+        joints = [k for k in (small - 1, small) if 0 <= k < len(poor)]
+        return 1 + max(joints, key=lambda k: poor[k]) if joints else 0
 
     def _duration(self, drop: tuple[int, int]) -> float:
         return self.when(drop, 0.9) - self.when(drop, 0.1)

@@ -147,21 +147,22 @@ def stages_from_ladder(
 def distance_to_own_best(kl: Array, least_turn: float = 0.03) -> Array:
     """D_i(t) = KL_i(t) - min KL_i for the rungs that were met, infinite for the others: (time, rung).
 
-    The first one met is the nearest at the start. Rung j is met after rung i if, from the minimum of KL_i to
-    the later minimum of KL_j, KL_j falls and KL_i rises, each by more than the share `least_turn` of its
-    whole descent. So a model that stays at a rung meets no other one, whatever the noise does, and of
-    several rungs that it still approaches at the end only the lowest counts.
+    The first one met is the nearest at the start. Rung j is met after rung i if, from the minimum of KL_i to the later
+    minimum of KL_j, KL_j falls and KL_i rises, each by more than the share `least_turn` of how far it fell since the
+    minimum of the rung met before i: a turn is measured by the steps beside it and not by the whole descent, of which
+    the last of many steps is a small part. So a model that stays at a rung meets no other one, whatever the noise does,
+    and of several rungs that it still approaches at the end only the lowest counts.
     """
     smooth = _median_of_three(kl)  # one odd evaluation is no minimum
     lowest_at, lowest = np.argmin(smooth, axis=0), smooth.min(axis=0)
-    turn = least_turn * (kl[0] - lowest)
-    met = [int(np.argmin(kl[0]))]
+    met, since = [int(np.argmin(kl[0]))], 0
     for rung in range(met[0] + 1, kl.shape[1]):
         before = met[-1]
-        falls = smooth[lowest_at[before], rung] - lowest[rung] > turn[rung]
-        rises = smooth[lowest_at[rung], before] - lowest[before] > turn[before]
+        falls = smooth[lowest_at[before], rung] - lowest[rung] > least_turn * (kl[since, rung] - lowest[rung])
+        rises = smooth[lowest_at[rung], before] - lowest[before] > least_turn * (kl[since, before] - lowest[before])
         if lowest_at[rung] > lowest_at[before] and falls and rises:
             met.append(rung)
+            since = int(lowest_at[before])
     distance = np.full(kl.shape, np.inf)
     distance[:, met] = kl[:, met] - lowest[met]
     return distance

@@ -7,11 +7,35 @@ from collections.abc import Sequence
 import numpy as np
 
 from headway.analysis import distance_from_uniform, mass_per_block, uniform_by_lag
-from headway.claims.claim import Claim, Run, judged
+from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.claims.competition import masses
 from headway.claims.ladder import in_order
 from headway.presets import PUBLISHED_SNAPSHOTS
 from headway.records import Finding, Trajectory
+
+
+@judged
+def pictures_in_order(claim: Claim, run: Run, *, near_uniform: float, mostly: float) -> Finding:
+    """What Figure 2 shows, at four steps of each seed's own: how many of the pictures appear, one after the other."""
+    why = _not_three(run)
+    if why:
+        return claim.not_run(why)
+    times = run[1].times("attention_by_lag")
+    pictures = _pictures(run, near_uniform, mostly)
+    seen = [_appearances(each) for each in zip(*pictures.values(), strict=True)]
+    counts = np.array([len(each) for each in seen])
+    steps = np.array([[*times[each], *[np.nan] * (4 - len(each))] for each in seen], float)
+    detail = f"First seen, one after the other, at steps {steps_in_words(steps)} (medians over seeds)."
+    parts = {words: counts > place for place, words in enumerate(pictures)}
+    return claim.all_of([run], parts, detail)
+
+
+def _not_three(run: Run) -> str:
+    """Why the pictures cannot be looked for, or nothing."""
+    heads, blocks = run[0].model.heads, len(run[0].task.blocks)
+    if (heads, blocks) == (3, 3):
+        return ""
+    return f"The claim is about 3 heads and 3 blocks; here are {heads} and {blocks}."
 
 
 @judged
@@ -20,16 +44,15 @@ def published_pictures(claim: Claim, run: Run, *, near_uniform: float, mostly: f
 
     Up to `near_uniform` (total variation) attention counts as uniform, from the share `mostly` on as mostly there.
     """
-    settings, trajectory = run
-    if len(settings.task.blocks) != 3 or settings.model.heads != 3:
-        return claim.not_run(
-            f"The claim is about 3 heads and 3 blocks; here are {settings.model.heads} and {len(settings.task.blocks)}."
-        )
+    _, trajectory = run
+    why = _not_three(run)
+    if why:
+        return claim.not_run(why)
     times = trajectory.times("attention_by_lag")
     at = [int(np.abs(times - min(step, times[-1])).argmin()) for step in PUBLISHED_SNAPSHOTS]
     pictures = _pictures(run, near_uniform, mostly)
     shown = {f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)}
-    own = [_in_this_order(seen) for seen in zip(*pictures.values(), strict=True)]
+    own = [len(_appearances(seen)) == len(pictures) for seen in zip(*pictures.values(), strict=True)]
     detail = f"At steps of its own, all four appear in this order in {sum(own)} of {len(own)} seeds."
     return claim.all_of([run], shown, detail)
 
@@ -51,15 +74,15 @@ def _pictures(run: Run, near_uniform: float, mostly: float) -> dict[str, np.ndar
     }
 
 
-def _in_this_order(seen: Sequence[np.ndarray]) -> bool:
-    """Whether there are times t_1 < t_2 < .. at which the first, the second, .. is seen."""
-    time = -1
+def _appearances(seen: Sequence[np.ndarray]) -> list[int]:
+    """Evaluations t_1 < t_2 < .. at which the first, the second, .. is seen, as far as there are such."""
+    found: list[int] = []
     for when in seen:
-        later = np.flatnonzero(when[time + 1 :])
+        later = np.flatnonzero(when[found[-1] + 1 if found else 0 :])
         if len(later) == 0:
-            return False
-        time += 1 + int(later[0])
-    return True
+            break
+        found.append((found[-1] + 1 if found else 0) + int(later[0]))
+    return found
 
 
 @judged

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.analysis import clarity, over_seeds
 from headway.claims.claim import Claim, Run, judged
-from headway.claims.competition import nobody_to_compete
+from headway.claims.competition import densities, nobody_to_compete
 from headway.claims.kind import behaviour
 from headway.claims.ladder import in_order
 from headway.records import Finding, Trajectory
@@ -24,12 +24,12 @@ def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
 
 @judged
 def same_and_clearer(claim: Claim, run: Run, usual: Run) -> Finding:
-    """Both traits, and a clearer least clear plateau than in the usual order."""
+    """Both traits, by the density of attention in each block, and a clearer least clear plateau than usual."""
     why = nobody_to_compete(run, usual)
     if why:
         return claim.not_run(why)
     here, there = least_clear(run[1]), least_clear(usual[1])
-    parts = {**behaviour(run), "clearer": here > there}
+    parts = {**behaviour(run, densities), "clearer": here > there}
     return claim.all_of([run, usual], parts, clarity_in_words(here, there), here - there)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from headway.analysis import Hump, competition, mass_per_block, over_seeds, rises_then_falls
@@ -38,6 +40,17 @@ def masses(run: Run, layer: int = -1) -> np.ndarray:
     return mass_per_block(trajectory["attention_by_lag"][:, :, layer], settings.task.blocks)
 
 
+def densities(run: Run) -> np.ndarray:
+    """The same for the mean attention to a lag of each block, as shares that add up to 1.
+
+    Where blocks differ in size their masses do so from the start: of uniform attention, a block of eight lags has a
+    third and one of two a twelfth.
+    """
+    dense = masses(run) / np.array([len(block) for block in run[0].task.blocks])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(dense / dense.sum(axis=-1, keepdims=True))
+
+
 def nobody_to_compete(*runs: Run) -> str:
     """Why the claim cannot be asked of one of these runs, or nothing."""
     for settings, _ in runs:
@@ -48,7 +61,7 @@ def nobody_to_compete(*runs: Run) -> str:
     return ""
 
 
-def overlap_humps(run: Run) -> list[Hump]:
-    """The competition index of every seed in its last layer: first, peak, last."""
+def overlap_humps(run: Run, shares: Callable[[Run], np.ndarray] = masses) -> list[Hump]:
+    """The competition index of every seed in its last layer, made of these shares per head and block."""
     times = run[1].times("attention_by_lag")
-    return [rises_then_falls(times, competition(seed), HUMP) for seed in masses(run)]
+    return [rises_then_falls(times, competition(seed), HUMP) for seed in shares(run)]

@@ -19,12 +19,13 @@ FlowRun = tuple[FlowSettings, Trajectory]
 
 @judged
 def learns_in_order_and_cooperates(
-    claim: Claim, run: FlowRun, *, factor: float, mostly: float, cancelled: float
+    claim: Claim, run: FlowRun, *, factor: float, mostly: float, cancelled: float, by_feature: bool = True
 ) -> Finding:
     """Order, pace, separation, competition, specialisation and offset, in every seed.
 
     Boundaries by more than `factor` apart are separated, a head with the share `mostly` is mostly there, and of a cross
-    term that is offset less than the share `cancelled` is left.
+    term that is offset less than the share `cancelled` is left. A head belongs to the position where it holds most of
+    that position's feature; or, unless `by_feature`, where it looks most.
     """
     settings, trajectory = run
     heads = settings.head_count
@@ -34,13 +35,15 @@ def learns_in_order_and_cooperates(
             f"{settings.features} features."
         )
     ends = np.asarray(trajectory.facts["boundaries"])
+    heads_of = carriers(trajectory) if by_feature else favourites(trajectory)
+    specialised = all_differ(heads_of) if by_feature else specialises(trajectory)
     parts = {
         "positions in order": in_order(trajectory, settings),
         "each stage slower": slower(ends),
         "clearly separated": separated(ends, factor),
         "all at position 1 first": together_first(trajectory, mostly),
-        "one head a position": specialises(trajectory),
-        "leftover is offset": offsets(trajectory, settings, cancelled),
+        "one head a position": specialised,
+        "leftover is offset": specialised & offsets(trajectory, settings, cancelled, heads_of),
     }
     return claim.all_of([run], parts, _detail(trajectory, ends), boundary_ratios(ends).min(axis=1))
 
@@ -95,13 +98,24 @@ def specialises(trajectory: Trajectory) -> np.ndarray:
     return on_features & np.all(favourites == np.arange(last.shape[-1]), axis=-1)
 
 
-def offsets(trajectory: Trajectory, settings: FlowSettings, cancelled: float) -> np.ndarray:
-    """Whether the head at position 1 cancels what the last feature's head would add there at the end: (seed,)."""
-    favourites = np.argmax(trajectory["attention"][:, -1], axis=-1)
-    heads = np.argsort(favourites, axis=1)  # one head a position, or the seed does not count
+def favourites(trajectory: Trajectory) -> np.ndarray:
+    """The head that looks most at position j at the end, where there is one head a position: (seed, feature)."""
+    return np.argsort(np.argmax(trajectory["attention"][:, -1], axis=-1), axis=1)
+
+
+def all_differ(heads: np.ndarray) -> np.ndarray:
+    """Whether every feature has a head of its own: (seed,) of (seed, feature)."""
+    return np.array([len(set(row)) == len(row) for row in heads.tolist()])
+
+
+def offsets(trajectory: Trajectory, settings: FlowSettings, cancelled: float, heads: np.ndarray) -> np.ndarray:
+    """Whether the first feature's head cancels what the last feature's head would add there at the end: (seed,).
+
+    `heads` (seed, feature) is the head of each feature.
+    """
     leftover, added, offset, together = cross_term(trajectory, heads)
     gone = (offset < 0) & (np.abs(together) < cancelled * added)
-    return specialises(trajectory) & (leftover > 1 / settings.length) & gone
+    return (leftover > 1 / settings.length) & gone
 
 
 def cross_term(trajectory: Trajectory, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -136,7 +150,7 @@ def _detail(trajectory: Trajectory, ends: np.ndarray) -> str:
     times = ", ".join(f"{over.median:.3g}" if over.seeds else "(never)" for over in medians)
     shares, favoured = shared_position(trajectory)
     heads = carriers(trajectory)
-    differ = np.array([len(set(row)) == len(row) for row in heads.tolist()])
+    differ = all_differ(heads)
     leftover, added, offset, _ = cross_term(trajectory, heads)
     count = len(heads)
     return (

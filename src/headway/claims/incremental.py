@@ -7,11 +7,32 @@ from collections import Counter
 import numpy as np
 
 from headway.analysis import arrival_order
-from headway.claims.claim import Claim, Run, judged
-from headway.claims.ladder import NEARER, distance_ratios, in_order
+from headway.claims.claim import Claim, Run, judged, steps_in_words
+from headway.claims.ladder import NEARER, distance_ratios, in_order, lowest_at
 from headway.records import Finding, Trajectory
 
 SURVIVES = "the rungs are passed in order (A1) and each lower one nearer than by confidence alone (A1 nearer)"
+
+
+@judged
+def minima_in_order(claim: Claim, *runs: Run, names: tuple[str, ...] = ("",)) -> Finding:
+    """KL to the rungs reaches its minima in order (A1) in every run of the same seed; n-gram models stand beside."""
+    if any(len(settings.task.blocks) < 2 for settings, _ in runs):
+        return claim.not_run("The chain has one block, so there is one rung only.")
+    if len(runs) > 1:
+        parts = {name: in_order(trajectory) for name, (_, trajectory) in zip(names, runs, strict=True)}
+        return claim.all_of(runs, parts)
+    ((settings, trajectory),) = runs
+    steps = lowest_at(trajectory)
+    detail = f"Minima at steps {steps_in_words(steps)} (medians over seeds)."
+    if "kl_references" in trajectory and len(settings.task.references) > 1:
+        times = trajectory.times("kl_references")
+        order = np.argsort(settings.task.references)
+        lowest = times[np.argmin(trajectory["kl_references"][:, :, order], axis=1)]
+        same = np.all(np.diff(lowest, axis=1) > 0, axis=1)
+        detail += f" Those of KL to the n-gram models are in order in {np.sum(same)} of {len(same)} seeds."
+    ratios = np.min(np.maximum(steps[:, 1:], 1) / np.maximum(steps[:, :-1], 1), axis=1)
+    return claim.finding(runs, ratios, in_order(trajectory), detail)
 
 
 @judged

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from headway.claims.claim import Claim, Run, judged
-from headway.claims.competition import nobody_to_compete, overlap_humps
+from headway.claims.competition import masses, nobody_to_compete, overlap_humps
 from headway.claims.ladder import in_order
 from headway.records import Finding
 
 SAME = "the rungs are passed in order (A1) and the heads compete, then cooperate (A4)"
 
 
-def behaviour(run: Run) -> dict[str, np.ndarray]:
-    """The two traits of each seed: (seed,) each."""
+def behaviour(run: Run, shares: Callable[[Run], np.ndarray] = masses) -> dict[str, np.ndarray]:
+    """The two traits of each seed: (seed,) each; heads compete by these shares per head and block."""
     return {
         "in order": in_order(run[1]),
-        "compete, then cooperate": np.array([bool(hump) for hump in overlap_humps(run)]),
+        "compete, then cooperate": np.array([bool(hump) for hump in overlap_humps(run, shares)]),
     }
 
 

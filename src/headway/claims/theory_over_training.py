@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.claims.flow import FlowRun, known, rising
 from headway.records import Finding, Trajectory
-from headway.settings import FlowSettings, RegressionSettings
+from headway.tasks.regression import Regression
+from headway.tasks.run import Settings
 
-TrainedRun = tuple[RegressionSettings, Trajectory]
+TrainedRun = tuple[Settings[Regression, None], Trajectory]
 
+FLOW_CLOCK = "time"
 SHARED = ("features", "length", "ratio", "base", "noise")
 """What a flow and a training must have in common, besides the heads, to be compared seed by seed."""
 
@@ -47,7 +50,7 @@ def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun, cl
 
 def difference(run: TrainedRun, flow: FlowRun) -> np.ndarray:
     """max_i |b_i / b_i(flow) - 1|, (seed,): infinite where one of the two lacks a boundary."""
-    found, wanted = _boundaries(run[1]), _boundaries(flow[1])
+    found, wanted = boundaries_of(run), boundaries_of(flow)
     with np.errstate(invalid="ignore"):
         ratio = np.abs(found / wanted - 1)
     return np.where(np.isfinite(found) & np.isfinite(wanted), ratio, np.inf).max(axis=1)
@@ -63,14 +66,14 @@ def in_order(run: TrainedRun) -> np.ndarray:
     """sum_k <V_k, V_j*> s_k[j] reaches m_j / 2 later for every further j, and for all of them: (seed,)."""
     settings, trajectory = run
     learned = np.sum(trajectory["values"] * trajectory["attention"], axis=2)
-    return rising(first_at_least(trajectory.times("values"), learned, np.divide(settings.strengths, 2)))
+    return rising(first_at_least(trajectory.times("values"), learned, np.divide(settings.task.strengths, 2)))
 
 
 def relative_boundaries(run: TrainedRun, flow: FlowRun) -> np.ndarray:
     """b_i / b_i(flow), (seed, boundary); AdamW's steps are divided by what makes the first one 1. NaN where none is."""
-    found, wanted = (known(_boundaries(trajectory)) for _, trajectory in (run, flow))
+    found, wanted = (known(boundaries_of(each)) for each in (run, flow))
     ratio = found / wanted
-    return ratio / ratio[:, :1] if run[0].optimiser == "adamw" else ratio
+    return ratio / ratio[:, :1] if method_of(run[0]) == "adamw" else ratio
 
 
 @judged
@@ -81,7 +84,7 @@ def one_factor_maps(claim: Claim, training: Run, flow: FlowRun, *, within: float
         return claim.not_run("The first boundary sets the factor: without three blocks there is no other to predict.")
     if blocks != features:
         return claim.not_run(f"The chain has {blocks} blocks, but the flow has {features} features.")
-    found, wanted = boundary_table(training[1]), known(_boundaries(flow[1]))[:, 1:]
+    found, wanted = boundary_table(training[1]), known(boundaries_of(flow))[:, 1:]
     middle = np.array([over_seeds(column).median for column in wanted.T])
     stretch = found[:, 1:] / (found[:, :1] * middle[1:] / middle[0])
     with np.errstate(invalid="ignore"):
@@ -133,25 +136,51 @@ def _adam_in_words(run: TrainedRun, flow: FlowRun) -> str:
     said = ", ".join(f"{over.median:.2g}" if over.seeds else "(never)" for over in later)
     same = int(np.sum(same_heads(run, flow)))
     return (
-        f"AdamW's boundaries are at steps {steps_in_words(_boundaries(run[1]))}; with the first laid on the flow's, "
+        f"AdamW's boundaries are at steps {steps_in_words(boundaries_of(run))}; with the first laid on the flow's, "
         f"the later ones come at {said} times the flow's, with the same heads in {same} of {len(run[1].seeds)} seeds."
     )
 
 
 def _by_optimiser(runs: Sequence[TrainedRun], word: str) -> list[TrainedRun]:
     """The runs of one optimiser, the nearest to a flow first: small steps, large batches."""
-    chosen = [run for run in runs if run[0].optimiser == word]
-    return sorted(chosen, key=lambda run: (run[0].learning_rate, -run[0].batch))
+    chosen = [run for run in runs if method_of(run[0]) == word]
+    return sorted(chosen, key=lambda run: (run[0].training.learning_rate, -run[0].training.batch))
+
+
+def method_of(settings: Any) -> str:
+    """gd, on the expected loss; sgd, on samples; or adamw."""
+    if settings.training.optimiser == "adamw":
+        return "adamw"
+    return "gd" if settings.training.data == "exact" else "sgd"
 
 
 def _name(run: TrainedRun) -> str:
-    settings = run[0]
-    return f"GD {settings.learning_rate:g}" if settings.optimiser == "gd" else f"SGD batch {settings.batch}"
+    training = run[0].training
+    return f"GD {training.learning_rate:g}" if method_of(run[0]) == "gd" else f"SGD batch {training.batch}"
 
 
-def _shared(settings: FlowSettings | RegressionSettings) -> list[float]:
-    return [settings.head_count, *(getattr(settings, name) for name in SHARED)]
+def _shared(settings: Any) -> list[float]:
+    own = getattr(settings, "task", settings)
+    return [own.head_count, *(getattr(own, name) for name in SHARED)]
 
 
-def _boundaries(trajectory: Trajectory) -> np.ndarray:
-    return np.asarray(trajectory.facts["boundaries"], float)
+def unit_of(run: tuple[Any, Trajectory]) -> float:
+    """What a tick of a run's clock is of the flow's time: the learning rate, of steps of gd and sgd.
+
+    AdamW divides every gradient by its own size, so that no product with its rate is a time: it counts steps. Flows,
+    and older records of the regression, count the flow's time.
+    """
+    settings, trajectory = run
+    if trajectory.clock_of["loss"] == FLOW_CLOCK or method_of(settings) == "adamw":
+        return 1.0
+    return settings.training.learning_rate
+
+
+def times_of(run: tuple[Any, Trajectory]) -> np.ndarray:
+    """When the loss was measured, in the flow's time, or in AdamW's steps."""
+    return unit_of(run) * run[1].times("loss")
+
+
+def boundaries_of(run: tuple[Any, Trajectory]) -> np.ndarray:
+    """When the loss went through the level between two plateaus, in the same time: (seed, boundary)."""
+    return unit_of(run) * np.asarray(run[1].facts["boundaries"], float)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from headway.cli import UserError, suggestion
 from headway.cli.arguments import USUAL, check_grids, folders_with_records
+from headway.cli.parsing import parse
+
+if TYPE_CHECKING:
+    from headway.store import Store
 
 USAGE = """\
 Every claim with its verdict, grid by grid: in how many seeds it holds, and the measured number with its interval.
@@ -20,6 +24,7 @@ examples:
   headway claims --from results              what a GPU found at paper scale
   headway claims A7 A8 --from results        definition, parts and every seed's number of two claims
   headway claims --grid quick                what was run here
+  headway claims --published --from results  paper A's published numbers beside ours, read as its authors read figures
 """
 
 
@@ -31,20 +36,27 @@ class Options:
     """Names such as A7: these in full. All of them in a table if none is given."""
     grid: tuple[str, ...] = ("printed", "as-run", "paper")
     """Which grids to show."""
+    published: bool = False
+    """Instead of claims: the published numbers, ours, and whether they lie inside the range of our seeds."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results, where they are, if not given."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway claims", description=USAGE)
+    options = parse(Options, arguments, prog="headway claims", description=USAGE)
     check_grids(options.grid)
     stores = folders_with_records(options.from_)
+    if options.from_ != USUAL:
+        _require_records(stores)
     from rich.console import Console
 
     from headway.cli.verdict_tables import print_in_full, print_table
     from headway.experiments.outcome import all_findings, outcomes_from
     from headway.store import Store
 
+    if options.published:
+        _print_published([Store(folder) for folder in stores])
+        return
     findings = all_findings(outcomes_from([Store(folder) for folder in stores], options.grid, every=True))
     console = Console(highlight=False)
     if not options.claims:
@@ -57,3 +69,30 @@ def main(arguments: Sequence[str]) -> None:
         if not chosen:
             raise UserError(f"there is no claim {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
         print_in_full(console, chosen)
+
+
+def _print_published(stores: Sequence[Store]) -> None:
+    """As Markdown, as docs/reproduction.md has it."""
+    from headway.experiments.outcome import outcomes_from
+    from headway.published import STAGE_ENDS
+    from headway.report.document import NamedRun
+    from headway.report.document.published_table import WORDS, published_table, rows
+
+    wanted = {experiment for experiment, _ in STAGE_ENDS}
+    outcomes = [each for each in outcomes_from(stores, ("as-run",)) if each.called in wanted]
+    runs = [
+        NamedRun(each.called, each.grid, name, *run)
+        for each in outcomes
+        for name, run in each.results.items()
+        if "kl_rungs" in run[1]
+    ]
+    if not rows(runs):
+        raise UserError("no run of the grid as-run with published numbers is there. Name a folder with --from.")
+    print(f"{WORDS}\n\n{published_table(runs)}")
+
+
+def _require_records(folders: Sequence[Path]) -> None:
+    """A folder that was named by mistake would show every claim as not run."""
+    if not any(path for folder in folders for path in folder.glob("*/record.json")):
+        names = " and ".join(map(str, folders))
+        raise UserError(f"there are no records in {names}. Run something into it first, or name another with --from.")

@@ -66,7 +66,24 @@ def _summary(parts: Sequence[Part], wanted: int, workers: int) -> list[str]:
     limit = room()
     has = "unknown memory" if limit is None else f"{limit / 2**20:,.0f} MiB for a program"
     at_once = f", {workers} at once" if workers > 1 else ""
+    programs = sum(part.programs for part in parts)
     return [
-        f"{cells} cells to compute in {sum(part.programs for part in parts)} programs{at_once}: {time}{rest}.",
+        f"{counted(cells, 'cell')} to compute in {counted(programs, 'program')}{at_once}: {time}{rest}.",
         f"This device ({device()}) has {has}. Nothing was started.",
+        *too_large(parts),
+    ]
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def too_large(parts: Sequence[Part]) -> list[str]:
+    """The programs that will not fit, with the number and what to change."""
+    limit = room()
+    return [
+        f"{name(part.bundle.cells[0])} needs about {part.memory / 2**20:,.0f} MiB and will not fit. "
+        "Take fewer seeds, a smaller model or fewer samples."
+        for part in parts
+        if limit is not None and part.memory is not None and part.memory > limit
     ]

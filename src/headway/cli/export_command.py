@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from headway.cli import UserError
+from headway.cli.parsing import parse
 
 USAGE = """\
 Write the numbers of a record as CSV or Parquet, by the suffix of the file: one row for each number, with columns
@@ -48,7 +49,7 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway export", description=USAGE)
+    options = parse(Options, arguments, prog="headway export", description=USAGE)
     from headway.store.texts import printable
 
     try:

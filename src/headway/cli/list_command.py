@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.cli.arguments import USUAL, folders_with_records, seeds_of
+from headway.cli.parsing import parse
 from headway.experiments import NAMES, find
 from headway.records import Cell
 from headway.store import Entry, Store
@@ -50,7 +51,7 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway list", description=USAGE)
+    options = parse(Options, arguments, prog="headway list", description=USAGE)
     with without_collecting():
         _show(options)
 

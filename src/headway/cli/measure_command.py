@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from headway.cli import UserError
+from headway.cli.parsing import parse
 
 USAGE = """\
 Measure checkpoints of a PyTorch model as if its training had been watched: attention by lag, scores of heads, and KL to
@@ -51,7 +52,7 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway measure", description=USAGE)
+    options = parse(Options, arguments, prog="headway measure", description=USAGE)
     try:
         import torch
     except ImportError as error:

@@ -12,6 +12,7 @@ import tyro
 
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
+from headway.cli.parsing import parse
 from headway.forecast.question import Asked
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from headway.forecast.held_out import HeldOut
 
 USAGE = """\
-How many steps paper B's models wait before attention finds what matters, with an interval for one run; from theory
-(the toy) or from a law fitted to records (transformers), and which. Nothing is trained.
+How many steps paper B's models wait before attention finds what matters, and linear attention before each drop of its
+loss, with an interval for one run; from theory or from a law fitted to records (transformers), and which. Nothing is
+trained.
 
 examples:
   headway predict --dimension 64 --length 1024 --copies 4                 the toy, all of its logits trained
@@ -29,6 +31,7 @@ examples:
   headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
   headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
   headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
+  headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
   headway predict --held-out                                              how well it predicts what it has not seen
 """
 
@@ -46,7 +49,7 @@ class Options(Asked):
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway predict", description=USAGE)
+    options = parse(Options, arguments, prog="headway predict", description=USAGE)
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))

@@ -12,6 +12,7 @@ import tyro
 
 from headway.cli import UserError
 from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, experiment_from, folders_with_records
+from headway.cli.parsing import parse
 from headway.experiments import NAMES
 from headway.store import Store
 
@@ -50,7 +51,7 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway report", description=USAGE)
+    options = parse(Options, arguments, prog="headway report", description=USAGE)
     stores = [Store(folder) for folder in folders_with_records(options.from_)]
     check_grids(options.grid)
     for name in options.experiments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,9 @@ import tyro
 
 from headway.cli import UserError, suggestion
 from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option
+from headway.cli.parsing import parse
 from headway.settings.renamed import renamed_to
+from headway.settings.training import OWN_OPTIMISERS
 
 if TYPE_CHECKING:
     from headway.records import Cell
@@ -105,6 +108,8 @@ def main(arguments: Sequence[str]) -> None:
         options = next(iter(parsed[each].values()))
         seeds = seeds_of(experiment, grid, options.seeds)
         cells[each] = {run: Cell(one.settings, seeds) for run, one in parsed[each].items()}
+    if any(argument.startswith(("--training.batch", "--training.samples")) for argument in rest):
+        _note_whole_batches([cell for group in cells.values() for cell in group.values()])
     stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
     command = f"headway run {shlex.join([word, *rest])}"
     if options.vary:
@@ -124,6 +129,18 @@ def main(arguments: Sequence[str]) -> None:
     ]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])
+
+
+def _note_whole_batches(cells: Sequence[Any]) -> None:
+    """A batch beyond the training set is no mistake, but somebody who typed it should know."""
+    for training in filter(None, (getattr(cell.settings, "training", None) for cell in cells)):
+        if training.data == "finite" and training.batch > training.samples:
+            print(
+                f"note: training.batch is {training.batch}, but there are only {training.samples} samples: every step "
+                "takes all of them.",
+                file=sys.stderr,
+            )
+            return
 
 
 def _only(parsed: dict[str, dict[str, Options]]) -> dict[str, dict[str, Options]]:
@@ -149,9 +166,9 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     default = Options(grid=grid, settings=settings)
     # Of `all`, every run takes what it knows; what none knows is refused.
     some = name == "all"
-    parsed: Any = tyro.cli(
+    parsed: Any = parse(
         Options[settings_type(settings)],  # ty: ignore[invalid-type-form]
-        args=arguments,
+        arguments,
         default=default,
         prog=f"headway run {name}",
         description=f"{summary}\n\n{USAGE}",
@@ -161,6 +178,9 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     options, unknown = parsed if some else (parsed, [])
     if options.seeds is not None and options.seeds < 1:
         raise UserError(f"--seeds is {options.seeds}, but at least 1 seed is needed.")
+    training = getattr(options.settings, "training", None)
+    if training is not None and training.optimiser not in OWN_OPTIMISERS:
+        training.require_known_optimiser()
     context, usual = (getattr(getattr(each, "task", None), "context", None) for each in (options.settings, settings))
     # Where the heads look is read by the lags of all blocks, which a window may not hold.
     if context != usual:
@@ -182,10 +202,32 @@ def settings_type(settings: Any) -> Any:
     return type(settings)[type(settings.task), model]
 
 
+ELSEWHERE = {
+    "lr": "training.learning-rate",
+    "learning-rate": "training.learning-rate",
+    "batch-size": "training.batch",
+    "wd": "training.weight-decay",
+    "optimizer": "training.optimiser",
+    "optim": "training.optimiser",
+    "n-heads": "model.heads",
+    "n-layers": "model.layers",
+    "depth": "model.layers",
+    "d-model": "model.width",
+    "seed": "seeds",
+    "out": "into",
+    "output": "into",
+    "from": "into",
+}
+"""What other programs call an option -> what it is called here."""
+
+
 def _require_new_names(arguments: Sequence[str]) -> None:
-    """A setting that was renamed is refused with its new name."""
+    """A setting that was renamed, or has another name elsewhere, is refused with its name."""
     for argument in arguments:
+        if not argument.startswith("--"):
+            continue
         name = argument.removeprefix("--").partition("=")[0]
-        now = renamed_to(name) if argument.startswith("--") else None
-        if now:
+        if now := renamed_to(name):
             raise UserError(f"--{name} is called --{now} now.")
+        if here := ELSEWHERE.get(name.replace("_", "-").lower()):
+            raise UserError(f"--{name} is called --{here} here.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import tyro
 
@@ -112,6 +112,15 @@ def _parts(info: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.Primi
     )
 
 
+def _is_arguments(type_: Any) -> bool:
+    """`Arguments`, also where tyro has narrowed its values to those of a default."""
+    if type_ == Arguments:
+        return True
+    rows = get_args(type_)[:1]
+    pair = get_args(rows[0]) if rows and get_origin(type_) is tuple else ()
+    return len(pair) == 2 and pair[0] is str and pair[1] is not Ellipsis
+
+
 @REGISTRY.primitive_rule
 def _block_lists(
     info: tyro.constructors.PrimitiveTypeInfo,
@@ -121,7 +130,7 @@ def _block_lists(
         word, read, write = "LAGS", read_blocks, block_text
     elif info.type == Weights:
         word, read, write = "NUMBERS", read_weights, lambda row: ",".join(map(str, row))
-    elif info.type == Arguments:
+    elif _is_arguments(info.type):
         word, read, write = "NAME=VALUE", read_arguments, lambda pair: f"{pair[0]}={pair[1]}"
     elif info.type == Groups:
         word, read, write = "NAME=RATE,DECAY", read_groups, lambda row: f"{row[0]}={row[1]},{row[2]}"

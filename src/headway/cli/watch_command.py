@@ -11,6 +11,7 @@ from typing import Annotated
 import tyro
 
 from headway.cli import UserError
+from headway.cli.parsing import parse
 
 USAGE = """\
 Show the runs of a folder in a browser, those that go on and those that are done, and keep the page up to date.
@@ -28,8 +29,10 @@ examples:
 class Options:
     """What to show, and to whom."""
 
-    folder: Annotated[Path, tyro.conf.Positional] = Path("runs")
-    """Folder with records; it may still be empty, or not be there yet."""
+    folder: Annotated[Path | None, tyro.conf.Positional] = None
+    """Folder with records, runs if not given; it may still be empty, or not be there yet."""
+    from_: Annotated[Path | None, tyro.conf.arg(name="from")] = None
+    """The same, as other commands name it."""
     port: int | None = None
     """Where to listen; 8765 or the next free port if not given, any free one if 0."""
     host: str | None = None
@@ -39,12 +42,15 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway watch", description=USAGE)
+    options = parse(Options, arguments, prog="headway watch", description=USAGE)
     if options.port is not None and not 0 <= options.port <= 65535:
         raise UserError(f"--port is {options.port}, but ports go from 0 to 65535.")
-    if options.folder.exists() and not options.folder.is_dir():
-        raise UserError(f"{options.folder} is not a folder. Name the folder that holds the runs.")
-    _serve(options)
+    if options.folder is not None and options.from_ is not None:
+        raise UserError("the folder is given twice, alone and with --from. Give it once.")
+    folder = options.folder or options.from_ or Path("runs")
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is not a folder. Name the folder that holds the runs.")
+    _serve(folder, options)
 
 
 def _reason(error: OSError | UnicodeError) -> str:
@@ -52,12 +58,12 @@ def _reason(error: OSError | UnicodeError) -> str:
     return "that is no name of a machine" if isinstance(error, UnicodeError) else str(error.strerror or error)
 
 
-def _serve(options: Options) -> None:
+def _serve(folder: Path, options: Options) -> None:
     from headway.cli.ending import has_desktop
     from headway.watch import open_server
 
     try:
-        server = open_server(options.folder, options.host, options.port)
+        server = open_server(folder, options.host, options.port)
     except (OSError, UnicodeError) as error:
         where = options.host or "this machine"
         port = "any port" if options.port is None else f"port {options.port}"
@@ -66,7 +72,7 @@ def _serve(options: Options) -> None:
             "Choose another with --port, or leave it out to get one that is free."
         ) from error
     with server:
-        print(f"watching {options.folder} at {server.url}\nCtrl-C ends it; the runs go on.", flush=True)
+        print(f"watching {folder} at {server.url}\nCtrl-C ends it; the runs go on.", flush=True)
         if options.open and has_desktop():
             webbrowser.open(server.url)
         try:

@@ -23,7 +23,7 @@ _BASE = InContextRegression.usual().changed(
         "sequences": 80_000,
     },
     training={"learning_rate": 0.02, "steps": 20_000, "precision": "float32"},
-    evaluation={"every": 20, "growth": 0.03},
+    evaluation={"every": 20, "growth": 0.06},
 )
 BASES = {"quick": _BASE.changed(task={"sequences": 20_000}, training={"steps": 12_000}), "paper": _BASE}
 

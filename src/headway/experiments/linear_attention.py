@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MERGED, SEPARATE, NETWORK, BALANCED = "merged", "separate", "network", "balanced"
 WHITE = "merged, white"
+SMALL = "separate, a tenth of the start"
 SOFTMAX_MERGED, SOFTMAX_SEPARATE = "softmax, merged", "softmax, separate"
 _SPARSE = {"every": 20, "growth": 0.03}
 
@@ -51,6 +52,8 @@ def _runs(grid: str) -> dict[str, Any]:
         # Ours: all eigenvalues alike, of which the closed form is exact, and no set that is finite.
         WHITE: merged.changed(task={"spectrum": (1.0,) * 4, "sequences": 0}),
         SEPARATE: separate,
+        # Ours: as large a tenth at the start, and as many steps ten times.
+        SMALL: separate.changed(task={"start": 0.001}, training={"steps": 100_000}, evaluation={"every": 100}),
         # Ours: the start of the theory, one head for each direction.
         BALANCED: separate.changed(task={"balanced": True, "heads": 4}),
         SOFTMAX_MERGED: softmax,
@@ -113,6 +116,12 @@ EXPERIMENT = Experiment(
             judge=of_runs(one_component_a_drop, BALANCED),
             title="the same from a balanced start (ours)",
         ),
+        Z2.called(
+            "Z2 small start",
+            "The same from a tenth of the start. (Ours.)",
+            judge=of_runs(one_component_a_drop, SMALL),
+            title="the same from a tenth of the start (ours)",
+        ),
         Claim(
             "Z3",
             "In a head that has learnt a component, value, key and query are equally large.",
@@ -127,6 +136,12 @@ EXPERIMENT = Experiment(
             "The same from the start of the theory. (Ours.)",
             judge=of_runs(later_is_longer, BALANCED),
             title="the same from a balanced start (ours)",
+        ),
+        Z4.called(
+            "Z4 small start",
+            "The same from a tenth of the start. (Ours.)",
+            judge=of_runs(later_is_longer, SMALL),
+            title="the same from a tenth of the start (ours)",
         ),
         Claim(
             "Z6",

@@ -6,19 +6,21 @@ Paper A, section 3.1, says what is trained and derives the flow; it shows no tra
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.theory_over_training import flow_predicts_training
 from headway.experiments.experiment import Experiment, headline
-from headway.settings import FlowSettings, RegressionSettings
+from headway.settings import FlowSettings
+from headway.tasks.regression import Regression
+from headway.tasks.run import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FLOW = FlowSettings(last=500.0, points=120, first=1.0)
 """Figure 10's; by then the last stage is over in nearly every seed."""
-TRAINED = RegressionSettings()
+TRAINED: Settings[Regression, None] = Regression.usual()
 """From the same starts. Ours: d 8 instead of 50, on which neither the flow nor the population's gradient depends."""
 
 
@@ -55,21 +57,27 @@ R1 = Claim(
 Rows = tuple[float, float, float]
 
 
-def _trained(base: RegressionSettings, last: float, steps: Rows, batches: tuple[int, int, int]) -> dict:
+def _trained(base: Settings[Regression, None], last: float, steps: Rows, batches: tuple[int, int, int]) -> dict:
     """Gradient descent with several steps; SGD with one step and batches from calm to noisy; AdamW.
 
     All but AdamW go on until the flow's last time.
     """
     rows = zip(DESCENTS, steps, strict=True)
-    descents = {name: replace(base, learning_rate=step, steps=round(last / step)) for name, step in rows}
-    sampled = replace(base, optimiser="sgd", learning_rate=0.025, steps=round(last / 0.025))
-    stochastic = {name: replace(sampled, batch=batch) for name, batch in zip(SAMPLED, batches, strict=True)}
+    descents = {
+        name: base.changed(training={"learning_rate": step, "steps": round(last / step)}) for name, step in rows
+    }
+    # Samples are far noisier than single precision.
+    fresh: dict[str, Any] = {"data": "fresh", "precision": "float32"}
+    sampled = base.changed(training={**fresh, "learning_rate": 0.025, "steps": round(last / 0.025)})
+    stochastic = {
+        name: sampled.changed(training={"batch": batch}) for name, batch in zip(SAMPLED, batches, strict=True)
+    }
     # Ours: the rate and the weight decay that the paper prints for its transformers.
-    adamw = replace(base, optimiser="adamw", learning_rate=0.003, weight_decay=0.01, batch=batches[0], steps=6000)
-    return {**descents, **stochastic, "AdamW": adamw}
+    adamw = {"optimiser": "adamw", "learning_rate": 0.003, "weight_decay": 0.01, "batch": batches[0], "steps": 6000}
+    return {**descents, **stochastic, "AdamW": base.changed(training={**fresh, **adamw})}
 
 
-_SMALL = {"length": 20, "noise": 1e-4}
+_SMALL: dict[str, Any] = {"length": 20, "noise": 1e-4}
 """Fewer positions, and a start that lets every seed end soon."""
 _TRAINED = _trained(TRAINED, FLOW.last, (0.01, 0.1, 0.4), (256, 32, 4))
 
@@ -87,7 +95,12 @@ EXPERIMENT = Experiment(
     grids={
         "quick": {
             FLOW_NAME: replace(FLOW, last=150.0, points=60, **_SMALL),
-            **_trained(replace(TRAINED, dimension=4, points=60, **_SMALL), 150.0, (0.01, 0.1, 0.4), (64, 16, 4)),
+            **_trained(
+                TRAINED.changed(task={"dimension": 4, **_SMALL}, evaluation={"points": 60}),
+                150.0,
+                (0.01, 0.1, 0.4),
+                (64, 16, 4),
+            ),
         },
         "printed": {FLOW_NAME: FLOW, **_TRAINED},
         # As run, the figure's flow applies Pi(s) once. What trains softmax attention cannot choose: the runs are the

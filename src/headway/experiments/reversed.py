@@ -26,8 +26,9 @@ A12 = Claim(
     "A12",
     title="the same with the furthest block first, and easier to see",
     statement="With the furthest block the most important the behaviour is the same in kind, and easier to see.",
-    definition=f"""With the order of importance reversed {SAME}; and the least clear of its plateaus (docs/measures.md)
-    is clearer than with the newest block first, same seed.""",
+    definition=f"""With the order of importance reversed {SAME}, a block's share of a head's attention being its density
+    (mass / size), because eight lags have a third of all attention from the start; and the least clear of its plateaus
+    (docs/measures.md) is clearer than with the newest block first, same seed.""",
     quantity="clarity of the least clear plateau minus that with the newest block first",
     judge=of_runs(same_and_clearer, "reversed", "full"),
 )

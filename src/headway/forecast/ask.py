@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.claims.claim import AnyRun
 from headway.forecast.answer import Forecast
+from headway.forecast.from_descent import from_descent
 from headway.forecast.from_laws import from_laws
 from headway.forecast.from_theory import from_theory
 from headway.forecast.measured import Measured, is_of, toy_cells, transformer_cells
@@ -17,17 +18,19 @@ from headway.store import Store
 
 def ask(question: Question, folders: Sequence[Path]) -> Forecast:
     """The forecast from what lies in the folders; NotMeasured where they do not hold enough."""
+    if question.kind.source == "descent":
+        return from_descent(question)
     return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
 
 
 def answer(question: Question, measured: Measured, folders: tuple[str, ...] = ()) -> Forecast:
     """From theory where there is one, else from laws."""
-    return (from_theory if question.kind.theory else from_laws)(question, measured, folders)
+    return (from_theory if question.kind.source == "theory" else from_laws)(question, measured, folders)
 
 
 def cells(question: Question, runs: Sequence[AnyRun]) -> Measured:
     """What was measured of models and tasks of the asked kind."""
-    return (toy_cells if question.kind.theory else transformer_cells)(question, runs)
+    return (toy_cells if question.kind.source == "theory" else transformer_cells)(question, runs)
 
 
 def runs_of(model: str, folders: Sequence[Path]) -> list[AnyRun]:

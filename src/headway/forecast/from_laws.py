@@ -135,7 +135,7 @@ def _experiment(question: Question) -> str:
 
 
 def _places(folders: tuple[str, ...]) -> str:
-    return " and ".join(folders) or "no folder"
+    return " and ".join(folders) or "this folder"
 
 
 def _nothing(question: Question, folders: tuple[str, ...]) -> str:

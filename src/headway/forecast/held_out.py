@@ -10,8 +10,9 @@ import numpy as np
 
 from headway.claims.claim import AnyRun
 from headway.claims.recall import KNOWN
-from headway.forecast.answer import NotMeasured
+from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.ask import answer, cells
+from headway.forecast.from_descent import told_and_measured
 from headway.forecast.measured import Measured
 from headway.forecast.question import MODELS, SYMBOLS, Question
 
@@ -42,6 +43,8 @@ class HeldOut:
 
 def held_out(model: str, runs: Sequence[AnyRun]) -> list[HeldOut]:
     """Every way to hold cells of this model back; nothing if none was measured."""
+    if MODELS[model].source == "descent":
+        return _of_theory_alone(runs)
     found = []
     for what, question in _readings(model, runs):
         measured = cells(question, runs)
@@ -52,12 +55,30 @@ def held_out(model: str, runs: Sequence[AnyRun]) -> list[HeldOut]:
     return found
 
 
+def _of_theory_alone(runs: Sequence[AnyRun]) -> list[HeldOut]:
+    """Forecasts that no record has a part in, of every run's own settings: drop by drop of linear attention."""
+    rows: dict[str, list[tuple[Forecast, np.ndarray]]] = {}
+    for keys, told, steps, last in told_and_measured(runs):
+        # A seed that did not get there by the last step is as told if the interval goes on beyond it.
+        seen = np.where(np.isinf(steps) & (told.high > last), told.high, steps)
+        rows.setdefault(f"{keys}, drop {told.question.drop}", []).append((told, seen))
+    found = []
+    for what, pairs in sorted(rows.items()):
+        inside = sum(int(np.sum((told.low <= steps) & (steps <= told.high))) for told, steps in pairs)
+        ended = [abs(np.log(step / told.steps)) for told, steps in pairs for step in steps if np.isfinite(step)]
+        widths = [told.high / told.low for told, _ in pairs]
+        count = sum(len(steps) for _, steps in pairs)
+        miss, width = float(np.exp(np.median(ended))), float(np.median(widths))
+        found.append(HeldOut(f"linear, {what}", "all: nothing is fitted", inside, count, len(pairs), miss, width))
+    return found
+
+
 def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Question]]:
     """Which laws there are: of the toy by what is trained, of transformers by which repetition they know."""
     asked: dict[str, Any] = {name: size for name, size in ANY.items() if name in MODELS[model].sizes}
     asked["model"] = model
     question = Question(**asked)
-    if question.kind.theory:
+    if question.kind.source == "theory":
         yield f"{model}, T logits", question
         yield f"{model}, gap", replace(question, trained="gap")
         for count in sorted({settings.training.samples for settings, _ in runs if settings.training.data != "exact"}):

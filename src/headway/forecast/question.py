@@ -19,8 +19,8 @@ class Kind(NamedTuple):
     """The one that measures its plateaus .."""
     repetition: str
     """.. and the one in which they change by repetition."""
-    theory: bool = False
-    """Whether they are predicted by theory, of what is trained on how many samples; else by a measured law."""
+    source: Literal["theory", "law", "descent"] = "law"
+    """Theory, of what is trained on how many samples; a law, measured; or descent on few numbers."""
     others: int = 0
     """Tokens that must not be copies."""
     answers: bool = False
@@ -34,13 +34,20 @@ MODELS = {
         ("dimension", "length", "copies", "repeated", "trained"),
         "context-repetition",
         "cross-sample-repetition",
-        theory=True,
+        source="theory",
         others=1,
     ),
     "transformer": Kind(
         _VECTORS, ("dimension", "length", "position", "repeated"), "transformer-law", "transformer-law"
     ),
     "recall": Kind(_SYMBOLS, ("pairs", "vocab", "copies", "favoured"), "recall", "recall-repetition", answers=True),
+    "linear-attention": Kind(
+        ("pairs", "heads", "start", "drop"),
+        ("spectrum", "pairs", "sums", "parts", "rank"),
+        "linear-attention",
+        "linear-attention",
+        source="descent",
+    ),
 }
 """All that differs between the models that can be asked about."""
 SYMBOLS = {
@@ -50,16 +57,20 @@ SYMBOLS = {
     "pairs": "N_pairs",
     "copies": "B",
     "repeated": "p",
+    "heads": "H",
+    "start": "std",
+    "drop": "m",
 }
-_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16}
+_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16, "heads": 5, "start": 0.01}
 
 
 @dataclass(frozen=True)
 class Asked:
     """Whatever may be asked, complete or not."""
 
-    model: Literal["toy", "transformer", "recall"] = "toy"
-    """Paper B's toy, a transformer on single-location regression, or one on associative recall."""
+    model: Literal["toy", "transformer", "recall", "linear-attention"] = "toy"
+    """Paper B's toy, a transformer on single-location regression, one on associative recall, or linear attention on
+    in-context regression."""
     dimension: int | None = None
     """d: of a token; toy and transformer."""
     length: int | None = None
@@ -67,7 +78,7 @@ class Asked:
     vocab: int | None = None
     """N_tokens: symbols in the pool; recall."""
     pairs: int | None = None
-    """N_pairs: how many pairs a sequence shows; recall."""
+    """N_pairs: how many pairs a sequence shows; recall and linear-attention."""
     copies: float = 1.0
     """B: how often what matters stands in the context; of recall on average."""
     repeated: float = 0.0
@@ -80,6 +91,16 @@ class Asked:
     """What is trained of the toy's attention: its T logits, or the one gap between them."""
     samples: int | None = None
     """Size of the toy's training set; all samples at once, in expectation, if not given."""
+    spectrum: tuple[float, ...] = ()
+    """Eigenvalues of the inputs in these ratios, the largest first; linear-attention."""
+    heads: int | None = None
+    """H; linear-attention."""
+    start: float | None = None
+    """Standard deviation of every parameter at the start; linear-attention."""
+    keys: Literal["separate", "merged"] = "separate"
+    """Keys and queries of rank 1, or one merged matrix; linear-attention."""
+    drop: int = 1
+    """Until half of which drop of the loss is done; linear-attention with separate keys has as many as eigenvalues."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +110,23 @@ class Question(Asked):
     def __post_init__(self) -> None:
         settle(self)
         self._check_that_sizes_belong()
-        for name, least in (("dimension", 2), ("length", 2), ("vocab", 2), ("pairs", 1), ("samples", 1)):
+        counts = (
+            ("dimension", 2),
+            ("length", 2),
+            ("vocab", 2),
+            ("pairs", 1),
+            ("samples", 1),
+            ("heads", 1),
+            ("drop", 1),
+        )
+        for name, least in counts:
             if getattr(self, name) is not None:
                 require_whole(name, getattr(self, name), least)
         require_number("copies", self.copies, least=1)
         require_number("repeated", self.repeated, least=0)
         if self.learning_rate is not None:
             require_number("learning_rate", self.learning_rate, above=0)
+        self._check_the_spectrum()
         self._check_that_copies_fit()
         self._check_the_accuracy()
 
@@ -121,12 +152,32 @@ class Question(Asked):
             else:
                 require(value is None, f"{name} is {value!r}, but {self.model} has {', '.join(own)}. Leave it out.")
         require(
-            self.kind.theory or (self.trained == "logits" and self.samples is None),
+            self.kind.source == "theory" or (self.trained == "logits" and self.samples is None),
             f'trained and samples are about the toy, but the model is "{self.model}". Leave them out.',
         )
         require(
             self.samples is None or self.trained == "logits",
             "a training set was measured with all logits trained, and not with their gap. Leave out one of them.",
+        )
+
+    def _check_the_spectrum(self) -> None:
+        if self.kind.source != "descent":
+            others = (self.spectrum, self.keys == "merged", self.drop != 1)
+            words = "spectrum, keys and drop are about linear-attention, but the model is"
+            require(not any(others), f'{words} "{self.model}". Leave them out.')
+            return
+        falling = all(a >= b > 0 for a, b in zip(self.spectrum, (*self.spectrum[1:], self.spectrum[-1]), strict=True))
+        require(
+            bool(self.spectrum) and falling,
+            f"spectrum is {self.spectrum}, but the plateau depends on the eigenvalues of the inputs. Give their "
+            "ratios, the largest first, as in `headway predict --model linear-attention --spectrum 4 3 2 1`.",
+        )
+        require_number("start", self.start, above=0)
+        most = 1 if self.keys == "merged" else min(len(self.spectrum), self.heads or 1)
+        require(
+            self.drop <= most,
+            f"drop is {self.drop}, but with {self.keys} keys, {self.heads} heads and {len(self.spectrum)} eigenvalues "
+            f"the loss has {most}. Ask for one of them.",
         )
 
     def _check_the_accuracy(self) -> None:

@@ -5,7 +5,7 @@ be chosen of a task lies in the task's own file. `docs/words.md` maps the names 
 """
 
 from headway.settings.checks import SettingsError
-from headway.settings.flows import FlowSettings, PortraitSettings, RegressionSettings, StageTimesSettings
+from headway.settings.flows import FlowSettings, PortraitSettings, StageTimesSettings
 from headway.settings.model import ModelSettings
 from headway.settings.toy_flow import ToyFlowSettings
 from headway.settings.training import EvaluationSettings, TrainingSettings
@@ -15,7 +15,6 @@ __all__ = [
     "FlowSettings",
     "ModelSettings",
     "PortraitSettings",
-    "RegressionSettings",
     "SettingsError",
     "StageTimesSettings",
     "ToyFlowSettings",

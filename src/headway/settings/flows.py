@@ -1,4 +1,4 @@
-"""The gradient flow of attention on a regression, its portraits and stage times, and the training that it describes."""
+"""The gradient flow of attention on a regression, its portraits and stage times."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from headway.settings.checks import require, require_number, require_whole, sett
 class StrengthSettings:
     """Features of falling strength, one at a position each."""
 
+    GROUP: ClassVar[str] = ""
+    """What stands before the name of a setting in messages."""
+
     features: int = 3
     """h: how many features there are, one at a position each."""
     ratio: float = 1.7
@@ -20,10 +23,10 @@ class StrengthSettings:
     """Strength of the weakest feature."""
 
     def __post_init__(self) -> None:
-        settle(self)
-        require_whole("features", self.features, 1)
-        require_number("ratio", self.ratio, above=1)
-        require_number("base", self.base, above=0)
+        settle(self, self.GROUP)
+        require_whole(f"{self.GROUP}features", self.features, 1)
+        require_number(f"{self.GROUP}ratio", self.ratio, above=1)
+        require_number(f"{self.GROUP}base", self.base, above=0)
 
     @property
     def strengths(self) -> tuple[float, ...]:
@@ -50,14 +53,15 @@ class FeatureSettings(StrengthSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("length", self.length, 1)
+        require_whole(f"{self.GROUP}length", self.length, 1)
         if self.heads is not None:
-            require_whole("heads", self.heads, 1)
+            require_whole(f"{self.GROUP}heads", self.heads, 1)
         require(
             self.features <= self.length,
-            f"{self.features} features do not fit on {self.length} positions. Use length >= {self.features}.",
+            f"{self.features} features do not fit on {self.length} positions. "
+            f"Use {self.GROUP}length >= {self.features}.",
         )
-        require_number("noise", self.noise, least=0)
+        require_number(f"{self.GROUP}noise", self.noise, least=0)
 
     @property
     def head_count(self) -> int:
@@ -154,47 +158,3 @@ class PortraitSettings(StrengthSettings):
         require_number("reach", self.reach, above=0)
         require_number("first", self.first, above=0)
         require_number("last", self.last, above=self.first)
-
-
-@dataclass(frozen=True)
-class RegressionSettings(FeatureSettings):
-    """y = sum_k V_k X softmax(q_k), fitted to y* = sum_k m_k V_k* x_k + noise (paper A, section 3.1).
-
-    A seed has the same start as the flow's.
-    """
-
-    KIND: ClassVar[str] = "regression"
-
-    dimension: int = 8
-    """d: size of the vectors; the flow, and training by the population's gradient, do not depend on it."""
-    label_noise: float = 0.01
-    """Variance of the noise in each coordinate of y*."""
-    optimiser: Literal["gd", "sgd", "adamw"] = "gd"
-    """gd: the gradient of the population's loss, exactly; sgd and adamw: that of fresh samples at every step."""
-    learning_rate: float = 0.01
-    weight_decay: float = 0.0
-    """Of AdamW alone: with it the others would descend on another loss."""
-    batch: int = 256
-    """Samples at every step; gd needs none."""
-    steps: int = 30_000
-    points: int = 120
-    """How many steps are kept, evenly spaced on a logarithmic axis, besides step 0."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("dimension", "batch", "steps"):
-            require_whole(name, getattr(self, name), 1)
-        require_whole("points", self.points, 2)
-        require(
-            self.features <= self.dimension**2,
-            f"{self.features} orthogonal features do not fit into {self.dimension} x {self.dimension} matrices. "
-            "Use a larger dimension.",
-        )
-        require_number("label_noise", self.label_noise, least=0)
-        require_number("learning_rate", self.learning_rate, above=0)
-        require_number("weight_decay", self.weight_decay, least=0)
-        require(
-            self.optimiser == "adamw" or self.weight_decay == 0,
-            f"weight_decay is {self.weight_decay!r} with the optimiser {self.optimiser!r}, which has none here. "
-            'Use weight_decay 0, or the optimiser "adamw".',
-        )

@@ -100,12 +100,17 @@ class TrainingSettings:
             )
             # Whoever only reads settings need not have optax; whoever computes gets an error before training.
             if "optax" in sys.modules:
-                names = importlib.import_module("headway.training.optimiser_names")
-                names.require_known(self.optimiser, dict(self.arguments))
+                self.require_known_optimiser()
         elif not isinstance(self.optimiser, Given):
             refuse(f"training.optimiser is {self.optimiser!r}, but it must be a name, a transformation or a function.")
         elif self.arguments:
             refuse("training.arguments are given with an optimiser that is no name. Give them to the optimiser itself.")
+
+    def require_known_optimiser(self) -> None:
+        """Hold the optimiser's name and arguments against optax, which is loaded for it."""
+        if isinstance(self.optimiser, str):
+            names = importlib.import_module("headway.training.optimiser_names")
+            names.require_known(self.optimiser, dict(self.arguments))
 
     def _check_groups(self) -> None:
         for each in self.groups:

@@ -83,8 +83,8 @@ def _of_toy_flow(old: Mapping[str, Any]) -> Mapping[str, Any]:
 def _of_toy(old: Mapping[str, Any]) -> Mapping[str, Any]:
     """The toy was descended in one go, by settings of its own: curves of so many points, or none, and a plateau.
 
-    What is not stored any more is when curves were looked at, which their clock says, and after how many closed forms of
-    its plateau a run in coordinates would have been given up: none was.
+    What is not stored any more is when curves were looked at, which their clock says, and after how many closed forms
+    of its plateau a run in coordinates would have been given up: none was.
     """
     sizes = {name: old[name] for name in ("dimension", "length", "copies", "repeated")}
     trained, samples = old["model"], old["samples"]
@@ -113,5 +113,22 @@ def _plateau_of_toy(trained: str, dimension: int, length: int, copies: int, repe
     return math.sqrt(math.pi / 2) * length / (signal * math.sqrt(pull * copies))
 
 
-_RULES = {"toy": _of_toy, "toy-flow": _of_toy_flow}
+def _of_regression(old: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The regression was trained by settings of its own: gd on the expectation in double precision, else on samples."""
+    names = ("features", "heads", "length", "ratio", "base", "noise", "dimension", "label_noise")
+    exact = old["optimiser"] == "gd"
+    training = {name: old[name] for name in ("learning_rate", "weight_decay", "batch", "steps")} | {
+        "optimiser": "adamw" if old["optimiser"] == "adamw" else "sgd",
+        "data": "exact" if exact else "fresh",
+        "precision": "float64" if exact else "float32",
+    }
+    return {
+        "task": {name: old[name] for name in names},
+        "model": None,
+        "training": _EXACT_TRAINING | training,
+        "evaluation": _USUAL_LOOKS | {"points": old["points"], "losses": "mean"},
+    }
+
+
+_RULES = {"toy": _of_toy, "toy-flow": _of_toy_flow, "regression": _of_regression}
 """Kinds that had settings of their own, without groups."""

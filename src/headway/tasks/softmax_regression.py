@@ -32,7 +32,7 @@ class SoftmaxRegression:
     """H."""
     parts: Literal["merged", "separate"] = "merged"
     """What keys and queries are made of."""
-    start: float = 0.003
+    start: float = 0.005
     """Standard deviation of every parameter at the start."""
 
     def __post_init__(self) -> None:
@@ -54,9 +54,9 @@ class SoftmaxRegression:
             weight_decay=0.0,
             clip=0.0,
             schedule="constant",
-            steps=4000,
-            batch=2000,
-            samples=2000,
+            steps=2500,
+            batch=1000,
+            samples=1000,
             test_samples=1000,
         )
         return Settings(cls(), None, training, EvaluationSettings(every=20, growth=0.03, snapshots=0, losses="mean"))

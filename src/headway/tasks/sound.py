@@ -21,7 +21,7 @@ def require_sound(task: Any) -> None:
     """Draw, read and compare a few examples; a SettingsError says what was got, what was wanted and what to do."""
     functions, what = functions_of(task), type(task).__name__
     key = jax.random.key(0)
-    world = tried(f"{what}.world", lambda: functions.world(key)) if hasattr(task, "world") else ()
+    world = tried(f"{what}.world", lambda: functions.world(key))
     wanted = shape_of(task)
     outputs = jnp.zeros((wanted.predicted, wanted.outputs))
     own_model = functions.parameters is not None

@@ -7,6 +7,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from headway.tasks.feature_draws import random_features as random_features
+
 Numbers = jax.Array | np.ndarray
 
 
@@ -87,17 +89,6 @@ class Problem(eqx.Module):
 def geometric(count: int, ratio: float, base: float = 1.0) -> Float[np.ndarray, " feature"]:
     """m_k = ratio^(count - k) base, k = 1 .. count."""
     return base * float(ratio) ** np.arange(count - 1, -1, -1, dtype=np.float64)
-
-
-def random_features(seed: int, count: int, dimension: int) -> Float[np.ndarray, "feature size"]:
-    """V_1*, .., V_count* in R^{dimension x dimension}: an orthonormal frame, each matrix written out as a vector."""
-    if count > dimension**2:
-        raise ValueError(
-            f"{count} orthonormal matrices do not fit into {dimension} x {dimension}. "
-            f"Use a dimension of at least {int(np.ceil(np.sqrt(count)))}."
-        )
-    draws = np.random.default_rng(seed).standard_normal((dimension**2, count))
-    return np.ascontiguousarray(np.linalg.qr(draws)[0].T)
 
 
 def full_problem(

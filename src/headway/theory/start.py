@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headway.tasks.feature_draws import near_uniform_attention
 from headway.theory.problem import Problem, State
-from headway.theory.simplex import OffSimplex, on_simplex
+from headway.theory.simplex import OffSimplex
 
 
 def near_uniform(
@@ -25,10 +26,10 @@ def near_uniform(
             "noise distinguishes positions, but some positions of this problem were merged because they are alike. "
             "Use noise=0, or the problem before `merge_positions`."
         )
-    shape = (problem.heads, problem.length)
-    draws = np.random.default_rng([seed, 0x5]).standard_normal(shape)
-    uniform = np.full(shape, 1 / problem.copies.sum())
-    attention = on_simplex(uniform + noise * draws, otherwise) if noise else uniform
+    if noise:
+        attention = near_uniform_attention(seed, problem.heads, problem.length, noise, otherwise)
+    else:
+        attention = np.full((problem.heads, problem.length), 1 / problem.copies.sum())
     return State(np.zeros((problem.heads, problem.size)), attention)
 
 

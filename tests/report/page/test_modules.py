@@ -107,6 +107,20 @@ def test_a_stage_that_begins_with_the_run_is_still_the_first(js):
     assert places == [30, 45, 60, 100]
 
 
+SHORT = """m.shortWords({seeds: rungs.map((_, k) => k), rungs: 3, stages: rungs.map((each) => ({rungs: each})),
+    stages_from: "ladder", evaluation: [0, 1, 2, 3],
+    arrays: {kl_rungs: {at: (seed, time, rung) => Math.abs(time - rung)}}})"""
+
+
+def test_where_training_ended_is_stated_with_why_the_minima_may_still_be_in_order(js):
+    assert js("summary", SHORT, rungs=[[1, 2, 3]]) == ""
+    words = js("summary", SHORT, rungs=[[1, 2, 3], [1, 2], [1, 2], [1]])
+    assert words.startswith(" In the others training ended in stage 1 (1 seed) and in stage 2 (2 seeds).")
+    assert "In 3 of them KL to the rungs reaches its minima in order all the same" in words
+    skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
+    assert skipped.startswith(" In the other training ended in stage 3. A seed that ended in the last stage passed")
+
+
 def test_a_share_of_the_run_is_a_share_of_the_slider(js):
     first, second = made_js_run(list(range(11)), []), made_js_run(list(range(101)), [])
     assert js("align", ALIGNED, first=first, second=second, time=3, rule="share") == 30

@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 
 from headway.analysis import over_seeds
 from headway.analysis.seed_stages import boundary_table
+from headway.claims.theory_over_training import boundaries_of, method_of, times_of
 from headway.report.colours import INK, MUTED, run_colours, rung_colours
 from headway.report.figures.lines import Run, draw_seeds, from_zero, median_over_seeds, moving_values
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
@@ -27,7 +28,7 @@ def figure_regression(flow: Run, trained: Mapping[str, Run]) -> Figure:
     axes = figure.subplot_mosaic(
         [["time", "steps"], ["ratios", "ratios"]], width_ratios=(1.7, 1), height_ratios=(1.15, 1)
     )
-    timed = {name: run for name, run in trained.items() if run[0].optimiser != "adamw"}
+    timed = {name: run for name, run in trained.items() if method_of(run[0]) != "adamw"}
     stepped = {name: run for name, run in trained.items() if name not in timed}
     colours = dict(zip(trained, run_colours(len(trained)), strict=True))
     words = {name: run_words(run[0]) for name, run in trained.items()}
@@ -46,19 +47,20 @@ def figure_regression(flow: Run, trained: Mapping[str, Run]) -> Figure:
 
 def run_words(settings: Any) -> str:
     """What sets a run apart, in few words."""
-    if settings.optimiser == "gd":
-        return f"GD\nstep {settings.learning_rate:g}"
-    return f"{'SGD' if settings.optimiser == 'sgd' else 'AdamW'}\nbatch {settings.batch}"
+    method, training = method_of(settings), settings.training
+    if method == "gd":
+        return f"GD\nstep {training.learning_rate:g}"
+    return f"{'SGD' if method == 'sgd' else 'AdamW'}\nbatch {training.batch}"
 
 
 def _draw_over_time(
     axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Mapping[str, str], words: Mapping[str, str]
 ) -> None:
     """One seed, because seeds change stages at different times and no mean of staircases is one."""
-    for name, (_, trajectory) in runs.items():
-        loss = moving_values(trajectory, "loss")[0]
+    for name, run in runs.items():
+        loss = moving_values(run[1], "loss")[0]
         label = words[name].replace("\n", ", ")
-        axes.plot(trajectory.times("loss"), loss, color=colours[name], linewidth=1.3, label=label, zorder=2)
+        axes.plot(times_of(run), loss, color=colours[name], linewidth=1.3, label=label, zorder=2)
     _draw_flow(axes, flow)
     _log_time(axes, flow[1].times("loss"))
     axes.set(xlabel="time (learning rate × step)", ylabel="excess loss", title=f"seed {flow[1].seeds[0]}")
@@ -68,10 +70,10 @@ def _draw_over_time(
 
 def _draw_laid_on(axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Mapping[str, str]) -> None:
     """Steps times what lays their first boundary on the flow's: the one time that AdamW can be given."""
-    for name, (_, trajectory) in runs.items():
-        first, own = (np.asarray(each.facts["boundaries"], float)[0, 0] for each in (flow[1], trajectory))
+    for name, run in runs.items():
+        first, own = (boundaries_of(each)[0, 0] for each in (flow, run))
         if np.isfinite(first) and np.isfinite(own):
-            times, loss = trajectory.times("loss") * first / own, moving_values(trajectory, "loss")[0]
+            times, loss = times_of(run) * first / own, moving_values(run[1], "loss")[0]
             label = f"{name}, first boundary laid on"
             axes.plot(times, loss, color=colours[name], linewidth=1.1, label=label, zorder=2)
 
@@ -90,7 +92,7 @@ def _draw_over_steps(axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Ma
         times = trajectory.times("loss")
         draw_seeds(axes, times, moving_values(trajectory, "loss"), colours[name], name)
         _log_time(axes, times)
-        axes.set(xlabel="training steps", title=f"{name}, rate {settings.learning_rate:g}, all seeds")
+        axes.set(xlabel="training steps", title=f"{name}, rate {settings.training.learning_rate:g}, all seeds")
     _mark_levels(axes, flow)
     from_zero(axes)
 
@@ -108,8 +110,8 @@ def _draw_ratios(axes: Axes, flow: Run, runs: Mapping[str, Run], words: Mapping[
     colours = rung_colours(count)
     axes.axhline(1, color=INK, linewidth=0.8, linestyle=FLOW_LOOK, zorder=1)
     everything = [np.ones(1)]
-    for place, (settings, trajectory) in enumerate(runs.values()):
-        ratios = _ratios(np.asarray(trajectory.facts["boundaries"], float), wanted, settings.optimiser == "adamw")
+    for place, run in enumerate(runs.values()):
+        ratios = _ratios(boundaries_of(run), wanted, method_of(run[0]) == "adamw")
         everything.append(ratios[np.isfinite(ratios)])
         for i in range(count):
             x = place + 0.22 * (i - (count - 1) / 2)
@@ -124,7 +126,7 @@ def _draw_ratios(axes: Axes, flow: Run, runs: Mapping[str, Run], words: Mapping[
                     note, place_below, xycoords=("data", "axes fraction"), ha="center", fontsize=5, color=MUTED
                 )
     _ratio_axis(axes, np.concatenate(everything))
-    laid_on = {name: settings.optimiser == "adamw" for name, (settings, _) in runs.items()}
+    laid_on = {name: method_of(settings) == "adamw" for name, (settings, _) in runs.items()}
     labels = [f"{text}\n(first laid on)" if laid_on[name] else text for name, text in words.items()]
     axes.set_xticks(range(len(runs)), labels)
     axes.set_xlim(-0.5, len(runs) - 0.5)

@@ -15,19 +15,27 @@ SHARED = ("features", "ratio", "base", "projections")
 
 def features_of(settings: Any) -> int:
     """How many features the settings are about; 0 for any other task."""
-    found = getattr(settings, "features", 0)
-    named = all(hasattr(settings, name) for name in ("ratio", "base", "length"))
+    own = _own(settings)
+    found = getattr(own, "features", 0)
+    named = all(hasattr(own, name) for name in ("ratio", "base", "length"))
     return found if isinstance(found, int) and named else 0
+
+
+def _own(settings: Any) -> Any:
+    """What has the features: the task of a training, or a flow."""
+    return getattr(settings, "task", settings)
 
 
 def feature_task(settings: Any) -> dict[str, Any]:
     """What the drawing of the positions needs."""
+    own, training = _own(settings), getattr(settings, "training", None)
+    optimiser = getattr(training, "optimiser", None)
     return {
-        "strengths": list(settings.strengths),
-        "length": settings.length,
-        "ratio": settings.ratio,
-        "projections": getattr(settings, "projections", None),
-        "optimiser": getattr(settings, "optimiser", None),
+        "strengths": list(own.strengths),
+        "length": own.length,
+        "ratio": own.ratio,
+        "projections": getattr(own, "projections", None),
+        "optimiser": None if optimiser is None else str(optimiser),
     }
 
 

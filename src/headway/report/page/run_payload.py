@@ -181,7 +181,7 @@ def _levels(about: About, settings: Any, trajectory: Trajectory, progress: str) 
     if fact is not None and fact.ndim == 2:
         return plain_json(np.median(np.asarray(fact, float), axis=0))
     if progress == "loss" and "boundaries" in trajectory.facts and features_of(settings):
-        return list(settings.plateaus)
+        return list(getattr(settings, "task", settings).plateaus)
     return []
 
 

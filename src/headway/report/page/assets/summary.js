@@ -22,8 +22,39 @@ function orderWords(run) {
   if (!byLadder(run) && !byLevels(run)) return `${size}; ${dropWords(run)}.`;
   const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages in order`;
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
-  if (count === 1) return `${size}; it ${ordered ? "went" : "did not go"} through ${stages}.`;
-  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.`;
+  const short = shortWords(run);
+  if (count === 1) return `${size}; it ${ordered ? "went" : "did not go"} through ${stages}.${short}`;
+  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.${short}`;
+}
+
+/** Where the others ended, and why the order of the minima may say more than the stages: "" if all went through. */
+export function shortWords(run) {
+  const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed));
+  if (!others.length) return "";
+  const ends = others.map((seed) => run.stages[seed]?.rungs.at(-1) ?? 0);
+  const kinds = [...new Set(ends)].sort((a, b) => a - b);
+  const many = (end) => ends.filter((each) => each === end).length;
+  const each = kinds.map((end) => `in stage ${end}${others.length > 1 ? ` (${counted(many(end), "seed")})` : ""}`);
+  const skipped = others.filter((seed) => run.stages[seed]?.rungs.at(-1) === run.rungs).length;
+  const why = skipped ? " A seed that ended in the last stage passed a rung before it without turning towards it." : "";
+  const falling = byLadder(run) ? others.filter((seed) => minimaInOrder(run, seed)).length : 0;
+  const order = falling
+    ? ` In ${falling} of them KL to the rungs reaches its minima in order all the same: a stage also needs a turn, of 3 %` +
+      " of the step before, towards its rung and away from the last."
+    : "";
+  const who = run.seeds.length === 1 ? "Training" : `In the other${others.length > 1 ? "s" : ""} training`;
+  return ` ${who} ended ${joined(each)}.${why}${order}`;
+}
+
+/** Whether KL to every rung, from the first on, reaches its minimum later than to the one before: what A1 asks. */
+function minimaInOrder(run, seed) {
+  const kl = run.arrays.kl_rungs;
+  if (!kl) return false;
+  const lowest = Array.from({ length: run.rungs }, (_, k) => {
+    const values = [...run.evaluation].map((_, time) => kl.at(seed, time, k + 1));
+    return values.indexOf(Math.min(...values.filter(Number.isFinite)));
+  });
+  return lowest.every((place, k) => k === 0 || place > lowest[k - 1]);
 }
 
 /** "the loss falls once in 3 seeds and twice in 1". */

@@ -1,0 +1,62 @@
+"""Published numbers beside ours, read off made curves whose answers are known."""
+
+import numpy as np
+import pytest
+
+from headway.experiments import find
+from headway.records import Trajectory
+from headway.report.document.published_table import at_entropy, boundaries, published_table, risen_again
+from headway.report.document.tables import NamedRun
+
+TIMES = np.arange(0.0, 1001.0, 10.0)
+SETTINGS = find("ladder").grids["as-run"]["full"]
+
+
+def valley(at: float, rise: float = 2.0) -> np.ndarray:
+    """Falls from 1 to 0 until `at`, then rises to `rise` at the end, both by straight lines."""
+    return np.where(at > TIMES, 1 - TIMES / at, rise * (TIMES - at) / (TIMES[-1] - at))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.13, 0.3])
+def test_a_curve_has_risen_by_a_share_where_the_straight_line_has(share):
+    assert risen_again(TIMES, valley(400), share) == pytest.approx(400 + 600 * share)
+
+
+def test_a_curve_that_falls_to_the_end_never_rises():
+    assert np.isnan(risen_again(TIMES, 1 - TIMES / 1000, 0.02))
+
+
+def test_after_a_rise_a_later_fall_does_not_count():
+    bent = np.minimum(valley(200, 4.0), 1.0)
+    assert risen_again(TIMES, bent, 0.5) == pytest.approx(200 + 0.5 / 4.0 * 800)
+
+
+def made(*seeds: tuple[float, float]) -> NamedRun:
+    kl = np.stack([np.stack([TIMES, valley(one), valley(two), 1 - TIMES / 1000], axis=1) for one, two in seeds])
+    trajectory = Trajectory(
+        seeds=tuple(range(len(seeds))),
+        clocks={"evaluation": TIMES},
+        arrays={"kl_rungs": kl},
+        clock_of={"kl_rungs": "evaluation"},
+        facts={},
+    )
+    return NamedRun("ladder", "as-run", "full", SETTINGS, trajectory)
+
+
+def test_a_published_number_is_inside_between_the_first_and_the_last_seed():
+    run = made((40, 300), (60, 400))
+    np.testing.assert_allclose(boundaries(run.trajectory)[0], (40 + 0.02 * 960, 300 + 0.13 * 700))
+    table = published_table([run])
+    first, second = table.splitlines()[2:]
+    assert "| 65 |" in first and first.endswith("| inside |"), "59 to 79"
+    assert "| 450 |" in second and second.endswith("| inside |"), "391 to 478"
+    assert published_table([made((100, 500), (120, 600))]).count("outside") == 2
+
+
+def test_levels_are_moved_along_their_regression_to_the_entropy_that_is_asked_for():
+    entropy = np.array([0.5, 0.55, 0.6, 0.65])
+    moved, r = at_entropy(2 * entropy, entropy, 0.505)
+    np.testing.assert_allclose(moved, 1.01)
+    assert r == pytest.approx(1)
+    alone = np.array([0.3, 0.4])
+    assert at_entropy(alone, alone)[0] is alone
