@@ -59,7 +59,7 @@ def _of_theory_alone(runs: Sequence[AnyRun]) -> list[HeldOut]:
     """Forecasts that no record has a part in, of every run's own settings: drop by drop of linear attention."""
     rows: dict[str, list[tuple[Forecast, np.ndarray]]] = {}
     for keys, told, steps, last in told_and_measured(runs):
-        # A seed that did not get there by the last step is as told if the interval goes on beyond it.
+        # A seed that did not get there by the last step is as predicted if the interval goes on beyond it.
         seen = np.where(np.isinf(steps) & (told.high > last), told.high, steps)
         rows.setdefault(f"{keys}, drop {told.question.drop}", []).append((told, seen))
     found = []
