@@ -67,7 +67,8 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
 
 _CORRECTED = ("ablations", "hierarchy", "weight-decay", "two-blocks", "sgd", "differences", "depth")
 TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations", "reversed")}
-"""Grids whose settings were corrected and that wait for a GPU: docs/log.md has the commands."""
+TO_BE_RUN |= {(name, "paper") for name in ("linear-attention", "loss-plateau", "induction", "sub-n-grams")}
+"""Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""
 
 
 def test_every_grid_at_paper_scale_is_answered_but_those_that_wait_to_be_run(outcomes):

@@ -23,6 +23,7 @@ COMMANDS = {
     "list": "the experiments, and what is already computed",
     "claims": "every claim of the papers with its verdict, from what is on disk",
     "report": "claims, figures and a page from what is on disk, without training",
+    "ladders": "how long runs of every task wait before each rung, against what it gains",
     "predict": "how long a plateau will be, before anything is trained",
     "measure": "scores of heads and a ladder over a folder of PyTorch checkpoints",
     "export": "the numbers of a record as CSV or Parquet",

@@ -21,11 +21,11 @@ from headway.report.figures.linear_attention import (
     figure_linear_softmax,
     figure_ranks,
 )
+from headway.report.figures.lines import Run
 from headway.report.figures.loss_plateau import figure_interventions, figure_loss_plateau, figure_window_attention
 from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
 from headway.report.figures.recall import figure_recall, figure_recall_sizes, figure_repetition, figure_two_attentions
-from headway.report.figures.runs import Run
 from headway.report.figures.saddle import figure_saddle
 from headway.report.figures.sharpness import figure_sharpness
 from headway.report.figures.sizes import figure_sizes
@@ -34,6 +34,7 @@ from headway.report.figures.style import new_figure
 from headway.report.figures.toy import figure_repeated, figure_transition
 from headway.report.figures.toy_over import figure_late, figure_over
 from headway.report.figures.transformer_law import figure_emergence, figure_plateau_sizes
+from headway.report.figures.transitions import figure_ladders, figure_waits
 from headway.report.figures.variation import figure_variation
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "figure_flow",
     "figure_grid",
     "figure_interventions",
+    "figure_ladders",
     "figure_late",
     "figure_law",
     "figure_linear_attention",
@@ -73,6 +75,7 @@ __all__ = [
     "figure_transition",
     "figure_two_attentions",
     "figure_variation",
+    "figure_waits",
     "figure_window_attention",
     "new_figure",
     "reference_names",

@@ -1,0 +1,91 @@
+"""The ladder of any run in the same words: how long it waits before each rung, and how much that rung gains.
+
+Of a run whose loss, and whose rungs' losses, were measured, transition i is when the loss has for the first time made
+half of its way from rung i - 1 to rung i. The plateau before it lasts from the transition before (or the start) until
+then; its gain is the difference of the two rungs' losses. Rungs between which the loss does not fall are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from headway.analysis.dwells import drop_times
+from headway.analysis.laws import slopes
+from headway.records import Trajectory
+
+LEAST = 1e-3
+"""A rung counts if it gains at least this share of the whole way from the first rung to the last."""
+
+
+class Transitions(NamedTuple):
+    """Of one run: times (seed, rung - 1), NaN where a seed did not get there, and gains of the same shape."""
+
+    times: np.ndarray
+    gains: np.ndarray
+    rungs: tuple[int, ...]
+    """Which rungs they lead to."""
+
+    @property
+    def waits(self) -> np.ndarray:
+        """From the transition before, or from the start; 0 where one was skipped at once."""
+        before = np.concatenate([np.zeros((len(self.times), 1)), self.times[:, :-1]], axis=1)
+        return np.maximum(self.times - before, 0.0)
+
+
+def transitions(trajectory: Trajectory) -> Transitions | None:
+    """None where a run has no ladder of losses."""
+    for curve, levels in (("loss", "rung_loss"), ("excess_loss", "rung_excess")):
+        if curve in trajectory and levels in trajectory.facts:
+            values, own = np.asarray(trajectory[curve], float), np.asarray(trajectory.facts[levels], float)
+            break
+    else:
+        return None
+    gains = -np.diff(np.median(own, axis=0))
+    kept = [rung for rung, gain in enumerate(gains, start=1) if gain > LEAST * max(gains.sum(), 1e-12)]
+    if not kept or own.shape[0] != values.shape[0]:
+        return None
+    ladder = own[:, [kept[0] - 1, *kept]]
+    times = drop_times(trajectory.times(curve), values, ladder)
+    return Transitions(times, -np.diff(ladder, axis=1), tuple(kept))
+
+
+class Law(NamedTuple):
+    """wait ~ gain^power within a run: what is left when every seed has a scale of its own."""
+
+    power: float
+    """Median over seeds of all runs."""
+    low: float
+    high: float
+    """Quarters of the seeds lie below and above."""
+    ordered: float
+    """Of all pairs of successive plateaus of a seed, in how many the one before the smaller gain is longer."""
+    seeds: int
+    plateaus: int
+
+
+def law(runs: Iterable[Transitions]) -> Law | None:
+    """Over all seeds with two plateaus or more; a wait of nothing has no logarithm and is left out."""
+    powers, agree, plateaus = [], [], 0
+    for run in runs:
+        waits = np.where(run.waits > 0, run.waits, np.nan)
+        for own, gains in zip(waits, run.gains, strict=True):
+            known = np.isfinite(own)
+            if known.sum() < 2:
+                continue
+            plateaus += int(known.sum())
+            powers.append(slopes(np.log(gains[known]), np.log(own[known])[None])[0])
+            places = np.flatnonzero(known)
+            for first, second in pairwise(places):
+                if gains[first] != gains[second]:
+                    agree.append((own[second] > own[first]) == (gains[second] < gains[first]))
+    finite = np.array([each for each in powers if np.isfinite(each)])
+    if len(finite) == 0:
+        return None
+    low, middle, high = np.quantile(finite, [0.25, 0.5, 0.75])
+    return Law(
+        float(middle), float(low), float(high), float(np.mean(agree)) if agree else np.nan, len(finite), plateaus
+    )

@@ -1,0 +1,93 @@
+"""`headway ladders`: the plateaus and transitions of every task in the same words, from whatever records there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from headway.cli import UserError
+from headway.cli.arguments import USUAL, folders_with_records
+from headway.cli.parsing import parse
+
+if TYPE_CHECKING:
+    from headway.analysis.transitions import Transitions
+
+USAGE = """\
+How long every run waits before each rung of its ladder, against how much that rung gains: one line a task, over all
+records, seeds and rungs in the folders. Records that have no losses of their rungs are passed over; new ones enter by
+themselves. With --into, two figures are written.
+
+examples:
+  headway ladders --from results
+  headway ladders --from results runs --into docs/figures
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the records are, and where figures go."""
+
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
+    """Folders with records; runs and results, where they are, if not given."""
+    into: Path | None = None
+    """Folder for common-ladders and common-waits; none are drawn if not given."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    _show(parse(Options, arguments, prog="headway ladders", description=USAGE))
+
+
+def _show(options: Options) -> None:
+    runs = _runs(folders_with_records(options.from_))
+    if not runs:
+        raise UserError("no record in these folders has a ladder of losses. Name others with --from, or train some.")
+    found = {name: [each for _, each in own] for name, own in runs.items()}
+    _tell(found)
+    if options.into is not None:
+        from headway.report.figures import figure_ladders, figure_waits, save
+
+        longest = {name: max(own, key=_shown)[0] for name, own in runs.items()}
+        for name, figure in (("common-ladders", figure_ladders(longest)), ("common-waits", figure_waits(found))):
+            for path in save(figure, options.into / name):
+                print(path)
+
+
+def _runs(folders: list[Path]) -> dict[str, list[tuple[Any, Transitions]]]:
+    """Task -> its runs, settings and numbers, with their transitions."""
+    from headway.analysis.transitions import transitions
+    from headway.lookup import readable
+    from headway.store import Store
+
+    found: dict[str, list[tuple[Any, Transitions]]] = {}
+    for record in readable([Store(folder) for folder in folders]):
+        own = transitions(record.trajectory)
+        if own is not None:
+            run = (record.cell.settings, record.trajectory)
+            found.setdefault(record.cell.kind, []).append((run, own))
+    return dict(sorted(found.items()))
+
+
+def _shown(run: tuple[Any, Transitions]) -> tuple[float, int]:
+    """The run that shows most: with most transitions, and with most seeds."""
+    import numpy as np
+
+    return float(np.isfinite(run[1].times).sum(axis=1).mean()), len(run[1].times)
+
+
+def _tell(found: dict[str, list[Transitions]]) -> None:
+    from headway.analysis.transitions import law
+
+    head = f"{'task':<24} {'runs':>5} {'seeds':>6} {'plateaus':>9}"
+    print(f"{head}   wait ~ gain^a, a (quartiles)   smaller gain, longer wait")
+    every = {**found, "all": [each for own in found.values() for each in own]}
+    for name, own in every.items():
+        told = law(own)
+        if told is None:
+            print(f"{name:<24} {len(own):>5}   one transition each")
+            continue
+        power = f"{told.power:+.2f} ({told.low:+.2f} to {told.high:+.2f})"
+        print(f"{name:<24} {len(own):>5} {told.seeds:>6} {told.plateaus:>9}   {power:<31}{told.ordered:.0%}")

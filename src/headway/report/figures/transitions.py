@@ -1,0 +1,80 @@
+"""Plateaus and transitions of every task: a ladder each, and how long runs wait against what a rung gains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headway.analysis.transitions import Transitions, transitions
+from headway.records import Trajectory
+from headway.report.colours import INK, MUTED, run_colours
+from headway.report.figures.lines import draw_seeds
+from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
+
+
+@styled
+def figure_ladders(runs: Mapping[str, tuple[Any, Trajectory]]) -> Figure:
+    """The loss of one run of each task between its rungs, 1 at the first and 0 at the last, over the log of time."""
+    columns = min(3, max(1, len(runs)))
+    rows = -(-len(runs) // columns)
+    figure = new_figure(PAGE_WIDTH, 0.4 + 1.5 * rows)
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for place, (axes, (name, (_, trajectory))) in enumerate(zip(panels, runs.items(), strict=False)):
+        _draw_ladder(axes, trajectory)
+        axes.set_title(name)
+        axes.set_ylabel("way to the last rung" if place % columns == 0 else "")
+    for axes in panels[len(runs) :]:
+        axes.remove()
+    return figure
+
+
+@styled
+def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
+    """Every plateau of every seed: its length against the gain of the rung that ends it, both relative to its run."""
+    figure = new_figure(PAGE_WIDTH, 2.9)
+    axes = figure.subplots()
+    dress(axes)
+    for (name, runs), colour in zip(found.items(), run_colours(len(found)), strict=True):
+        gains, waits = [], []
+        for run in runs:
+            own = np.where(run.waits > 0, run.waits, np.nan)
+            many = np.isfinite(own).sum(axis=1) > 1
+            with np.errstate(invalid="ignore"):
+                waits.append((own / np.exp(np.nanmean(np.log(own), axis=1, keepdims=True)))[many].ravel())
+            gains.append((run.gains / np.exp(np.mean(np.log(run.gains), axis=1, keepdims=True)))[many].ravel())
+        axes.scatter(
+            np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.35, color=colour, label=name, linewidth=0
+        )
+    line = np.array([0.05, 20.0])
+    axes.plot(line, 1 / line, color=MUTED, linewidth=0.8, linestyle=DASHES, label="1 / gain")
+    axes.set(xscale="log", yscale="log", xlim=(0.05, 20), ylim=(0.01, 100))
+    axes.set_xlabel("gain of the next rung, relative to the run's mean")
+    axes.set_ylabel("length of the plateau, relative to the seed's mean")
+    figure.legend(loc="outside right center", markerscale=3)
+    return figure
+
+
+def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
+    dress(axes)
+    curve, levels = ("loss", "rung_loss") if "rung_loss" in trajectory.facts else ("excess_loss", "rung_excess")
+    own = np.median(np.asarray(trajectory.facts[levels], float), axis=0)
+    top, bottom = own[0], own[-1]
+    times = trajectory.times(curve)
+    after = times > 0
+    values = (np.asarray(trajectory[curve], float)[:, after] - bottom) / (top - bottom)
+    draw_seeds(axes, times[after], values, INK, "loss")
+    for level in (own - bottom) / (top - bottom):
+        axes.axhline(float(level), color=MUTED, linewidth=0.6, linestyle=DASHES)
+    found = transitions(trajectory)
+    if found is not None:
+        for middle in np.nanmedian(np.where(np.isfinite(found.times), found.times, np.nan), axis=0):
+            if np.isfinite(middle):
+                axes.axvline(float(middle), color=MUTED, linewidth=0.5)
+    axes.set_xscale("log")
+    axes.set_xlim(max(1.0, times[after][0]), times[-1])
+    axes.set_ylim(-0.05, 1.25)
+    axes.set_xlabel("training steps")
