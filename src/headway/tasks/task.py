@@ -230,7 +230,9 @@ def _world(task: Any) -> Callable[[PRNGKeyArray], Any]:
     if hasattr(task, "world"):
         return task.world
     # Only for shapes: a member is given its own.
-    return (lambda _key: task.world_of_seed(0)) if hasattr(task, "world_of_seed") else lambda _key: ()
+    if hasattr(task, "world_of_seed"):
+        return lambda _key: jax.tree.map(jnp.asarray, task.world_of_seed(0))
+    return lambda _key: ()
 
 
 def _one_by_one(sample: Callable, world: Any, key: PRNGKeyArray, count: int) -> Any:
