@@ -38,7 +38,10 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse(Options, arguments, prog="headway ladders", description=USAGE)
+    _show(parse(Options, arguments, prog="headway ladders", description=USAGE))
+
+
+def _show(options: Options) -> None:
     runs = _runs(folders_with_records(options.from_))
     if not runs:
         raise UserError("no record in these folders has a ladder of losses. Name others with --from, or train some.")

@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 
 from headway.analysis.transitions import Transitions, transitions
 from headway.records import Trajectory
-from headway.report.colours import INK, MUTED
+from headway.report.colours import INK, MUTED, run_colours
 from headway.report.figures.lines import draw_seeds
-from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
 
 
