@@ -48,6 +48,7 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("headway.cli.measure_command._measure", nothing)
     monkeypatch.setattr("headway.cli.claims_command._require_records", nothing)
     monkeypatch.setattr("headway.cli.ladders_command._show", nothing)
+    monkeypatch.setattr("headway.cli.claims_command._print_published", nothing)
     for name in ("_answer", "_score", "_show", "_show_held_out"):
         monkeypatch.setattr(f"headway.cli.predict_command.{name}", nothing)
     monkeypatch.setattr("benchmarks.bench.record.read_all", lambda folder: [None])
