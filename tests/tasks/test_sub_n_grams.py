@@ -15,7 +15,7 @@ from headway.tasks.sub_n_grams import SubNGrams, best_pseudo_counts
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams, k_gram_point
 from headway.tasks.walks import followers
 
-MANY = 16_000
+MANY = 8000
 
 
 def losses(task: SubNGrams) -> tuple[np.ndarray, np.ndarray]:

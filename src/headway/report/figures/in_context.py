@@ -194,7 +194,8 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         _draw_loss(top, run)
         top.set_title(name, fontsize=6)
         levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
-        top.set_ylim(levels.min() - 0.1 * np.ptp(levels), levels.max() + 0.3 * np.ptp(levels))
+        room = max(float(np.ptp(levels)), 0.01)
+        top.set_ylim(levels.min() - 0.1 * room, levels.max() + 0.3 * room)
         lags = settings.task.grams - 1
         times = trajectory.times("attention_back_1")
         for lag, colour in zip(range(1, lags + 1), head_colours(lags), strict=True):
@@ -228,7 +229,9 @@ def figure_points(run: Run) -> Figure:
     for k, colour in enumerate(_rung_colours(norms.shape[2] + 1)[1:]):
         draw_seeds(axes, lengths, norms[:, :, k], colour, settings.task.rungs[k + 1])
     draw_seeds(axes, lengths, trajectory["gradient_random"], MUTED, "random QK", linestyle=DASHES)
-    axes.set(xscale="log", yscale="log", xlabel="context length T", ylabel="|gradient|")
+    axes.set(xscale="log", xlabel="context length T", ylabel="|gradient|")
+    if np.isfinite(norms).any():
+        axes.set_yscale("log")
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.minorticks_off()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right center")
