@@ -47,11 +47,11 @@ def _runs(grid: str) -> dict[str, Any]:
     separate = _SEPARATE.changed(task={"sequences": 20_000}) if grid == "quick" else _SEPARATE
     softmax = _SOFTMAX.changed(training={"samples": 500, "batch": 500}) if grid == "quick" else _SOFTMAX
     return {
+        SEPARATE: separate,
         MERGED: merged,
         NETWORK: merged.changed(task={"parts": "network"}),
         # Ours: all eigenvalues alike, of which the closed form is exact, and no set that is finite.
         WHITE: merged.changed(task={"spectrum": (1.0,) * 4, "sequences": 0}),
-        SEPARATE: separate,
         # Ours: as large a tenth at the start, and as many steps ten times.
         SMALL: separate.changed(task={"start": 0.001}, training={"steps": 100_000}, evaluation={"every": 100}),
         # Ours: the start of the theory, one head for each direction.
