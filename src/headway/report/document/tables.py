@@ -31,7 +31,7 @@ class NamedRun(NamedTuple):
 
 def stage_table(runs: Sequence[NamedRun]) -> str:
     """Run by run: seeds, rungs passed, when each stage ended, the excess loss there and at its lowest."""
-    rungs = max(len(run.settings.task.blocks) for run in runs)
+    rungs = max(run.trajectory["kl_rungs"].shape[2] - 1 for run in runs)
     headings = ["run", "grid", "seeds", "rungs passed"]
     for rung in range(1, rungs):
         headings += [f"closest to rung {rung}", f"boundary {rung}/{rung + 1}"]
