@@ -7,7 +7,6 @@ record = headway.run(settings, seeds=4)
 record.trajectory["excess_loss"]          # (seed, evaluation)
 headway.stages(record)[0].boundaries      # when seed 0 went from rung to rung
 headway.page(record, "learning.html")
-headway.show(record)                      # inside a notebook
 headway.vary(settings, {"task.ratio": [1.3, 2.0]})
 headway.predict("toy", dimension=64, length=1024).steps
 

@@ -45,7 +45,10 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.setattr("benchmarks.bench.command._write", nothing)
     monkeypatch.setattr("headway.report.figures.animation.export_animation", lambda record, path, *options: path)
     monkeypatch.setattr("headway.cli.watch_command._serve", nothing)
+    monkeypatch.setattr("headway.cli.measure_command._measure", nothing)
     monkeypatch.setattr("headway.cli.claims_command._require_records", nothing)
+    monkeypatch.setattr("headway.cli.ladders_command._show", nothing)
+    monkeypatch.setattr("headway.cli.claims_command._print_published", nothing)
     for name in ("_answer", "_score", "_show", "_show_held_out"):
         monkeypatch.setattr(f"headway.cli.predict_command.{name}", nothing)
     monkeypatch.setattr("benchmarks.bench.record.read_all", lambda folder: [None])

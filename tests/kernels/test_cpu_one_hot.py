@@ -20,9 +20,9 @@ from tests.kernels.forms import asked_of
 import headway
 from headway import presets
 from headway.kernels import simple as simple_form
+from headway.kernels.asked import is_minimal
 from headway.kernels.cpu.calls import FIELDS
 from headway.kernels.cpu.one_hot import gradient, read
-from headway.kernels.minimal import is_minimal
 from headway.models.initialisation import transformer
 from headway.prediction import predict
 from headway.presets import MINIMAL

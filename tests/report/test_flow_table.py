@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 from tests.report.made_flow import SETTINGS, made_flow
 
-from headway.report.document.flow_table import flow_table
-from headway.report.document.tables import NamedRun
+from headway.report.document.tables import NamedRun, flow_table
 
 
 def rows(*runs: NamedRun) -> list[list[str]]:

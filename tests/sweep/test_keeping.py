@@ -17,6 +17,7 @@ from headway.settings.keeping import Keep, keep_of
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, decode, encode
 from headway.sweep.here import run_cells
+from headway.sweep.watch import Silence
 from headway.tasks.run import Settings
 from headway.trained import reads_of_task
 
@@ -75,6 +76,20 @@ def test_a_run_that_dies_at_every_evaluation_keeps_the_same_models(store, dying_
     assert state_bits(found) == state_bits(keeping)
     found.verify()
     assert [path.name for path in store.root.iterdir() if path.suffix == ".partial"] == []
+
+
+def test_how_much_is_kept_is_noted_before_it_is(store):
+    notes = []
+
+    class Heard(Silence):
+        def note(self, text):
+            notes.append(text)
+
+    run_cells([CELL], store, Heard(), keep=Keep("2"))
+    model = 3 * 2 * 2 * 100 * 4  # seeds, two matrices of two heads, 10 x 10 of four bytes
+    assert notes[0].startswith(f"keeping models (2), {model / 1e6:.3g} MB a step, and at the end 0.0")
+    files = store.load(CELL).files
+    assert abs(files["weights-00000000.safetensors"]["bytes"] - model) < 400
 
 
 def test_a_model_gives_the_loss_that_was_measured_at_its_step(tmp_path):

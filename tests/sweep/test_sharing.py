@@ -91,10 +91,10 @@ def test_a_cell_that_failed_is_not_tried_again_by_other_workers_but_by_the_next_
 def test_a_program_that_is_too_large_for_the_memory_is_halved(store, monkeypatch, built):
     group = here._run_group
 
-    def out_of_memory(cells, *more):
-        if len(cells) > 1:
+    def out_of_memory(bundle, *more):
+        if len(bundle.cells) > 1:
             raise RuntimeError("RESOURCE_EXHAUSTED: out of memory while trying to allocate 1 byte")
-        return group(cells, *more)
+        return group(bundle, *more)
 
     monkeypatch.setattr(here, "_run_group", out_of_memory)
     notes = Notes()

@@ -13,7 +13,7 @@ from headway.settings import SettingsError
 from headway.tasks.in_context_chain import InContextChain
 from headway.tasks.walks import contexts_of, dirichlet, doubly_stochastic, followers, matches, stationary, walk
 
-MANY = 16_000
+MANY = 8000
 
 
 def means(task: InContextChain, of, count: int = MANY) -> tuple[np.ndarray, np.ndarray]:

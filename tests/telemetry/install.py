@@ -11,7 +11,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 PLACE = CHECKOUT / ".telemetry"
-LOCK = CHECKOUT / "locks" / "telemetry.lock"
+LOCK = CHECKOUT / "locks" / "telemetry-tests.lock"
 """Each package by its hash; torch is the CPU build, because the usual one brings gigabytes of CUDA."""
 
 

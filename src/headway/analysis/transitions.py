@@ -37,13 +37,14 @@ class Transitions(NamedTuple):
 
 
 def transitions(trajectory: Trajectory) -> Transitions | None:
-    """None where a run has no ladder of losses."""
+    """None where a run has no ladder of losses; of one that only says when its plateau ended, that one transition."""
     for curve, levels in (("loss", "rung_loss"), ("excess_loss", "rung_excess")):
         if curve in trajectory and levels in trajectory.facts:
             values, own = np.asarray(trajectory[curve], float), np.asarray(trajectory.facts[levels], float)
             break
     else:
-        return None
+        ended = trajectory.facts.get("plateau")
+        return None if ended is None else Transitions(np.asarray(ended, float)[:, None], np.ones((len(ended), 1)), (1,))
     gains = -np.diff(np.median(own, axis=0))
     kept = [rung for rung, gain in enumerate(gains, start=1) if gain > LEAST * max(gains.sum(), 1e-12)]
     if not kept or own.shape[0] != values.shape[0]:

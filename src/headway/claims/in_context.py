@@ -23,8 +23,8 @@ FLOOR = 0.7
 """Of the unigram's distance from the truth: below it a model knows more than frequencies."""
 WAY = 0.5
 """Share of the way from where attention starts to all of it."""
-CROSSED = 0.2
-"""KL from the truth at which four states' law is being learnt."""
+CROSSED = 0.9
+"""Of the unigram's distance from the truth, at which the law is being learnt: KL 0.20 with four states."""
 
 
 def first_nearest(trajectory: Trajectory) -> np.ndarray:
@@ -120,7 +120,8 @@ def unigrams_distract(claim: Claim, plain: AnyRun, mixed: AnyRun) -> Finding:
     """Without frequencies to learn there is no plateau; unigram sequences on top of the same number of others delay."""
     sequences = []
     for settings, trajectory in (plain, mixed):
-        step = first_at_most(trajectory.times("loss"), trajectory["loss"], CROSSED)
+        level = CROSSED * np.asarray(trajectory.facts["rung_loss"], float)[:, 1:2]
+        step = first_at_most(trajectory.times("loss"), trajectory["loss"], level)
         sequences.append(
             np.where(np.isnan(step), np.inf, step * settings.training.batch * (1 - settings.task.unigrams))
         )
@@ -134,8 +135,8 @@ def unigrams_distract(claim: Claim, plain: AnyRun, mixed: AnyRun) -> Finding:
         "unigrams delay": together > alone,
     }
     detail = (
-        f"KL of {CROSSED:g} after {np.median(alone):.0f} sequences alone and {np.median(together):.0f} of them with "
-        f"unigrams; at the end {np.median(at_end(plain[1]['loss'])):.3f} (medians)."
+        f"{CROSSED:.0%} of the unigram's KL after {np.median(alone):.0f} sequences alone and {np.median(together):.0f} "
+        f"of them with unigrams; KL at the end {np.median(at_end(plain[1]['loss'])):.3f} (medians)."
     )
     return claim.all_of((plain, mixed), parts, detail, np.where(np.isfinite(ratio), ratio, np.nan))
 

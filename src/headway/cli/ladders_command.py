@@ -38,7 +38,10 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse(Options, arguments, prog="headway ladders", description=USAGE)
+    _show(parse(Options, arguments, prog="headway ladders", description=USAGE))
+
+
+def _show(options: Options) -> None:
     runs = _runs(folders_with_records(options.from_))
     if not runs:
         raise UserError("no record in these folders has a ladder of losses. Name others with --from, or train some.")
@@ -47,8 +50,10 @@ def main(arguments: Sequence[str]) -> None:
     if options.into is not None:
         from headway.report.figures import figure_ladders, figure_waits, save
 
-        longest = {name: max(own, key=_shown)[0] for name, own in runs.items()}
-        for name, figure in (("common-ladders", figure_ladders(longest)), ("common-waits", figure_waits(found))):
+        known = {name: own for name, own in runs.items() if any(len(each.rungs) > 1 for _, each in own)}
+        longest = {name: max(own, key=_shown)[0] for name, own in known.items()}
+        waits = figure_waits({name: found[name] for name in known})
+        for name, figure in (("common-ladders", figure_ladders(longest)), ("common-waits", waits)):
             for path in save(figure, options.into / name):
                 print(path)
 
@@ -69,10 +74,13 @@ def _runs(folders: list[Path]) -> dict[str, list[tuple[Any, Transitions]]]:
 
 
 def _shown(run: tuple[Any, Transitions]) -> tuple[float, int]:
-    """The run that shows most: with most transitions, and with most seeds."""
+    """The run that shows most: with most plateaus that took a tenth of the time until they ended, and most seeds."""
     import numpy as np
 
-    return float(np.isfinite(run[1].times).sum(axis=1).mean()), len(run[1].times)
+    times, waits = run[1].times, run[1].waits
+    with np.errstate(invalid="ignore"):
+        clear = np.isfinite(times) & (waits >= 0.1 * times) & (times > 0)
+    return float(clear.sum(axis=1).mean()), len(times)
 
 
 def _tell(found: dict[str, list[Transitions]]) -> None:
@@ -80,11 +88,12 @@ def _tell(found: dict[str, list[Transitions]]) -> None:
 
     head = f"{'task':<24} {'runs':>5} {'seeds':>6} {'plateaus':>9}"
     print(f"{head}   wait ~ gain^a, a (quartiles)   smaller gain, longer wait")
-    every = {**found, "all": [each for own in found.values() for each in own]}
+    every = {**found, "all with a ladder": [each for own in found.values() for each in own if len(each.rungs) > 1]}
     for name, own in every.items():
         told = law(own)
         if told is None:
-            print(f"{name:<24} {len(own):>5}   one transition each")
+            seeds = sum(len(each.times) for each in own)
+            print(f"{name:<24} {len(own):>5} {seeds:>6} {seeds:>9}   one transition each")
             continue
         power = f"{told.power:+.2f} ({told.low:+.2f} to {told.high:+.2f})"
         print(f"{name:<24} {len(own):>5} {told.seeds:>6} {told.plateaus:>9}   {power:<31}{told.ordered:.0%}")

@@ -52,11 +52,14 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse(Options, arguments, prog="headway measure", description=USAGE)
+    _measure(parse(Options, arguments, prog="headway measure", description=USAGE))
+
+
+def _measure(options: Options) -> None:
     try:
         import torch
     except ImportError as error:
-        raise UserError("PyTorch is not installed. Add it: pip install 'headway[telemetry]'.") from error
+        raise UserError("PyTorch is not installed. Add it: pip install '.[telemetry]' in the checkout.") from error
     import headway
     from headway.telemetry.checkpoints import Checkpoint, measure
     from headway.telemetry.errors import TelemetryError

@@ -73,7 +73,7 @@ GRIDS = {
     "quick": {
         **_runs(_QUICK, (3,), 320, 10),
         **_distracted(_QUICK, 3),
-        **_trigrams(_QUICK.changed(training={"learning_rate": 1e-2})),
+        **_trigrams(_QUICK.changed(training={"learning_rate": 1e-2, "steps": 640}, evaluation={"every": 20})),
     },
     "paper": {**_runs(USUAL, (2, 3, 4, 8), 4000, 40), **_distracted(_DISTRACTED, 4), **_trigrams(_TRIGRAMS)},
 }
@@ -188,7 +188,7 @@ CLAIMS = (
         and unigram sequences on top delay that.""",
         definition=f"""Trained on doubly stochastic matrices and tested on rows at random, the unigram is the nearest
         rung for less than {SHORT:.0%} of the training, and the bigram is it at the end. With {UNIGRAMS:.0%} of unigram
-        sequences it takes more doubly stochastic sequences to a KL of {CROSSED:g}.""",
+        sequences it takes more doubly stochastic sequences to {CROSSED:.0%} of the unigram's KL.""",
         quantity="doubly stochastic sequences to that KL with unigrams, relative to those without",
         about=lambda settings: _alone(settings) or _mixed(settings),
         judge=of_runs(unigrams_distract),

@@ -18,19 +18,19 @@ from headway.store import Store
 
 def ask(question: Question, folders: Sequence[Path]) -> Forecast:
     """The forecast from what lies in the folders; NotMeasured where they do not hold enough."""
-    if question.spectrum:
+    if question.kind.source == "descent":
         return from_descent(question)
     return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
 
 
 def answer(question: Question, measured: Measured, folders: tuple[str, ...] = ()) -> Forecast:
-    """From theory for the toy, from laws for transformers."""
-    return (from_theory if question.model == "toy" else from_laws)(question, measured, folders)
+    """From theory where there is one, else from laws."""
+    return (from_theory if question.kind.source == "theory" else from_laws)(question, measured, folders)
 
 
 def cells(question: Question, runs: Sequence[AnyRun]) -> Measured:
     """What was measured of models and tasks of the asked kind."""
-    return (toy_cells if question.model == "toy" else transformer_cells)(question, runs)
+    return (toy_cells if question.kind.source == "theory" else transformer_cells)(question, runs)
 
 
 def runs_of(model: str, folders: Sequence[Path]) -> list[AnyRun]:

@@ -1,6 +1,6 @@
 """steps = those of descent on all sequences there are, from many random starts: linear attention's drops.
 
-Which start a seed draws is not known before it is trained, and it decides how long a plateau lasts: what is told is the
+Which start a seed draws is not known before it is trained, and it decides how long a plateau lasts: the forecast is the
 median, and the middle 95 %, over starts. Nothing is fitted to records. Where a closed form is known (one drop of merged
 heads; the first of separate ones) its median over the same starts stands beside; of merged heads it is the forecast.
 """
@@ -92,7 +92,7 @@ def _separate(
 def _merged(
     ratios: tuple[float, ...], pairs: int, heads: int, start: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The closed form, twice: it is what is told."""
+    """The closed form, twice: it is the forecast."""
     eigenvalues, random, size = spectrum(ratios), np.random.default_rng(0), len(ratios)
     v, matrices = start * random.normal(size=(STARTS, heads)), start * random.normal(size=(STARTS, heads, size, size))
     found = np.array(

@@ -16,14 +16,10 @@ from headway.analysis.power_laws import in_words
 from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.measured import Measured
-from headway.forecast.question import SIZES, SYMBOLS, Question
+from headway.forecast.question import SYMBOLS, Question
 from headway.tasks.recall import Recall
 
 PUBLISHED = {"transformer": LOCATION, "recall": RECALL}
-EXPERIMENTS = {"transformer": "transformer-law", "recall": "recall"}
-"""Model -> the experiment that measures its plateaus."""
-
-
 Numbers = np.ndarray | float | int
 
 
@@ -38,11 +34,11 @@ def from_laws(question: Question, measured: Measured, folders: tuple[str, ...] =
     """The law at the asked sizes, and the interval of one more run."""
     if not len(measured):
         raise NotMeasured(_nothing(question, folders))
-    names = [SYMBOLS[name] if name != "repeated" else "q" for name in SIZES[question.model]]
+    names = [SYMBOLS[name] if name != "repeated" else "q" for name in question.kind.sizes]
     asked = np.array([list(question.sizes.values())])
     logs, wanted = _logs(measured.sizes, measured.favourites), _logs(asked, measured.favourites)[0]
     changing = np.ptp(logs, axis=0) > 0
-    for place, name in enumerate(SIZES[question.model]):
+    for place, name in enumerate(question.kind.sizes):
         if not changing[place] and not math.isclose(logs[0, place], wanted[place], abs_tol=1e-12):
             raise NotMeasured(
                 f"{name} is {asked[0, place]:g}, but it is {measured.sizes[0, place]:g} in every record of this kind "
@@ -91,7 +87,7 @@ def published_steps(question: Question) -> tuple[float | None, str]:
     It knows no cross-sample repetition, and for recall no repetition and no other end than 5 % of the answers.
     """
     law = PUBLISHED[question.model]
-    if question.repeated > 0 or (question.model == "recall" and question.copies > 1):
+    if question.repeated > 0 or ("B" not in law.powers and question.copies > 1):
         return None, ""
     if question.accuracy is not None and question.accuracy != Recall.usual().training.threshold:
         return None, ""
@@ -134,9 +130,8 @@ def _ended(measured: Measured) -> int:
 
 
 def _experiment(question: Question) -> str:
-    if question.model == "recall" and (question.copies > 1 or question.repeated > 0):
-        return "recall-repetition"
-    return EXPERIMENTS[question.model]
+    repeats = question.copies > 1 or question.repeated > 0
+    return question.kind.repetition if repeats else question.kind.experiment
 
 
 def _places(folders: tuple[str, ...]) -> str:
@@ -148,6 +143,6 @@ def _nothing(question: Question, folders: tuple[str, ...]) -> str:
     rest = "" if published is None else f" All that is known is the published law, {words}: {published:,.0f} steps."
     return (
         f"there is no record of {question.model} in {_places(folders)}, and no theory for it. Make some by "
-        f"`headway run {EXPERIMENTS[question.model]} --grid paper` (wants a GPU; `--grid quick` is smaller), or name "
+        f"`headway run {question.kind.experiment} --grid paper` (wants a GPU; `--grid quick` is smaller), or name "
         f"the folder that has them with --from.{rest}"
     )

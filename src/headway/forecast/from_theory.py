@@ -132,7 +132,7 @@ def _warnings(question: Question, measured: Measured, rate: float, steps: float,
         samples = "" if question.samples is None else f" with {question.samples} samples"
         return [
             f"Too few records show how far from theory a training{samples} is, so the interval is not known. Make some "
-            "by `headway run context-repetition --grid paper`, or name the folder that has them with --from."
+            f"by `headway run {question.kind.experiment} --grid paper`, or name the folder that has them with --from."
         ]
     said = outside(question, measured)
     if question.copies > 1 and question.repeated > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +14,12 @@ from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.ask import answer, cells
 from headway.forecast.from_descent import told_and_measured
 from headway.forecast.measured import Measured
-from headway.forecast.question import SIZES, SYMBOLS, Question
+from headway.forecast.question import MODELS, SYMBOLS, Question
 
 PARTS = 3
 """At random, the cells are split into so many parts, each of which is held back once."""
-_ANY = {
-    "toy": Question("toy", dimension=2, length=32),
-    "transformer": Question("transformer", dimension=2, length=32),
-    "recall": Question("recall", vocab=32, pairs=16),
-}
-"""A question about each model, to ask which records there are: any will do."""
+ANY = {"dimension": 2, "length": 32, "vocab": 32, "pairs": 16}
+"""Sizes of a question that asks which records there are: any will do."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class HeldOut:
 
 def held_out(model: str, runs: Sequence[AnyRun]) -> list[HeldOut]:
     """Every way to hold cells of this model back; nothing if none was measured."""
-    if model not in _ANY:
+    if MODELS[model].source == "descent":
         return _of_theory_alone(runs)
     found = []
     for what, question in _readings(model, runs):
@@ -62,7 +59,7 @@ def _of_theory_alone(runs: Sequence[AnyRun]) -> list[HeldOut]:
     """Forecasts that no record has a part in, of every run's own settings: drop by drop of linear attention."""
     rows: dict[str, list[tuple[Forecast, np.ndarray]]] = {}
     for keys, told, steps, last in told_and_measured(runs):
-        # A seed that did not get there by the last step is as told if the interval goes on beyond it.
+        # A seed that did not get there by the last step is as predicted if the interval goes on beyond it.
         seen = np.where(np.isinf(steps) & (told.high > last), told.high, steps)
         rows.setdefault(f"{keys}, drop {told.question.drop}", []).append((told, seen))
     found = []
@@ -78,16 +75,18 @@ def _of_theory_alone(runs: Sequence[AnyRun]) -> list[HeldOut]:
 
 def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Question]]:
     """Which laws there are: of the toy by what is trained, of transformers by which repetition they know."""
-    question = _ANY[model]
-    if model == "toy":
-        yield "toy, T logits", question
-        yield "toy, gap", replace(question, trained="gap")
+    asked: dict[str, Any] = {name: size for name, size in ANY.items() if name in MODELS[model].sizes}
+    asked["model"] = model
+    question = Question(**asked)
+    if question.kind.source == "theory":
+        yield f"{model}, T logits", question
+        yield f"{model}, gap", replace(question, trained="gap")
         for count in sorted({settings.training.samples for settings, _ in runs if settings.training.data != "exact"}):
-            yield f"toy, {count} samples", replace(question, samples=count)
+            yield f"{model}, {count} samples", replace(question, samples=count)
         return
     yield model, question
-    if model == "recall":
-        yield "recall, half right", replace(question, accuracy=KNOWN)
+    if question.kind.answers:
+        yield f"{model}, half right", replace(question, accuracy=KNOWN)
     for name, number in (("copies", 2.0), ("repeated", 0.1)):
         with_it = replace(question, **{name: number})
         measured = cells(with_it, runs)
@@ -103,7 +102,7 @@ def _splits(measured: Measured) -> Iterator[tuple[str, list[np.ndarray]]]:
     yield "each cell alone", list(np.eye(count, dtype=bool))
     part = np.random.default_rng(0).permutation(count) % PARTS
     yield "thirds, at random", [part == number for number in range(PARTS)]
-    for name in SIZES[measured.model]:
+    for name in MODELS[measured.model].sizes:
         column = measured.column(name)
         if np.ptp(column) > 0:
             yield f"the largest {SYMBOLS[name]}, {column.max():g}", [column == column.max()]
@@ -131,6 +130,6 @@ def _score(
 
 def _about(question: Question, measured: Measured, place: int) -> Question:
     """The question whose answer a cell is."""
-    sizes = dict(zip(SIZES[measured.model], measured.sizes[place].tolist(), strict=True))
+    sizes = dict(zip(MODELS[measured.model].sizes, measured.sizes[place].tolist(), strict=True))
     whole = {name: int(value) for name, value in sizes.items() if name not in ("copies", "repeated")}
     return replace(question, **{**sizes, **whole}, learning_rate=float(measured.rates[place]))

@@ -11,17 +11,10 @@ import numpy as np
 from headway.analysis.crossings import learnt_at
 from headway.claims.claim import AnyRun
 from headway.claims.plateau_laws import plateau
-from headway.forecast.question import SIZES, Question
+from headway.forecast.question import MODELS, Question
 
 THRESHOLD = 0.1
 """Loss of the toy at which its plateau ends."""
-TOLD_BY = {
-    "toy": ("dimension", "length", "copies", "repeated", "trained"),
-    "transformer": ("dimension", "length", "position", "repeated"),
-    "recall": ("pairs", "vocab", "copies", "favoured"),
-    "linear-attention": ("spectrum", "pairs", "sums", "parts", "rank"),
-}
-"""Model -> settings of a task by which one sees that a run is of it, whatever it is called."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Measured:
 
     model: str
     sizes: np.ndarray
-    """(cell, size), in the order of SIZES."""
+    """(cell, size), in the order of its kind."""
     steps: np.ndarray
     """(cell, seed): infinite where the plateau never ended, NaN where a cell has fewer seeds than others."""
     rates: np.ndarray
@@ -73,13 +66,13 @@ class Measured:
         )
 
     def column(self, name: str) -> np.ndarray:
-        return self.sizes[:, SIZES[self.model].index(name)]
+        return self.sizes[:, MODELS[self.model].sizes.index(name)]
 
 
 def is_of(model: str, settings: Any) -> bool:
     """Whether a run with these settings is one of such a model."""
     task = getattr(settings, "task", None)
-    return all(hasattr(task, name) for name in TOLD_BY[model])
+    return all(hasattr(task, name) for name in MODELS[model].seen_by)
 
 
 def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
@@ -99,7 +92,7 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
         lasted = plateau((settings, trajectory))
         steps = np.where(np.isnan(lasted), np.inf, lasted)
         found.setdefault((*_sizes(settings.task), training.learning_rate), steps if samples else steps[:1])
-    return _table("toy", found, ends=f"the loss is at most {THRESHOLD:g}")
+    return _table(question.model, found, ends=f"the loss is at most {THRESHOLD:g}")
 
 
 def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
@@ -111,7 +104,7 @@ def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
     for settings, trajectory in runs:
         if not is_of(question.model, settings) or settings.training.threshold is None:
             continue
-        sizes = dict(zip(SIZES[question.model], _sizes(settings.task), strict=True))
+        sizes = dict(zip(question.kind.sizes, _sizes(settings.task), strict=True))
         if (sizes["copies"] > 1 and question.copies == 1) or (sizes["repeated"] > 0 and question.repeated == 0):
             continue
         groups.setdefault(_alike(settings), []).append((settings, trajectory))
@@ -167,5 +160,5 @@ def _table(model: str, found: dict[tuple[float, ...], np.ndarray], ends: str = "
     steps = np.full((len(keys), most), np.nan)
     for row, key in zip(steps, keys, strict=True):
         row[: len(found[key])] = found[key]
-    numbers = np.array(keys, float).reshape(len(keys), len(SIZES[model]) + 1)
+    numbers = np.array(keys, float).reshape(len(keys), len(MODELS[model].sizes) + 1)
     return Measured(model, numbers[:, :-1], steps, numbers[:, -1], ends)

@@ -3,17 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from headway.settings.checks import require, require_number, require_whole, settle
 
-SIZES = {
-    "toy": ("dimension", "length", "copies", "repeated"),
-    "transformer": ("dimension", "length", "copies", "repeated"),
-    "recall": ("vocab", "pairs", "copies", "repeated"),
-    "linear-attention": ("pairs", "heads", "start", "drop"),
+
+class Kind(NamedTuple):
+    """What sets one kind of model apart: what can be asked of it, and where its plateaus come from."""
+
+    sizes: tuple[str, ...]
+    """Of its task."""
+    seen_by: tuple[str, ...]
+    """Settings of a task by which one sees that a run is of it, whatever it is called."""
+    experiment: str
+    """The one that measures its plateaus .."""
+    repetition: str
+    """.. and the one in which they change by repetition."""
+    source: Literal["theory", "law", "descent"] = "law"
+    """Theory, of what is trained on how many samples; a law, measured; or descent on few numbers."""
+    others: int = 0
+    """Tokens that must not be copies."""
+    answers: bool = False
+    """Whether it answers questions: an accuracy ends the plateau, and copies are counted on average."""
+
+
+_VECTORS, _SYMBOLS = ("dimension", "length", "copies", "repeated"), ("vocab", "pairs", "copies", "repeated")
+MODELS = {
+    "toy": Kind(
+        _VECTORS,
+        ("dimension", "length", "copies", "repeated", "trained"),
+        "context-repetition",
+        "cross-sample-repetition",
+        source="theory",
+        others=1,
+    ),
+    "transformer": Kind(
+        _VECTORS, ("dimension", "length", "position", "repeated"), "transformer-law", "transformer-law"
+    ),
+    "recall": Kind(_SYMBOLS, ("pairs", "vocab", "copies", "favoured"), "recall", "recall-repetition", answers=True),
+    "linear-attention": Kind(
+        ("pairs", "heads", "start", "drop"),
+        ("spectrum", "pairs", "sums", "parts", "rank"),
+        "linear-attention",
+        "linear-attention",
+        source="descent",
+    ),
 }
-"""Kind of model -> the sizes of its task."""
+"""All that differs between the models that can be asked about."""
 SYMBOLS = {
     "dimension": "d",
     "length": "T",
@@ -97,10 +133,14 @@ class Question(Asked):
     @property
     def sizes(self) -> dict[str, float]:
         """Name -> number, of this model's task."""
-        return {name: float(getattr(self, name)) for name in SIZES[self.model]}
+        return {name: float(getattr(self, name)) for name in self.kind.sizes}
+
+    @property
+    def kind(self) -> Kind:
+        return MODELS[self.model]
 
     def _check_that_sizes_belong(self) -> None:
-        own = SIZES[self.model]
+        own = self.kind.sizes
         for name, example in _EXAMPLES.items():
             value = getattr(self, name)
             if name in own:
@@ -112,7 +152,7 @@ class Question(Asked):
             else:
                 require(value is None, f"{name} is {value!r}, but {self.model} has {', '.join(own)}. Leave it out.")
         require(
-            self.model == "toy" or (self.trained == "logits" and self.samples is None),
+            self.kind.source == "theory" or (self.trained == "logits" and self.samples is None),
             f'trained and samples are about the toy, but the model is "{self.model}". Leave them out.',
         )
         require(
@@ -121,8 +161,7 @@ class Question(Asked):
         )
 
     def _check_the_spectrum(self) -> None:
-        own = SIZES[self.model]
-        if "heads" not in own:
+        if self.kind.source != "descent":
             others = (self.spectrum, self.keys == "merged", self.drop != 1)
             words = "spectrum, keys and drop are about linear-attention, but the model is"
             require(not any(others), f'{words} "{self.model}". Leave them out.')
@@ -158,12 +197,11 @@ class Question(Asked):
         )
 
     def _check_that_copies_fit(self) -> None:
-        whole = self.model != "recall"
         require(
-            not whole or self.copies == int(self.copies),
+            self.kind.answers or self.copies == int(self.copies),
             f"copies is {self.copies:g}, but {self.model} has a whole number of them. Round it.",
         )
-        room = self.pairs if self.length is None else self.length - (self.model == "toy")
+        room = self.pairs if self.length is None else self.length - self.kind.others
         require(
             room is not None and self.copies <= room,
             f"copies is {self.copies:g}, but at most {room} fit. Use fewer, or a longer task.",

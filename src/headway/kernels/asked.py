@@ -1,8 +1,10 @@
 """What a form is asked to differentiate: a model on rows of tokens, whatever task they come from."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from headway.models.rows import Rows
+from headway.presets import MINIMAL
 from headway.settings import ModelSettings
 
 
@@ -25,3 +27,13 @@ class Asked(NamedTuple):
     def queries(self) -> int:
         """Predicted tokens of what is read at once."""
         return 1 if self.windows else self.rows.horizon
+
+
+FREE = ("heads", "width", "scaled_scores", "initialisation", "scale")
+"""What a kernel for the minimal model leaves open; one-hot embeddings set the width by themselves."""
+
+
+def is_minimal(asked: Asked) -> bool:
+    """Whether these are the minimal model's switches, for any heads, sizes and start, scaled or not, in float32."""
+    minimal = replace(MINIMAL, **{name: getattr(asked.model, name) for name in FREE})
+    return asked.model == minimal and asked.precision == "float32"

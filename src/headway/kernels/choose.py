@@ -7,8 +7,7 @@ import jax
 from jaxtyping import Array, Int
 
 from headway.kernels import cpu, cuda, simple
-from headway.kernels.asked import Asked
-from headway.kernels.minimal import is_minimal
+from headway.kernels.asked import Asked, is_minimal
 from headway.kernels.tables import form as tables
 from headway.kernels.tables.form import BatchReading
 from headway.models.gradient import BatchGradient

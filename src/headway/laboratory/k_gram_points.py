@@ -6,7 +6,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from headway.records import Cell, Trajectory
 from headway.tasks.k_gram_points import CHUNK, KGramPointSettings
@@ -54,18 +54,18 @@ def _of_length(settings: KGramPointSettings, length: int, seeds: Sequence[int]) 
 
 
 def mean_gradient(
-    task: SimpleSubNGrams, point: dict[str, Array], keys: PRNGKeyArray
+    task: SimpleSubNGrams, point: dict[str, Array], keys: Key[Array, " sample"]
 ) -> tuple[Float[Array, ""], dict[str, Array]]:
     """Mean of the loss and of its gradient over sequences, a chunk at a time: all of them share one attention."""
 
-    def loss(point: dict[str, Array], keys: PRNGKeyArray) -> Float[Array, ""]:
+    def loss(point: dict[str, Array], keys: Key[Array, " sample"]) -> Float[Array, ""]:
         def one(key: PRNGKeyArray) -> Float[Array, ""]:
             example = task.sample(key)
             return task.loss(task.answer(point, example).logits, example)
 
         return jnp.mean(jax.vmap(one)(keys))
 
-    def add(total: tuple, keys: PRNGKeyArray) -> tuple[tuple, None]:
+    def add(total: tuple, keys: Key[Array, " sample"]) -> tuple[tuple, None]:
         return jax.tree.map(jnp.add, total, jax.value_and_grad(loss)(point, keys)), None
 
     chunks = keys.reshape(-1, min(CHUNK, len(keys)))
@@ -73,7 +73,7 @@ def mean_gradient(
     return jax.tree.map(lambda leaf: leaf / len(chunks), total)
 
 
-def rung_losses(task: SimpleSubNGrams, keys: PRNGKeyArray) -> Float[Array, " rung"]:
+def rung_losses(task: SimpleSubNGrams, keys: Key[Array, " sample"]) -> Float[Array, " rung"]:
     """The loss of every rung over the same sequences."""
 
     def losses(key: PRNGKeyArray) -> Float[Array, " rung"]:

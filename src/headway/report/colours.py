@@ -34,6 +34,8 @@ HEAD_COLOURS = (
 
 # A ramp from dark to light: rungs are ordered, heads are not, and neither may be taken for the other.
 _RUNG_RAMP = ("#5A0F5E", "#B73779", "#F78FB3")
+# From dark to light, because most families have an order; blue to green, because rungs go from purple to orange.
+_RUN_RAMP = ("#12233F", "#1C6A78", "#4FA076", "#A8B33F")
 COMPETITION_COLOUR = "#B3261E"
 COOPERATION_COLOUR = "#00737F"
 
@@ -61,9 +63,17 @@ def head_colours(heads: int) -> tuple[str, ...]:
 
 def rung_colours(rungs: int) -> tuple[str, ...]:
     """Colours of f_{1:1} .. f_{1:rungs}, dark to light; block k has the colour of the rung it completes."""
-    ramp = np.array([to_rgb(colour) for colour in _RUNG_RAMP])
-    along = np.linspace(0, len(ramp) - 1, rungs) if rungs > 1 else np.array([0.0])
-    channels = [np.interp(along, np.arange(len(ramp)), ramp[:, channel]) for channel in range(3)]
+    return _on_ramp(_RUNG_RAMP, np.linspace(0, len(_RUNG_RAMP) - 1, rungs))
+
+
+def run_colours(runs: int) -> tuple[str, ...]:
+    """One colour a run, in their order from dark to light."""
+    # A single run is dark; two need not go to the palest colour to differ.
+    return _on_ramp(_RUN_RAMP, np.linspace(0, min(len(_RUN_RAMP) - 1, 2 * (runs - 1)), runs))
+
+
+def _on_ramp(ramp: tuple[str, ...], along: np.ndarray) -> tuple[str, ...]:
+    channels = [np.interp(along, np.arange(len(ramp)), channel) for channel in np.transpose([*map(to_rgb, ramp)])]
     return tuple(to_hex(rgb) for rgb in np.stack(channels, axis=-1))
 
 

@@ -5,10 +5,8 @@ be chosen of a task lies in the task's own file. `docs/words.md` maps the names 
 """
 
 from headway.settings.checks import SettingsError
-from headway.settings.flow import FlowSettings
+from headway.settings.flows import FlowSettings, PortraitSettings, StageTimesSettings
 from headway.settings.model import ModelSettings
-from headway.settings.portrait import PortraitSettings
-from headway.settings.stage_times import StageTimesSettings
 from headway.settings.toy_flow import ToyFlowSettings
 from headway.settings.training import EvaluationSettings, TrainingSettings
 

@@ -136,6 +136,11 @@ def parse(data: bytes) -> dict[str, Any]:
     return content
 
 
+def read_sealed(path: Path, most: int) -> dict[str, Any]:
+    """The content of a small JSON file of at most so many bytes whose seal fits."""
+    return unseal(parse(read(path, most)))
+
+
 def unseal(content: Mapping[str, Any], known: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The content without its seal, if the seal fits; `known` are texts of parts that the caller has made already."""
     rest = {name: value for name, value in content.items() if name != "seal"}

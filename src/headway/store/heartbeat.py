@@ -74,11 +74,9 @@ def read(folder: Path) -> Beat | None:
     """The heartbeat of a cell; None where nobody has worked on it, or where it cannot be read."""
     path = beat_of(folder)
     try:
-        found = os.lstat(path)
-        if found.st_size > MOST_BYTES:
-            return None
-        content = files.unseal(files.parse(files.read(path)))
-        return Beat(str(content["host"]), int(content["pid"]), str(content["machine"]), found.st_mtime_ns)
+        last = os.lstat(path).st_mtime_ns
+        content = files.read_sealed(path, MOST_BYTES)
+        return Beat(str(content["host"]), int(content["pid"]), str(content["machine"]), last)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -83,8 +83,8 @@ def _of_toy_flow(old: Mapping[str, Any]) -> Mapping[str, Any]:
 def _of_toy(old: Mapping[str, Any]) -> Mapping[str, Any]:
     """The toy was descended in one go, by settings of its own: curves of so many points, or none, and a plateau.
 
-    What is not said any more is when curves were looked at, which their clock says, and after how many closed forms of
-    its plateau a run in coordinates would have been given up: none was.
+    What is not stored any more is when curves were looked at, which their clock says, and after how many closed forms
+    of its plateau a run in coordinates would have been given up: none was.
     """
     sizes = {name: old[name] for name in ("dimension", "length", "copies", "repeated")}
     trained, samples = old["model"], old["samples"]

@@ -98,9 +98,7 @@ def _paths(root: Path, suffix: str = "") -> list[Path]:
 
 def _read(path: Path) -> Plan | None:
     try:
-        if os.lstat(path).st_size > MOST_BYTES:
-            return None
-        content = files.unseal(files.parse(files.read(path)))
+        content = files.read_sealed(path, MOST_BYTES)
         cells = tuple((str(identity), str(words)) for identity, words in content["cells"])
         return Plan(float(content["begun"]), cells) if content["format"] == FORMAT else None
     except (OSError, ValueError, KeyError, TypeError):

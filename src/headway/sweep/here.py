@@ -17,7 +17,7 @@ from headway.sweep.begun import SECONDS, Begun, take
 from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.compiled import share
 from headway.sweep.continuing import ShorterRuns, adopt
-from headway.sweep.keeping import KeptModels, require_keepable
+from headway.sweep.keeping import KeptModels, kept_in_words, require_keepable
 from headway.sweep.plan import pieces_of
 from headway.sweep.rungs import Rungs
 from headway.sweep.users_code import look_at_users_code
@@ -177,6 +177,7 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
     pending: dict[int, list[Tick]] = {index: [] for index in range(len(works))}
     measured = 0  # The step of the last evaluation: of its state one can go on.
     rungs = Rungs()
+    stated = False  # Whether it was noted how much is kept.
 
     def save(indices: Sequence[int], least: int = 1) -> None:
         """Keep everything up to the last evaluation; step 0, a function of the seeds, only if that is all."""
@@ -206,8 +207,12 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
         measured = tick.measured or {}
 
         def weights(index: int) -> dict[str, np.ndarray]:
+            nonlocal stated
             if not found:
                 found.extend(group.weights())
+            if not stated:
+                stated = True
+                watch.note(kept_in_words(keeps, found, group.checkpoints()))
             return found[index]
 
         for index in pending:

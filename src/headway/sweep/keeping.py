@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -88,6 +88,18 @@ class KeptModels:
             return models
         rows = np.isin(models[SEEDS], self._seeds[(self._at == step).any(axis=1)])
         return {name: values[rows] for name, values in models.items()}
+
+
+def kept_in_words(keeps: Sequence[Keep], weights: Sequence[Models], states: Sequence[Models]) -> str:
+    """How much is kept of cells that train together, all seeds of those that keep anything."""
+    words = ", ".join(dict.fromkeys(keep.word for keep in keeps if keep))
+    model, state = (
+        sum(values.nbytes for keep, each in zip(keeps, part, strict=True) if keep for values in each.values()) / 1e6
+        for part in (weights, states)
+    )
+    return (
+        f"keeping models ({words}), {model:.3g} MB a step, and at the end {state:.3g} MB from which training can go on"
+    )
 
 
 def require_keepable(keep: Keep, cells: Iterable[Cell]) -> None:

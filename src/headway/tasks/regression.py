@@ -10,7 +10,7 @@ import numpy as np
 from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require, require_number, require_whole
-from headway.settings.features import FeatureSettings
+from headway.settings.flows import FeatureSettings
 from headway.tasks.feature_draws import near_uniform_attention, random_features
 from headway.tasks.task import Example
 

@@ -113,7 +113,7 @@ def _from_transformers(path: Path) -> torch.nn.Module:
     try:
         from transformers import AutoModelForCausalLM
     except ImportError as error:
-        raise TelemetryError(f"{path} needs transformers: pip install 'headway[transformers]'.") from error
+        raise TelemetryError(f"{path} needs transformers: pip install '.[transformers]' in the checkout.") from error
     try:
         return AutoModelForCausalLM.from_pretrained(path, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as error:

@@ -119,7 +119,7 @@ def at(record: Record, stage: int, seed: int | None = None) -> Moment:
 def reads_of(record: Record) -> Reads:
     """What the record's models read: as it says, or as its task does."""
     told, task = record.provenance.get("reads"), getattr(record.cell.settings, "task", None)
-    if not registry.is_trained(record.cell.kind):
+    if task is None or not registry.is_trained(record.cell.kind):
         raise SettingsError(f"{record.identity} is a {record.cell.kind}, of which there is no trained model.")
     if not isinstance(task, Open):
         return reads_of_task(task)

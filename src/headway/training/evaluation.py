@@ -314,9 +314,12 @@ def _confidence(dtype: Any) -> Float[Array, " s"]:
 
 def _patterns(task: Any, reading: Reading | Answer) -> dict[str, Float[Array, "layer head query key"]]:
     """Where the heads look from the positions at which the model answers, or from as many as the task wants shown."""
-    answers = getattr(task, "pictured", reading.logits.shape[0])
+    answers = reading.logits.shape[0]
+    shown = getattr(task, "pictured", answers)
     if isinstance(reading, Answer):
-        return {} if reading.attention is None else {"attention": reading.attention[:, :, -answers:]}
+        return {} if reading.attention is None else {"attention": reading.attention[:, :, -shown:]}
+    # A transformer's last layer looks from nowhere else.
+    answers = min(shown, answers)
     return {"attention": jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])}
 
 

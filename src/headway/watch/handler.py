@@ -15,8 +15,7 @@ from headway.report.assemble import shortened
 from headway.store.kinds import IDENTITY
 from headway.watch import overview
 from headway.watch.names import label
-from headway.watch.pages import live_page
-from headway.watch.refusal import Refusal
+from headway.watch.pages import Refusal, live_page
 from headway.watch.run_cache import RunCache, has_numbers, require_shown
 from headway.watch.snapshot import Seen, Snapshot
 from headway.watch.survey import Survey

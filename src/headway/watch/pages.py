@@ -1,4 +1,4 @@
-"""Pages as text: the report of a folder or of one run, with what it needs to stay up to date, and error pages."""
+"""Pages as text: the report of a folder or of one run, with what it needs to stay up to date, and what is refused."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ from headway.report.page.write import page
 
 EVERY = 2000
 """Milliseconds between two questions for news."""
+
+
+class Refusal(Exception):  # noqa: N818 - the server is well
+    """What the reader gets to know, and with which status."""
+
+    def __init__(self, status: HTTPStatus, title: str, words: str) -> None:
+        super().__init__(f"{title}: {words}")
+        self.status = status
+        self.title = title
+        self.words = words
 
 
 def live_page(title: str, state: Mapping[str, Any], packed: Sequence[str], news: str, command: str) -> str:

@@ -18,7 +18,7 @@ from headway.report.page.flow_payload import is_portrait, portrays
 from headway.store import StoreError, progress
 from headway.store.record import brief, read_named
 from headway.watch.names import label
-from headway.watch.refusal import Refusal
+from headway.watch.pages import Refusal
 from headway.watch.snapshot import Seen, Snapshot
 
 MOST_BYTES = 512_000_000

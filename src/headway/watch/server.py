@@ -16,8 +16,7 @@ from urllib.parse import parse_qs
 
 from headway.watch.guard import LOOPBACK, Guard, cookie_value
 from headway.watch.handler import Handler
-from headway.watch.pages import error_page
-from headway.watch.refusal import Refusal
+from headway.watch.pages import Refusal, error_page
 from headway.watch.visits import Visits
 
 PORT = 8765

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.report.figures.drawn import curves, labelled, named, words
 
+from headway.report.colours import run_colours
 from headway.report.figures import figure_family
 from headway.report.figures.ends import GAP, keep_apart
-from headway.report.figures.runs import run_colours
 
 
 @pytest.fixture(scope="module")

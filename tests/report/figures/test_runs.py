@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.report.test_colours import EYES, seen_by
 
-from headway.report.colours import rung_colours
-from headway.report.figures.runs import best_losses, best_steps, run_colours
+from headway.report.colours import run_colours, rung_colours
+from headway.report.figures.size_axis import best_losses, best_steps
 
 
 @pytest.mark.parametrize("eye", EYES)

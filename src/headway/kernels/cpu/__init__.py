@@ -19,3 +19,8 @@ def usable() -> bool:
         return False
     version = re.search(r"#define XLA_FFI_API_MAJOR (\d+)", header.read_text())
     return version is not None and version[1] == MAJOR
+
+
+def room(*sizes: int) -> jax.ShapeDtypeStruct:
+    """Numbers that XLA makes room for, for a kernel to write."""
+    return jax.ShapeDtypeStruct(sizes, jax.numpy.float32)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from headway.kernels.cpu import usable
+from headway.kernels.cpu import room, usable
 from headway.models.transformer import Transformer
 
 SLICES = 8
@@ -59,15 +59,15 @@ def _pull(kept, changes):
     _, of_values, of_start, of_scores = jax.ffi.ffi_call(
         _call(shape, "backward"),
         (
-            _room(slices, shape.scratch),
-            _room(slices, length, vocabulary, heads, shape.width),
-            _room(slices, queries, vocabulary, shape.width),
-            _room(heads * queries, len(tokens), shape.key_room),
+            room(slices, shape.scratch),
+            room(slices, length, vocabulary, heads, shape.width),
+            room(slices, queries, vocabulary, shape.width),
+            room(heads * queries, len(tokens), shape.key_room),
         ),
         vmap_method="sequential",
     )(tokens, _padded(values, shape), pattern, changes[0])
     of_table = jax.ffi.ffi_call(
-        _call(shape, "scatter"), _room(heads * queries, vocabulary, length, vocabulary), vmap_method="sequential"
+        _call(shape, "scatter"), room(heads * queries, vocabulary, length, vocabulary), vmap_method="sequential"
     )(tokens, of_scores)
     return (
         of_table.reshape(heads, queries, vocabulary, length, vocabulary),
@@ -88,10 +88,10 @@ def _forward(scores, values, start, tokens):
     _, _, out, pattern = jax.ffi.ffi_call(
         _call(shape, "forward"),
         (
-            _room(slices, shape.scratch),
+            room(slices, shape.scratch),
             jax.ShapeDtypeStruct((slices, shape.key_room), jnp.int32),
-            _room(len(tokens), queries, values.shape[-1]),
-            _room(len(tokens), heads, queries, shape.key_room),
+            room(len(tokens), queries, values.shape[-1]),
+            room(len(tokens), heads, queries, shape.key_room),
         ),
         vmap_method="sequential",
     )(_inside(tokens, vocabulary), scores, _padded(values, shape), _padded(start, shape))
@@ -101,10 +101,6 @@ def _forward(scores, values, start, tokens):
 def _inside(tokens, vocabulary: int):
     """A token outside of the vocabulary would be an address outside of the tables."""
     return jnp.clip(tokens, 0, vocabulary - 1).astype(jnp.int32)
-
-
-def _room(*sizes: int) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(sizes, jnp.float32)
 
 
 def _padded(table, shape):

@@ -18,7 +18,7 @@ from numba import cfunc
 from numba.core import types
 from numba.extending import intrinsic
 
-from headway.kernels.cpu.vectors import inner
+from headway.kernels.cpu.vectors import inner, pointers_at
 
 FIELDS = {
     "XLA_FFI_CallFrame": {"extension_start": 1, "api": 2, "ctx": 3, "args": 5, "rets": 10},
@@ -54,20 +54,10 @@ _NEXT, _FINISHED, _USERS, _SLICES, _BATCH, _ADDRESSES = range(6)
 """What a call remembers."""
 
 words = types.CPointer(types.int64)
+at = pointers_at(words)
 _calloc = types.ExternalFunction("calloc", types.intp(types.intp, types.intp))
 _free = types.ExternalFunction("free", types.void(types.intp))
 _give_way = types.ExternalFunction("sched_yield", types.int32())
-
-
-@intrinsic
-@no_type_check
-def at(typing, address):
-    """The words at an address."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(words))
-
-    return words(types.int64), generate
 
 
 @intrinsic

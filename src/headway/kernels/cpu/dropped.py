@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from headway.kernels.cpu import usable
+from headway.kernels.cpu import room, usable
 from headway.models.positions import is_additive
 from headway.models.transformer import Transformer
 
@@ -86,14 +86,14 @@ def _forward(sizes, token_rows, position_rows, tiled, tokens, words):
     _, counts, places, values, *out = jax.ffi.ffi_call(
         _call(sizes, "forward"),
         (
-            _room(slices, tiled.shape[-1]),
+            room(slices, tiled.shape[-1]),
             jax.ShapeDtypeStruct((batch, length), jnp.int32),
             jax.ShapeDtypeStruct((batch, length, width), jnp.int32),
-            _room(batch, length, width),
-            _room(batch, queries, width),
-            _room(batch, length, columns[0]),
-            _room(batch, length, columns[1]),
-            _room(batch, queries, columns[2]),
+            room(batch, length, width),
+            room(batch, queries, width),
+            room(batch, length, columns[0]),
+            room(batch, length, columns[1]),
+            room(batch, queries, columns[2]),
         ),
         vmap_method="sequential",
     )(
@@ -115,12 +115,12 @@ def _pull(sizes, kept, changes):
     _, of_tiled, of_token_table, of_position_table, of_tokens, of_positions = jax.ffi.ffi_call(
         _call(sizes, "backward"),
         (
-            _room(tiles + 1, max(width, across)),
-            _room(tiles, width, across),
-            _room(tiles, len(token_rows), across),
-            _room(tiles, length, across),
-            _room(tiles + 1, len(token_rows), width),
-            _room(tiles + 1, length, width),
+            room(tiles + 1, max(width, across)),
+            room(tiles, width, across),
+            room(tiles, len(token_rows), across),
+            room(tiles, length, across),
+            room(tiles + 1, len(token_rows), width),
+            room(tiles + 1, length, width),
         ),
         vmap_method="sequential",
     )(tokens, counts, places, values, tiled, *changes)
@@ -136,10 +136,6 @@ def _pull(sizes, kept, changes):
 
 
 _project.defvjp(_forward, _pull)
-
-
-def _room(*sizes: int) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(sizes, jnp.float32)
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int32
 
+from headway.kernels.cpu import room
 from headway.kernels.cpu.calls import register
 from headway.kernels.cpu.one_hot_backward import gradient_work
 from headway.kernels.cpu.one_hot_forward import read_work
@@ -41,7 +42,7 @@ def gradient(
     slices = _slices(len(contexts), shape)
     losses, scores, values, *_ = jax.ffi.ffi_call(
         _target("gradient", shape),
-        (_room(slices), *(_room(slices, *table.shape) for table in tables), *_working_room(slices, shape)),
+        (room(slices), *(room(slices, *table.shape) for table in tables), *_working_room(slices, shape)),
         vmap_method="sequential",
     )(contexts, shares.astype(jnp.float32), *tables)
     d, begin = shape.tokens, shape.token_room
@@ -62,7 +63,7 @@ def read(
     logits = jax.ShapeDtypeStruct((len(contexts), shape.queries, shape.tokens), jnp.float32)
     sums, logits, *_ = jax.ffi.ffi_call(
         _target("read", shape),
-        (_room(slices, shape.heads, shape.query_room, shape.key_room), logits, *_working_room(slices, shape)),
+        (room(slices, shape.heads, shape.query_room, shape.key_room), logits, *_working_room(slices, shape)),
         vmap_method="sequential",
     )(contexts, _score_table(attention, shape), _value_table(attention, shape))
     pattern = _in_order(sums)[:, : shape.queries, : shape.length] / len(contexts)
@@ -108,14 +109,10 @@ def _in_order(parts: Float[Array, "slices *more"]) -> Float[Array, "*more"]:
     return functools.reduce(jnp.add, parts)
 
 
-def _room(*sizes: int) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(sizes, jnp.float32)
-
-
 def _working_room(slices: int, shape: Shape) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
     """What slices write and nobody reads; taking it from XLA costs nothing and cannot fail in the middle of a call."""
     places = jax.ShapeDtypeStruct((slices, BLOCK, shape.place_room), jnp.int32)
-    return _room(slices, shape.scratch), places
+    return room(slices, shape.scratch), places
 
 
 def _target(what: str, shape: Shape) -> str:

@@ -78,48 +78,36 @@ def _larger(builder):
     return lambda a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
-@intrinsic
 @no_type_check
-def floats_at(typing, address):
-    """The float32 at an address."""
+def pointers_at(kind):
+    """A function from an address to what lies there, of one kind."""
 
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(floats))
+    @intrinsic
+    def at(typing, address):
+        def generate(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], context.get_value_type(kind))
 
-    return floats(types.int64), generate
+        return kind(types.int64), generate
+
+    return at
 
 
-@intrinsic
 @no_type_check
-def integers_at(typing, address):
-    """The int32 at an address."""
+def _advance(kind):
+    """pointer + count numbers, of one kind."""
 
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(integers))
+    @intrinsic
+    def advance(typing, pointer, count):
+        def generate(context, builder, signature, arguments):
+            return builder.gep(arguments[0], [arguments[1]])
 
-    return integers(types.int64), generate
+        return kind(kind, types.intp), generate
 
-
-@intrinsic
-@no_type_check
-def advance(typing, pointer, count):
-    """pointer + count float32."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.gep(arguments[0], [arguments[1]])
-
-    return floats(floats, types.intp), generate
+    return advance
 
 
-@intrinsic
-@no_type_check
-def advance_integers(typing, pointer, count):
-    """pointer + count int32."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.gep(arguments[0], [arguments[1]])
-
-    return integers(integers, types.intp), generate
+floats_at, integers_at = pointers_at(floats), pointers_at(integers)
+advance, advance_integers = _advance(floats), _advance(integers)
 
 
 @intrinsic

@@ -9,10 +9,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32
 
-from headway.kernels.asked import Asked
+from headway.kernels.asked import Asked, is_minimal
 from headway.kernels.cuda.launch import call, multiprocessors, shared_limit, usable
 from headway.kernels.cuda.members import over_members
-from headway.kernels.minimal import is_minimal
 from headway.kernels.windows import contexts_of, shares_of
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer

@@ -8,8 +8,15 @@ from pathlib import Path
 from headway.analysis import median_in_words
 from headway.records import Finding
 from headway.report.about import context_of
-from headway.report.document import flow_table, published_table
-from headway.report.document.tables import NamedRun, schedule_table, stage_table
+from headway.report.document import published_table
+from headway.report.document.tables import (
+    FLOW_WORDS,
+    NamedRun,
+    flow_table,
+    is_flow,
+    schedule_table,
+    stage_table,
+)
 from headway.store.output import write_output
 
 __all__ = ["NamedRun", "tables_of", "write_document"]
@@ -72,9 +79,9 @@ def write_document(
 def tables_of(runs: Sequence[NamedRun]) -> list[str]:
     """What an experiment's runs show of their stages, with the words that explain it."""
     parts: list[str] = []
-    flows = [run for run in runs if flow_table.fits(run)]
+    flows = [run for run in runs if is_flow(run)]
     if flows:
-        parts += [flow_table.WORDS, flow_table.flow_table(flows)]
+        parts += [FLOW_WORDS, flow_table(flows)]
     shown = [run for run in runs if "kl_rungs" in run.trajectory and context_of(run.settings) is None]
     if shown:
         parts += [DIFFERENCES] if shown[0].experiment == "differences" else []

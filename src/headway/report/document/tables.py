@@ -1,4 +1,4 @@
-"""Tables of a document: when each run went from rung to rung, how low it came, what a schedule did."""
+"""Tables of a document: when each run went from rung to rung, or a flow from stage to stage, and how low it came."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from headway.analysis import OverSeeds, Stages, over_seeds
 from headway.analysis.seed_stages import ladder_stages
 from headway.published import PLATEAUS, STAGE_ENDS
 from headway.records import Trajectory
+
+FLOW_WORDS = """\
+*Boundary i* is the time at which the loss is half-way from ½ Σ_{j≥i} m_j² to ½ Σ_{j>i} m_j². Time is that of the flow,
+which has no learning rate."""
 
 
 class NamedRun(NamedTuple):
@@ -27,7 +31,7 @@ class NamedRun(NamedTuple):
 
 def stage_table(runs: Sequence[NamedRun]) -> str:
     """Run by run: seeds, rungs passed, when each stage ended, the excess loss there and at its lowest."""
-    rungs = max(len(run.settings.task.blocks) for run in runs)
+    rungs = max(run.trajectory["kl_rungs"].shape[2] - 1 for run in runs)
     headings = ["run", "grid", "seeds", "rungs passed"]
     for rung in range(1, rungs):
         headings += [f"closest to rung {rung}", f"boundary {rung}/{rung + 1}"]
@@ -38,8 +42,8 @@ def stage_table(runs: Sequence[NamedRun]) -> str:
         met = sorted({len(set(found.rungs)) for found in stages})
         cells = [run.name, run.grid, f"{len(run.trajectory.seeds)}", " to ".join(map(str, {met[0]: 0, met[-1]: 0}))]
         for rung in range(1, rungs):
-            cells.append(steps(over_seeds([_at(found, found.leavings, rung) for found in stages])))
-            cells.append(steps(over_seeds([_at(found, found.boundaries, rung) for found in stages])))
+            cells.append(_spread(over_seeds([_at(found, found.leavings, rung) for found in stages])))
+            cells.append(_spread(over_seeds([_at(found, found.boundaries, rung) for found in stages])))
         known = (run.experiment, run.name) if run.grid == "as-run" else None
         cells.append(", ".join(map(str, STAGE_ENDS.get(known, ()))))
         cells.append(", ".join(_level(over) for over in _levels(run.trajectory)))
@@ -63,9 +67,35 @@ def schedule_table(runs: Sequence[NamedRun]) -> str:
             run.grid,
             run.settings.training.schedule,
             f"{np.median(rates[:, -1] / rates[:, 0]):.2g}",
-            steps(over_seeds(ends)),
+            _spread(over_seeds(ends)),
             _level(over_seeds(run.trajectory["excess_loss"].min(axis=1))),
         ]
+        lines.append(_row(cells))
+    return "\n".join(lines)
+
+
+def is_flow(run: NamedRun) -> bool:
+    """Whether a run has a loss, boundaries in it, and a projection: a flow."""
+    measured = "loss" in run.trajectory and "boundaries" in run.trajectory.facts
+    return measured and hasattr(run.settings, "projections")
+
+
+def flow_table(runs: Sequence[NamedRun]) -> str:
+    """Run by run: how often Pi(s) is applied, seeds, when each stage ended, how they compare, the loss at the end."""
+    features = max(run.settings.features for run in runs)
+    headings = ["run", "grid", "Π(s)", "seeds", *(f"boundary {stage}" for stage in range(1, features + 1))]
+    headings += [f"{stage} / {stage - 1}" for stage in range(2, features + 1)]
+    headings += ["loss at the start", "and at the end"]
+    lines = [_row(headings), "|---" * len(headings) + "|"]
+    for run in runs:
+        ends = np.full((len(run.trajectory.seeds), features), np.nan)
+        ends[:, : run.settings.features] = run.trajectory.facts["boundaries"]
+        ends[~np.isfinite(ends)] = np.nan
+        loss = run.trajectory["loss"]
+        cells = [run.name, run.grid, {1: "once", 2: "squared"}[run.settings.projections], f"{len(ends)}"]
+        cells += [_spread(over_seeds(column), ".3g") for column in ends.T]
+        cells += [_spread(over_seeds(column), ".3g") for column in (ends[:, 1:] / ends[:, :-1]).T]
+        cells += [_level(over_seeds(loss[:, 0])), _level(over_seeds(loss[:, -1]), ".1g")]
         lines.append(_row(cells))
     return "\n".join(lines)
 
@@ -90,15 +120,14 @@ def _levels(trajectory: Trajectory) -> list[OverSeeds]:
     return [over_seeds(column) for column in np.where(met, loss, np.nan).T]
 
 
-def steps(over: OverSeeds) -> str:
+def _spread(over: OverSeeds, digits: str = ".0f") -> str:
     """Median and interval, and how many seeds have one."""
-    interval = f" [{over.low:.0f}, {over.high:.0f}]" if math.isfinite(over.low) else ""  # one seed has none
-    return "-" if over.seeds == 0 else f"{over.median:.0f}{interval}{_missing(over)}"
+    if over.seeds == 0:
+        return "-"
+    interval = f" [{over.low:{digits}}, {over.high:{digits}}]" if math.isfinite(over.low) else ""  # one seed has none
+    missing = f" ({over.seeds} of {over.seeds + over.missing})" if over.missing else ""
+    return f"{over.median:{digits}}{interval}{missing}"
 
 
-def _level(over: OverSeeds) -> str:
-    return "-" if over.seeds == 0 else f"{over.median:.2f}"
-
-
-def _missing(over: OverSeeds) -> str:
-    return f" ({over.seeds} of {over.seeds + over.missing})" if over.missing else ""
+def _level(over: OverSeeds, digits: str = ".2f") -> str:
+    return "-" if over.seeds == 0 else f"{over.median:{digits}}"

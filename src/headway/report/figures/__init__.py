@@ -21,11 +21,11 @@ from headway.report.figures.linear_attention import (
     figure_linear_softmax,
     figure_ranks,
 )
+from headway.report.figures.lines import Run
 from headway.report.figures.loss_plateau import figure_interventions, figure_loss_plateau, figure_window_attention
 from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
 from headway.report.figures.recall import figure_recall, figure_recall_sizes, figure_repetition, figure_two_attentions
-from headway.report.figures.runs import Run
 from headway.report.figures.saddle import figure_saddle
 from headway.report.figures.sharpness import figure_sharpness
 from headway.report.figures.sizes import figure_sizes

@@ -9,28 +9,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
-from headway.records import Trajectory
-from headway.report.figures.lines import median_over_seeds
-from headway.report.figures.runs import run_colours
+from headway.report.colours import run_colours
+from headway.report.figures.lines import Run, median_over_seeds
 from headway.report.figures.style import DASHES, dress
-
-AnyRun = tuple[Any, Trajectory]
 
 
 def draw_family(
     axes: Axes,
-    runs: list[AnyRun],
+    runs: list[Run],
     along: str,
     family: str | None,
     label: str,
     family_label: str,
-    law: Callable[[AnyRun], float] | None,
+    law: Callable[[Run], float] | None,
 ) -> None:
     """One colour for each value of `family`, and a line through the medians along `along`."""
     dress(axes)
     axes.set_xlabel(label)
 
-    def value(run: AnyRun, name: str) -> Any:
+    def value(run: Run, name: str) -> Any:
         return getattr(run[0].task, name)
 
     kinds = sorted({value(run, family) for run in runs}) if family else [None]

@@ -14,9 +14,8 @@ from headway.records import Trajectory
 from headway.report.colours import COOPERATION_COLOUR, INK, MUTED, rung_colours
 from headway.report.figures.curves import reference_names
 from headway.report.figures.ends import name_ends
-from headway.report.figures.lines import from_zero, moving_values
-from headway.report.figures.runs import Run, first_best
-from headway.report.figures.size_axis import draw_sizes, places_of, seed_table, size_axis
+from headway.report.figures.lines import Run, from_zero, moving_values
+from headway.report.figures.size_axis import draw_sizes, first_best, places_of, seed_table, size_axis
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 Halves = dict[int, np.ndarray]

@@ -11,10 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
 
 from headway.records import Trajectory
-from headway.report.colours import MUTED
+from headway.report.colours import MUTED, run_colours
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.lines import draw_seeds, from_zero, moving_values, time_axis
-from headway.report.figures.runs import Run, longest_times, run_colours
+from headway.report.figures.lines import Run, draw_seeds, from_zero, longest_times, moving_values, time_axis
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 FLOOR = 1e-4

@@ -15,13 +15,14 @@ from headway.report.colours import MUTED, rung_colours
 from headway.report.figures.curves import rung_names
 from headway.report.figures.ends import name_ends
 from headway.report.figures.lines import (
+    Run,
     draw_seeds,
+    longest_times,
     mark_boundaries,
     median_over_seeds,
     moving_values,
     time_axis,
 )
-from headway.report.figures.runs import Run, longest_times
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 HEADROOM = 1.5

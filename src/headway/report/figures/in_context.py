@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.records import Trajectory
-from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, head_colours, rung_colours
-from headway.report.figures.lines import draw_seeds, from_zero, moving_values, time_axis
-from headway.report.figures.runs import run_colours
+from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, head_colours, run_colours, rung_colours
+from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
-AnyRun = tuple[Any, Trajectory]
-RunsByName = Mapping[str, AnyRun]
+RunsByName = Mapping[str, Run]
 
 
 def _rung_colours(rungs: int) -> tuple[str, ...]:
@@ -24,7 +21,7 @@ def _rung_colours(rungs: int) -> tuple[str, ...]:
     return (UNIFORM_COLOUR, *rung_colours(rungs - 1))
 
 
-def _draw_levels(axes: Axes, run: AnyRun) -> None:
+def _draw_levels(axes: Axes, run: Run) -> None:
     """Dashed lines at the losses of the rungs, with their names."""
     settings, trajectory = run
     levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
@@ -43,7 +40,7 @@ def _draw_levels(axes: Axes, run: AnyRun) -> None:
         )
 
 
-def _draw_ladder(axes: Axes, run: AnyRun) -> None:
+def _draw_ladder(axes: Axes, run: Run) -> None:
     """KL(rung || model) over training."""
     settings, trajectory = run
     kl, times = moving_values(trajectory, "kl_rungs"), trajectory.times("kl_rungs")
@@ -54,7 +51,7 @@ def _draw_ladder(axes: Axes, run: AnyRun) -> None:
     from_zero(axes)
 
 
-def _draw_loss(axes: Axes, run: AnyRun) -> None:
+def _draw_loss(axes: Axes, run: Run) -> None:
     _, trajectory = run
     draw_seeds(axes, trajectory.times("loss"), moving_values(trajectory, "loss"), INK, "model")
     _draw_levels(axes, run)
@@ -197,7 +194,8 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         _draw_loss(top, run)
         top.set_title(name, fontsize=6)
         levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
-        top.set_ylim(levels.min() - 0.1 * np.ptp(levels), levels.max() + 0.3 * np.ptp(levels))
+        room = max(float(np.ptp(levels)), 0.01)
+        top.set_ylim(levels.min() - 0.1 * room, levels.max() + 0.3 * room)
         lags = settings.task.grams - 1
         times = trajectory.times("attention_back_1")
         for lag, colour in zip(range(1, lags + 1), head_colours(lags), strict=True):
@@ -221,7 +219,7 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
 
 
 @styled
-def figure_points(run: AnyRun) -> Figure:
+def figure_points(run: Run) -> Figure:
     """|gradient| with respect to QK at the k-gram points, and at random weights (dashed), against T."""
     settings, trajectory = run
     figure = new_figure(PAGE_WIDTH, 2.4)
@@ -231,7 +229,9 @@ def figure_points(run: AnyRun) -> Figure:
     for k, colour in enumerate(_rung_colours(norms.shape[2] + 1)[1:]):
         draw_seeds(axes, lengths, norms[:, :, k], colour, settings.task.rungs[k + 1])
     draw_seeds(axes, lengths, trajectory["gradient_random"], MUTED, "random QK", linestyle=DASHES)
-    axes.set(xscale="log", yscale="log", xlabel="context length T", ylabel="|gradient|")
+    axes.set(xscale="log", xlabel="context length T", ylabel="|gradient|")
+    if np.isfinite(norms).any():
+        axes.set_yscale("log")
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.minorticks_off()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right center")

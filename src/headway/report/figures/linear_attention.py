@@ -11,17 +11,14 @@ from matplotlib.figure import Figure
 
 from headway.analysis.linear_attention import balanced_time, merged_sigma, noise, spectrum, white_loss
 from headway.records import Trajectory
-from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, rung_colours
+from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, run_colours, rung_colours
 from headway.report.figures.ends import note_above
-from headway.report.figures.lines import draw_seeds, moving_values, time_axis
-from headway.report.figures.runs import run_colours
+from headway.report.figures.lines import Run, draw_seeds, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-
-LinearRun = tuple[Any, Trajectory]
 
 
 @styled
-def figure_linear_attention(merged: LinearRun, separate: LinearRun, balanced: LinearRun, white: LinearRun) -> Figure:
+def figure_linear_attention(merged: Run, separate: Run, balanced: Run, white: Run) -> Figure:
     """Merged and separate heads between the levels L_m; and two runs of which the closed form is known, dashed."""
     figure = new_figure(PAGE_WIDTH, 3.6)
     panels = figure.subplots(2, 2)
@@ -43,7 +40,7 @@ def figure_linear_attention(merged: LinearRun, separate: LinearRun, balanced: Li
 
 
 @styled
-def figure_linear_heads(run: LinearRun) -> Figure:
+def figure_linear_heads(run: Run) -> Figure:
     """|v|, |k| and |q| of every head of the first seed, a colour for the eigenvector that it has at the end."""
     settings, trajectory = run
     figure = new_figure(PAGE_WIDTH, 2.2)
@@ -66,7 +63,7 @@ def figure_linear_heads(run: LinearRun) -> Figure:
 
 
 @styled
-def figure_ranks(runs: Mapping[str, LinearRun]) -> Figure:
+def figure_ranks(runs: Mapping[str, Run]) -> Figure:
     """The loss with keys and queries of several ranks; levels that the rank divides are drawn through."""
     figure = new_figure(PAGE_WIDTH, 3.6)
     panels = figure.subplots(2, -(-len(runs) // 2), sharex=True, sharey=True, squeeze=False).ravel()
@@ -79,7 +76,7 @@ def figure_ranks(runs: Mapping[str, LinearRun]) -> Figure:
 
 
 @styled
-def figure_linear_softmax(merged: LinearRun, separate: LinearRun) -> Figure:
+def figure_linear_softmax(merged: Run, separate: Run) -> Figure:
     """The same with softmax; the levels are those of linear attention."""
     figure = new_figure(PAGE_WIDTH, 2.1)
     panels = figure.subplots(1, 2, sharey=True)

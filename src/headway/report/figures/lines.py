@@ -13,7 +13,10 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from headway.records import Trajectory
 from headway.report.colours import MUTED
+from headway.report.figures.ends import note_above
 
+Run = tuple[Any, Trajectory]
+"""Settings, and what was measured."""
 Steps = Sequence[int | float] | np.ndarray
 Boundaries = Steps
 """Steps between stages: one for each boundary, or (seed, boundary) with NaN where a seed has none."""
@@ -44,6 +47,31 @@ def draw_seeds(axes: Axes, times: np.ndarray, values: np.ndarray, colour: str, l
             axes.plot(times, row, color=colour, linewidth=0.5, alpha=0.35, zorder=2, **look)
     (thick,) = axes.plot(times, median_over_seeds(values), color=colour, linewidth=1.5, label=label, zorder=3, **look)
     return thick
+
+
+def draw_stopping(axes: Axes, times: np.ndarray, values: np.ndarray, colour: str, label: str, **look: Any) -> Line2D:
+    """Every seed as far as it went, and their median, returned, in which a seed that stopped stays where it was."""
+    line = draw_seeds(axes, times, values, colour, label, **look)
+    line.set_ydata(lasting_median(values))
+    return line
+
+
+def lasting_median(values: np.ndarray) -> np.ndarray:
+    """Median over seeds of (seed, time), each number going on until the next: (time,)."""
+    places = np.where(np.isfinite(values), np.arange(values.shape[1]), -1)
+    last = np.maximum.accumulate(places, axis=1) if values.shape[1] else places
+    filled = np.where(last >= 0, np.take_along_axis(values, np.maximum(last, 0), axis=1), np.nan)
+    median = median_over_seeds(filled)
+    # Behind the last seed's stop nothing is known.
+    known = np.flatnonzero(np.isfinite(values).any(axis=0))
+    median[known[-1] + 1 if len(known) else 0 :] = np.nan
+    return median
+
+
+def longest_times(trajectories: list[Trajectory], name: str) -> np.ndarray:
+    """The times of the array `name` in the run that went on for longest; none without a run."""
+    clocks = [trajectory.times(name) for trajectory in trajectories]
+    return max(clocks, key=lambda times: times[-1] if len(times) else -1, default=np.empty(0))
 
 
 def name_lines(axes: Axes, lines: list[Line2D]) -> None:
@@ -119,14 +147,5 @@ def _name_stages(axes: Axes, boundaries: np.ndarray) -> None:
     seen = (scale[:, 0] - scale[0, 0]) / (scale[1, 0] - scale[0, 0])
     edges = [0.0, *seen[2:], 1.0]
     for stage, (left, right) in enumerate(pairwise(edges), start=1):
-        axes.annotate(
-            f"stage {stage}" if right - left > 0.2 else f"{stage}",
-            ((left + right) / 2, 1.0),
-            xycoords="axes fraction",
-            xytext=(0, 1.5),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=6.5,
-            color=MUTED,
-        )
+        words = f"stage {stage}" if right - left > 0.2 else f"{stage}"
+        note_above(axes, words, ((left + right) / 2, 1.0), ("axes fraction", "axes fraction"), "center")

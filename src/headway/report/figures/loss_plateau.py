@@ -1,4 +1,4 @@
-"""A loss plateau: what is said on it, how alike states are, where heads look; and interventions on attention."""
+"""A loss plateau: what is predicted on it, how alike states are, where heads look; and interventions on attention."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.records import Trajectory
-from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.lines import draw_seeds, moving_values, time_axis
-from headway.report.figures.runs import longest_times, run_colours
+from headway.report.figures.lines import draw_seeds, longest_times, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
 PlateauRun = tuple[Any, Trajectory]

@@ -13,19 +13,16 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from headway.analysis import over_seeds
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.theory_over_training import boundaries_of, method_of, times_of
-from headway.records import Trajectory
-from headway.report.colours import INK, MUTED, rung_colours
-from headway.report.figures.lines import draw_seeds, from_zero, median_over_seeds, moving_values
-from headway.report.figures.runs import run_colours
+from headway.report.colours import INK, MUTED, run_colours, rung_colours
+from headway.report.figures.lines import Run, draw_seeds, from_zero, median_over_seeds, moving_values
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
-AnyRun = tuple[Any, Trajectory]
 FLOW_LOOK = (0, (3, 1.5))
 """The flow is dashed: it was solved, all else was trained."""
 
 
 @styled
-def figure_regression(flow: AnyRun, trained: Mapping[str, AnyRun]) -> Figure:
+def figure_regression(flow: Run, trained: Mapping[str, Run]) -> Figure:
     """Above, the loss of the first seed over the flow's time, and AdamW's over steps; below, b_i / b_i(flow)."""
     figure = new_figure(PAGE_WIDTH, 4.3)
     axes = figure.subplot_mosaic(
@@ -57,7 +54,7 @@ def run_words(settings: Any) -> str:
 
 
 def _draw_over_time(
-    axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], colours: Mapping[str, str], words: Mapping[str, str]
+    axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Mapping[str, str], words: Mapping[str, str]
 ) -> None:
     """One seed, because seeds change stages at different times and no mean of staircases is one."""
     for name, run in runs.items():
@@ -71,7 +68,7 @@ def _draw_over_time(
     from_zero(axes)
 
 
-def _draw_laid_on(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], colours: Mapping[str, str]) -> None:
+def _draw_laid_on(axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Mapping[str, str]) -> None:
     """Steps times what lays their first boundary on the flow's: the one time that AdamW can be given."""
     for name, run in runs.items():
         first, own = (boundaries_of(each)[0, 0] for each in (flow, run))
@@ -81,7 +78,7 @@ def _draw_laid_on(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], colours:
             axes.plot(times, loss, color=colours[name], linewidth=1.1, label=label, zorder=2)
 
 
-def _draw_flow(axes: Axes, flow: AnyRun) -> None:
+def _draw_flow(axes: Axes, flow: Run) -> None:
     loss = moving_values(flow[1], "loss")[0]
     axes.plot(flow[1].times("loss"), loss, color=INK, linewidth=1.1, linestyle=FLOW_LOOK, label="flow", zorder=4)
     for boundary in np.asarray(flow[1].facts["boundaries"])[0]:
@@ -89,7 +86,7 @@ def _draw_flow(axes: Axes, flow: AnyRun) -> None:
             axes.axvline(boundary, color=MUTED, linewidth=0.6, linestyle=(0, (4, 2.5)), zorder=1)
 
 
-def _draw_over_steps(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], colours: Mapping[str, str]) -> None:
+def _draw_over_steps(axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Mapping[str, str]) -> None:
     """AdamW has no time that its rate would give: its own axis, all seeds."""
     for name, (settings, trajectory) in runs.items():
         times = trajectory.times("loss")
@@ -100,13 +97,13 @@ def _draw_over_steps(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], colou
     from_zero(axes)
 
 
-def _mark_levels(axes: Axes, flow: AnyRun) -> None:
+def _mark_levels(axes: Axes, flow: Run) -> None:
     """Dotted lines where the loss waits: 1/2 sum_{j > i} m_j^2."""
     for level in flow[0].plateaus[:-1]:
         axes.axhline(level, color=MUTED, linewidth=0.6, linestyle=(0, (1, 1.6)), zorder=1)
 
 
-def _draw_ratios(axes: Axes, flow: AnyRun, runs: Mapping[str, AnyRun], words: Mapping[str, str]) -> None:
+def _draw_ratios(axes: Axes, flow: Run, runs: Mapping[str, Run], words: Mapping[str, str]) -> None:
     """A dot a seed and a bar at the median, for every run and boundary; what was never met is counted below."""
     wanted = np.asarray(flow[1].facts["boundaries"], float)
     count = wanted.shape[1]
@@ -165,7 +162,7 @@ def _log_time(axes: Axes, times: np.ndarray) -> None:
 
 
 @styled
-def figure_overlay(training: AnyRun, flows: Mapping[str, AnyRun]) -> Figure:
+def figure_overlay(training: Run, flows: Mapping[str, Run]) -> Figure:
     """Left, losses relative to their start, the flow's time stretched so that the first boundaries after stage 1 meet;
     right, the boundaries: on the line, one factor explains them.
     """

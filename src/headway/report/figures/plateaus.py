@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from headway.report.colours import COMPETITION_COLOUR, INK, MUTED
+from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.against_size import name_every
 from headway.report.figures.lines import median_over_seeds
-from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 from headway.report.figures.toy import Look, ToyRun, ends_of, sizes_of
 

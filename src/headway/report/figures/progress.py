@@ -13,7 +13,7 @@ from headway.records import Trajectory
 from headway.report.figures.attention import draw_attention, seed_row
 from headway.report.figures.composites import telling_seed, telling_steps
 from headway.report.figures.curves import draw_excess, draw_kl, reference_names
-from headway.report.figures.runs import Run
+from headway.report.figures.lines import Run
 from headway.report.figures.style import PAGE_WIDTH, new_figure, styled
 
 FEWEST = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,19 +12,15 @@ from matplotlib.ticker import MaxNLocator
 
 from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
-from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.lines import moving_values, time_axis
-from headway.report.figures.runs import longest_times, run_colours
-from headway.report.figures.stopping import draw_stopping, lasting_median
+from headway.report.figures.lines import Run, draw_stopping, lasting_median, longest_times, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-
-RecallRun = tuple[Any, Trajectory]
 
 
 @styled
-def figure_recall(runs: Sequence[RecallRun]) -> Figure:
+def figure_recall(runs: Sequence[Run]) -> Figure:
     """Accuracy without repetition over training, a panel for each number of pairs, a colour for each of symbols.
 
     Dashed: how often naming any value of the sequence is right.
@@ -57,7 +52,7 @@ def figure_recall(runs: Sequence[RecallRun]) -> Figure:
 
 
 @styled
-def figure_recall_sizes(runs: Sequence[RecallRun], law: Callable[[RecallRun], float], half: float) -> Figure:
+def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: float) -> Figure:
     """The plateau, and the time to an accuracy of `half`, against both sizes. Dots: seeds; dashed: published law."""
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, 4, sharey=True)
@@ -78,7 +73,7 @@ def figure_recall_sizes(runs: Sequence[RecallRun], law: Callable[[RecallRun], fl
 
 
 @styled
-def figure_two_attentions(run: RecallRun) -> Figure:
+def figure_two_attentions(run: Run) -> Figure:
     """The transition: accuracy, and attention of values on their keys and of the query on the right value."""
     settings, trajectory = run
     figure = new_figure(PAGE_WIDTH, 2.2)
@@ -109,7 +104,7 @@ def figure_two_attentions(run: RecallRun) -> Figure:
 
 
 @styled
-def figure_repetition(runs: Sequence[RecallRun]) -> Figure:
+def figure_repetition(runs: Sequence[Run]) -> Figure:
     """Accuracy without repetition, and with that of the training (dashed); left copies, right favourites."""
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, 2, sharey=True)

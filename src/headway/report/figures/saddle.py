@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from headway.report.colours import run_colours
 from headway.report.figures.ends import name_ends
 from headway.report.figures.family import draw_runs, log_axis
-from headway.report.figures.lines import from_zero
-from headway.report.figures.runs import Run, run_colours
+from headway.report.figures.lines import Run, from_zero
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 WORDS = {

@@ -11,8 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, NullFormatter
 
+from headway.records import Trajectory
 from headway.report.colours import MUTED
-from headway.report.figures.lines import median_over_seeds
+from headway.report.figures.lines import median_over_seeds, moving_values
 
 MARGIN = 1.3
 """Room on both sides, as a factor."""
@@ -62,10 +63,7 @@ def draw_sizes(
     """Values (size, seed): each seed a small dot, the medians a line, returned, that stops before fresh data."""
     places = places_of(sizes)
     if dots:
-        axes.plot(
-            np.repeat(places, values.shape[1]), values.ravel(), linestyle="none", marker="o", markersize=2.2,
-            markeredgewidth=0, alpha=0.45, color=colour, zorder=2,
-        )  # fmt: skip
+        draw_dots(axes, places, values, colour)
     medians = median_over_seeds(values.T)
     finite = np.isfinite(sizes)
     look: dict[str, Any] = {"color": colour, "linewidth": 1.3, "marker": "o", "markersize": 3.0, "zorder": 3, **look}
@@ -74,9 +72,37 @@ def draw_sizes(
     return line
 
 
+def draw_dots(
+    axes: Axes, places: np.ndarray, values: np.ndarray, colour: str, *, size: float = 2.2, alpha: float = 0.45
+) -> None:
+    """Values (place, seed): each seed a small dot."""
+    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0, "zorder": 2}
+    axes.plot(np.repeat(places, values.shape[1]), values.ravel(), color=colour, markersize=size, alpha=alpha, **look)
+
+
 def seed_table(rows: Sequence[np.ndarray]) -> np.ndarray:
     """Rows of any number of seeds as one array, (size, seed), NaN where a row has no more."""
     table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
     for place, row in enumerate(rows):
         table[place, : len(row)] = row
     return table
+
+
+def first_best(values: np.ndarray) -> np.ndarray:
+    """The first index of the lowest number in each row of (seed, time), and -1 in rows without a number."""
+    known = np.isfinite(values)
+    lowest = np.where(known, values, np.inf)
+    return np.where(known.any(axis=1), np.argmin(lowest, axis=1) if values.shape[1] else 0, -1)
+
+
+def best_steps(trajectory: Trajectory) -> np.ndarray:
+    """The first step of the lowest excess loss of each seed, NaN for a seed without a number: (seed,)."""
+    best = first_best(moving_values(trajectory, "excess_loss"))
+    return np.where(best >= 0, trajectory.times("excess_loss").astype(float)[best], np.nan)
+
+
+def best_losses(trajectory: Trajectory) -> np.ndarray:
+    """The lowest excess loss of each seed, NaN for a seed without a number: (seed,)."""
+    values = moving_values(trajectory, "excess_loss")
+    best = first_best(values)
+    return np.where(best >= 0, values[np.arange(len(values)), best], np.nan)

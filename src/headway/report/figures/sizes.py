@@ -13,9 +13,8 @@ from headway.records import Trajectory
 from headway.report.colours import INK, MUTED
 from headway.report.figures.curves import draw_kl, reference_names
 from headway.report.figures.ends import note_above
-from headway.report.figures.lines import from_zero, median_over_seeds, moving_values, time_axis
-from headway.report.figures.runs import Run, best_losses, best_steps, longest_times
-from headway.report.figures.size_axis import draw_sizes, places_of, seed_table, size_axis
+from headway.report.figures.lines import Run, from_zero, longest_times, median_over_seeds, moving_values, time_axis
+from headway.report.figures.size_axis import best_losses, best_steps, draw_sizes, places_of, seed_table, size_axis
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 

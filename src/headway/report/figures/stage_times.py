@@ -16,7 +16,7 @@ from headway.analysis.laws import lines
 from headway.analysis.power_laws import fit_power_laws
 from headway.records import Trajectory
 from headway.report.colours import INK, MUTED, rung_colours
-from headway.report.figures.size_axis import seed_table
+from headway.report.figures.size_axis import draw_dots, seed_table
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import StageTimesSettings
 
@@ -119,10 +119,7 @@ def _draw_stage(axes: Axes, factor: str, places: np.ndarray, table: np.ndarray, 
     if not known.any():
         return ""
     x, values = places[known], table[known]
-    axes.plot(
-        np.repeat(x, values.shape[1]), values.ravel(), linestyle="none", marker="o", markersize=2.0,
-        markeredgewidth=0, alpha=0.4, color=colour, zorder=2,
-    )  # fmt: skip
+    draw_dots(axes, x, values, colour, size=2.0, alpha=0.4)
     axes.plot(x, np.nanmedian(values, axis=1), color=colour, linewidth=1.3, zorder=3)
     if len(x) < 3 or factor not in LETTERS:
         return ""
@@ -158,10 +155,7 @@ def _draw_growth(axes: Axes, runs: list[StageTimesRun], colour: str) -> None:
     table = np.exp(seed_table([np.asarray(trajectory.facts["growth"]) for _, trajectory in runs]))
     if not np.isfinite(table).any():
         return
-    axes.plot(
-        np.repeat(places, table.shape[1]), table.ravel(), linestyle="none", marker="o", markersize=2.0,
-        markeredgewidth=0, alpha=0.4, color=colour,
-    )  # fmt: skip
+    draw_dots(axes, places, table, colour, size=2.0, alpha=0.4)
     known = np.isfinite(table).any(axis=1)
     medians = np.nanmedian(table[known], axis=1)
     axes.plot(places[known], medians, color=colour, linewidth=1.3)

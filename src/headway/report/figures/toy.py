@@ -12,10 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from headway.claims.plateau_laws import OWN_CLOCK, plateau
 from headway.records import Trajectory
-from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.ends import note_above
 from headway.report.figures.lines import draw_seeds, median_over_seeds, moving_values
-from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
 Look = dict[str, Any]

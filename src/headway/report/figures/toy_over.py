@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from headway.report.colours import INK, MUTED
+from headway.report.colours import INK, MUTED, run_colours
 from headway.report.figures.lines import median_over_seeds
-from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 from headway.report.figures.toy import (
     COLOURS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,15 +12,12 @@ from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
 from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
-from headway.report.figures.lines import moving_values, time_axis
-from headway.report.figures.stopping import draw_stopping, lasting_median
+from headway.report.figures.lines import Run, draw_stopping, lasting_median, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
-
-LocationRun = tuple[Any, Trajectory]
 
 
 @styled
-def figure_emergence(run: LocationRun) -> Figure:
+def figure_emergence(run: Run) -> Figure:
     """Left: the test loss and its threshold. Right: what the model makes of the vector, and every head's attention."""
     settings, trajectory = run
     times, end = trajectory.times("loss"), _last_time(trajectory)
@@ -52,7 +48,7 @@ def figure_emergence(run: LocationRun) -> Figure:
 
 
 @styled
-def figure_plateau_sizes(runs: Sequence[LocationRun], law: Callable[[LocationRun], float]) -> Figure:
+def figure_plateau_sizes(runs: Sequence[Run], law: Callable[[Run], float]) -> Figure:
     """Plateaus against T, d and B, and the time to a higher loss against p. Dots: seeds; dashed: the published law."""
     figure = new_figure(PAGE_WIDTH, 2.3)
     panels = figure.subplots(1, 4, sharey=True)
@@ -72,13 +68,13 @@ def figure_plateau_sizes(runs: Sequence[LocationRun], law: Callable[[LocationRun
     return figure
 
 
-def _beside(plain: list[LocationRun], repeated: list[LocationRun]) -> list[LocationRun]:
+def _beside(plain: list[Run], repeated: list[Run]) -> list[Run]:
     """The runs with repetition, and those of their sizes without."""
     sizes = {_size(run) for run in repeated}
     return [run for run in plain if _size(run) in sizes] + repeated
 
 
-def _size(run: LocationRun) -> tuple[int, int]:
+def _size(run: Run) -> tuple[int, int]:
     return run[0].task.length, run[0].task.dimension
 
 

@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 
 from headway.analysis.transitions import Transitions, transitions
 from headway.records import Trajectory
-from headway.report.colours import INK, MUTED
+from headway.report.colours import INK, MUTED, run_colours
 from headway.report.figures.lines import draw_seeds
-from headway.report.figures.runs import run_colours
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
 
 
@@ -44,9 +43,13 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
         for run in runs:
             own = np.where(run.waits > 0, run.waits, np.nan)
             many = np.isfinite(own).sum(axis=1) > 1
-            with np.errstate(invalid="ignore"):
-                waits.append((own / np.exp(np.nanmean(np.log(own), axis=1, keepdims=True)))[many].ravel())
-            gains.append((run.gains / np.exp(np.mean(np.log(run.gains), axis=1, keepdims=True)))[many].ravel())
+            if not many.any():
+                continue
+            own, gain = own[many], run.gains[many]
+            waits.append((own / np.exp(np.nanmean(np.log(own), axis=1, keepdims=True))).ravel())
+            gains.append((gain / np.exp(np.mean(np.log(gain), axis=1, keepdims=True))).ravel())
+        if not waits:
+            continue
         axes.scatter(
             np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.35, color=colour, label=name, linewidth=0
         )

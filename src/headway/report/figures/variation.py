@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from headway.records import Finding
-from headway.report.colours import MUTED
-from headway.report.figures.runs import run_colours
+from headway.report.colours import MUTED, run_colours
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings.variation import in_words, value_in_words
 

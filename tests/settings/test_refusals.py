@@ -1,68 +1,17 @@
 """Every setting that cannot work is refused by name, with what to do instead."""
 
-import importlib
 import math
-import sys
-from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
-import optax  # noqa: F401 - where it is loaded, names of optimisers are checked
 import pytest
-
-import headway
-from headway.settings import ModelSettings
+from tests.settings.refused import number, refused, whole
 
 NAN, INFINITY = math.nan, math.inf
-
-
-OURS = ("headway.settings", "headway.tasks", "headway.records", "headway.training.optimiser_names")
-HOMES = ("settings", "tasks.chain", "tasks.construction", "tasks.recall", "tasks.single_location", "tasks.run")
-
-
-@pytest.fixture(scope="module")
-def unchecked() -> Iterator[ModuleType]:
-    """The settings as a user has them: without the run-time type checks that the tests put on everything."""
-    importlib.import_module("optax")  # Where it is loaded, optimisers are known by name.
-    for name in HOMES:
-        importlib.import_module(f"headway.{name}")
-    checked = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(OURS)}
-    finders = sys.meta_path[:]
-    sys.meta_path[:] = [finder for finder in finders if not type(finder).__module__.startswith("jaxtyping")]
-    every = ModuleType("unchecked")
-    try:
-        for name in HOMES:
-            module = importlib.import_module(f"headway.{name}")
-            vars(every).update({key: value for key, value in vars(module).items() if not key.startswith("_")})
-        yield every  # what is imported late is unchecked, too
-    finally:
-        sys.meta_path[:] = finders
-        for name in [name for name in sys.modules if name.startswith(OURS)]:
-            del sys.modules[name]
-        sys.modules.update(checked)
-        for name in ("settings", "tasks", "records"):
-            setattr(headway, name, checked[f"headway.{name}"])
-
-
-def refused(unchecked: ModuleType, record: str, arguments: dict[str, Any], text: str) -> None:
-    with pytest.raises(unchecked.SettingsError) as caught:
-        getattr(unchecked, record)(**arguments)
-    assert str(caught.value) == text
+ROW = "where a row such as (1, 2) is wanted. A row of one needs its comma: (1,)."
 
 
 def group_of(record: str) -> str:
     return "task" if record == "Chain" else record.removesuffix("Settings").lower()
-
-
-def whole(name: str, value: object, least: int) -> str:
-    return f"{name} is {value!r}, but it must be a whole number of at least {least}."
-
-
-def number(name: str, value: object, wanted: str) -> str:
-    return f"{name} is {value!r}, but it must be a finite number {wanted}."
-
-
-ROW = "where a row such as (1, 2) is wanted. A row of one needs its comma: (1,)."
 
 
 @pytest.mark.parametrize("value", [1, 0, -3, 2.0, 2.5, True, "3", None, NAN])
@@ -154,8 +103,8 @@ def test_a_word_that_no_switch_knows_is_not_passed_over_in_silence(unchecked, re
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("positions", '"learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "alibi"'),
-        ("initialisation", '"xavier", "uniform", "fan-in", "unit-embedding"'),
+        ("positions", '"learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi"'),
+        ("initialisation", '"xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2"'),
     ],
 )
 def test_a_part_is_one_that_has_a_name_or_a_function(unchecked, setting, words):
@@ -265,89 +214,6 @@ def test_a_chain_that_cannot_be_made_is_refused(unchecked, arguments, text):
     refused(unchecked, "Chain", arguments, text)
 
 
-ADVICE = "One-hot embeddings set that width: use another number of heads, or model.keys False and model.output False."
-
-
-@pytest.mark.parametrize(
-    ("arguments", "tokens", "length", "text"),
-    [
-        (
-            {"heads": 4},
-            50,
-            31,
-            "4 heads do not divide the width 255. Use model.width 252 or 256, or another number of heads.",
-        ),
-        (
-            {"heads": 4, "width": 3, "keys": False},
-            50,
-            31,
-            "4 heads do not divide the width 3. Use model.width 4, or another number of heads.",
-        ),
-        (
-            {"heads": 3, "embedding": "one-hot", "positions": "one-hot", "output": False},
-            5,
-            6,
-            f"3 heads do not divide the width 11. {ADVICE}",
-        ),
-        (
-            {"heads": 2, "width": 6, "positions": "one-hot"},
-            5,
-            6,
-            "one-hot positions take 6 of the width, which is 6. Use model.width > 6, or learned positions.",
-        ),
-        (
-            {"heads": 2, "width": 4, "readout": False},
-            5,
-            6,
-            "without a readout the first 5 coordinates are logits, but the width is 4. "
-            "Use model.width >= 5, or model.readout True.",
-        ),
-        (
-            {"heads": 3, "width": 255, "positions": "rotary"},
-            50,
-            31,
-            "rotary positions turn pairs of coordinates, but queries and keys of a head have 85. "
-            "Use model.width 252 or 258, or another number of heads.",
-        ),
-        (
-            {"heads": 3, "width": 3, "positions": "rotary"},
-            50,
-            31,
-            "rotary positions turn pairs of coordinates, but queries and keys of a head have 1. "
-            "Use model.width 6, or another number of heads.",
-        ),
-        (
-            {"heads": 1, "embedding": "one-hot", "positions": "rotary"},
-            5,
-            6,
-            "rotary positions turn pairs of coordinates, but queries and keys of a head have 5. "
-            "One-hot embeddings set that width: use relative or alibi positions, or a learned embedding.",
-        ),
-        (
-            {"heads": 3, "width": 12, "positions": "rotary", "keys": False},
-            50,
-            31,
-            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
-            "Use that, or relative or alibi positions.",
-        ),
-    ],
-)
-def test_switches_that_do_not_fit_each_other_are_refused(unchecked, arguments, tokens, length, text):
-    model = unchecked.ModelSettings(**arguments)
-    with pytest.raises(unchecked.SettingsError) as caught:
-        model.check(tokens, length)
-    assert str(caught.value) == text
-
-
-def test_full_width_heads_need_not_divide_the_width():
-    ModelSettings(heads=4, width=255, keys=False, output=False).check(50, 31)
-
-
-def test_the_widths_that_a_refused_rotation_is_advised_to_use_are_accepted():
-    for width in (252, 258):
-        ModelSettings(width=width, positions="rotary").check(50, 31)
-
-
 @pytest.mark.parametrize(
     ("record", "arguments", "text"),
     [
@@ -376,21 +242,6 @@ def test_steps_and_windows_that_cannot_be_are_refused(unchecked, record, argumen
     refused(unchecked, record, arguments, text)
 
 
-def test_settings_check_the_model_against_the_window_it_reads(unchecked):
-    """26 tokens and windows of 4 have 30 coordinates, which 3 heads divide; a window of 5 has 31."""
-    model = unchecked.ModelSettings(embedding="one-hot", positions="one-hot")
-    unchecked.Settings(task=unchecked.Chain(vocab=26, context=4), model=model)
-    arguments = {"task": unchecked.Chain(vocab=26, context=5), "model": model}
-    refused(unchecked, "Settings", arguments, f"3 heads do not divide the width 31. {ADVICE}")
-
-
-def test_settings_check_the_model_against_the_windows_of_its_references(unchecked):
-    """The reference would fail only hours later, when its own training begins."""
-    model = unchecked.ModelSettings(embedding="one-hot", positions="one-hot")
-    task = unchecked.Chain(vocab=26, context=4, references=(4, 5))
-    refused(unchecked, "Settings", {"task": task, "model": model}, f"3 heads do not divide the width 31. {ADVICE}")
-
-
 def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
     listed = unchecked.Chain(blocks=[range(1, 3), [3]], weighting="given", weights=[[1, 0.5], [2]], order=4)
     tupled = unchecked.Chain(blocks=((1, 2), (3,)), weighting="given", weights=((1.0, 0.5), (2.0,)), order=4)
@@ -410,7 +261,7 @@ def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
         ("TrainingSettings", {"until": 0.5}, "Give the threshold at which its plateau ends, too."),
         ("TrainingSettings", {"optimiser": "adamv"}, 'optax has no optimiser of that name. Did you mean "adam'),
         ("TrainingSettings", {"optimiser": "lion", "arguments": (("b3", 0.9),)}, "lion takes no argument 'b3' here."),
-        ("TrainingSettings", {"arguments": (("b1", 0.9),)}, '"adamw" has settings of its own'),
+        ("TrainingSettings", {"arguments": (("beta", 0.9),)}, '"adamw" has settings of its own'),
         ("EvaluationSettings", {"growth": -0.1}, "evaluation.growth is -0.1, but it must be a finite number of"),
     ],
 )  # fmt: skip
@@ -418,11 +269,3 @@ def test_what_cannot_work_is_refused_with_what_to_do(unchecked, record: str, wro
     with pytest.raises(ValueError) as caught:
         getattr(unchecked, record)(**wrong)
     assert words in str(caught.value)
-
-
-def test_a_run_until_learnt_needs_a_threshold_above_chance_and_whole_steps_between_evaluations(unchecked):
-    usual = unchecked.Recall.usual()
-    with pytest.raises(unchecked.SettingsError, match=r"Use a number above 0\.062 and at most 1"):
-        usual.changed(task={"vocab": 16})
-    with pytest.raises(unchecked.SettingsError, match=r"multiples of evaluation\.every, 25\. Use a multiple of it"):
-        usual.changed(training={"steps": 60})
