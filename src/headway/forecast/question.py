@@ -166,7 +166,7 @@ class Question(Asked):
             words = "spectrum, keys and drop are about linear-attention, but the model is"
             require(not any(others), f'{words} "{self.model}". Leave them out.')
             return
-        falling = all(a >= b > 0 for a, b in zip(self.spectrum, (*self.spectrum[1:], self.spectrum[-1]), strict=True))
+        falling = list(self.spectrum) == sorted(self.spectrum, reverse=True) and min(self.spectrum, default=0) > 0
         require(
             bool(self.spectrum) and falling,
             f"spectrum is {self.spectrum}, but the plateau depends on the eigenvalues of the inputs. Give their "

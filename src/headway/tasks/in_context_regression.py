@@ -64,7 +64,7 @@ class InContextRegression:
         for name, least in (("pairs", 1), ("sequences", 0), ("heads", 1), ("rank", 1)):
             require_whole(f"task.{name}", getattr(self, name), least)
         require_number("task.start", self.start, above=0)
-        falling = all(a >= b > 0 for a, b in zip(self.spectrum, (*self.spectrum[1:], self.spectrum[-1]), strict=True))
+        falling = list(self.spectrum) == sorted(self.spectrum, reverse=True) and min(self.spectrum, default=0) > 0
         require(
             len(self.spectrum) > 0 and falling,
             f"task.spectrum is {self.spectrum}, but it must be positive numbers, the largest first, as in 4 3 2 1.",
