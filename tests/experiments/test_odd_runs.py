@@ -30,7 +30,7 @@ THREE = {"A3", "A3 published steps", "A8", "A8 plateaus", "R2", "R2 unit strengt
 TOYS = ("toy", "escape", "context-repetition", "cross-sample-repetition")
 AT_SCALE = {"E1 more states", "E2 dropout", "V1 slow"}
 """Claims about runs that the quick grids leave out."""
-UNTRAINED = {"A14", "A14 attention", "A20", "R1", "T1", "T2", "T3", "T4", "T5"}
+UNTRAINED = {"A14", "A14 attention", "A20", "R1", "T1", "T2", "T3", "T4", "T5", "V4"}
 UNTRAINED |= {finding.claim for name in TOYS for finding in find(name).read({})}
 """Claims about what is computed in one go, and cannot diverge."""
 

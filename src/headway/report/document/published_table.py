@@ -105,6 +105,8 @@ def rows(runs: Sequence[NamedRun]) -> list[Beside]:
 def _plateaus(run: NamedRun) -> list[Beside]:
     """Excess loss where KL to each rung is lowest, at the entropy of the authors' chain."""
     published = PLATEAUS.get((run.experiment, run.name), ())
+    if not published:
+        return []
     lowest = np.argmin(run.trajectory["kl_rungs"][:, :, 1:], axis=1)
     loss = np.take_along_axis(np.asarray(run.trajectory["excess_loss"], float), lowest, axis=1)
     entropy = np.asarray(run.trajectory.facts["entropy"], float)
