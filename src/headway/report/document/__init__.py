@@ -24,8 +24,8 @@ __all__ = ["NamedRun", "tables_of", "write_document"]
 INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
 intervals (BCa bootstrap). `printed` is what paper A says, `as-run` what its authors' code did, `paper` what the
-other papers say. Claims that begin with H, R or T are ours. The definitions were written down before the runs were made; [the
-log](log.md) lists those that changed afterwards.
+other papers say. Claims that begin with H, R or T are ours. The definitions were written down before the runs were
+made; [the log](log.md) lists those that changed afterwards.
 
 *Closest to rung i* is the step at which KL to f_{1:i} reaches its minimum, *boundary* the step at which the model is as
 far from its best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step
