@@ -155,7 +155,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
     said = headway(*RUN, "--dry-run", "--into", tmp_path / "runs")
     assert (said.code, said.err) == (0, "")
     assert re.search(r"minimal +12 +1 +2 +1 +\d+ MiB +unknown", said.out)
-    assert "1 cells to compute in 1 programs: time unknown." in said.out
+    assert "1 cell to compute in 1 program: time unknown." in said.out
     assert not (tmp_path / "runs").exists()
     shutil.copytree(record.path, tmp_path / "runs" / record.path.name)
     more = headway("run", "stages", "--seeds", "3", *SMALL[2:], "--dry-run", "--into", tmp_path / "runs")

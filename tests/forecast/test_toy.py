@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from tests.theory.descent import by_descent
 
 import headway
 from headway.cli import main
@@ -17,7 +18,6 @@ from headway.forecast.ask import answer, ask, cells, runs_of
 from headway.forecast.held_out import held_out
 from headway.forecast.question import Question
 from headway.settings import SettingsError
-from headway.theory.emergence import simulate
 from headway.theory.emergence.toy import toy
 
 ROOT = Path(__file__).parent.parent.parent
@@ -59,7 +59,7 @@ def test_descent_itself_takes_as_long_as_was_told(runs):
     """Sizes and a rate that no record has: gradient descent, run here, ends inside the interval."""
     question = Question("toy", dimension=20, length=300, copies=3, repeated=0.0, learning_rate=0.5)
     told = predicted(question, runs)
-    _, (ended,) = simulate.by_descent([toy(20, 300, 3)], np.zeros(0), rate=0.5, threshold=0.1, tail=1.0, longest=10.0)
+    _, (ended,) = by_descent([toy(20, 300, 3)], np.zeros(0), rate=0.5, threshold=0.1, tail=1.0, longest=10.0)
     assert told.low <= ended / 0.5 <= told.high < told.low + 2
     assert (told.source, told.warnings) == ("theory", ())
 

@@ -49,7 +49,7 @@ def simulated(steps, known, step_seconds=0.04, probe_seconds=0.1, first=3.0, com
 @pytest.mark.parametrize("steps", [500, 5_000, 50_000])
 @pytest.mark.parametrize("step_seconds", [0.01, 0.04, 0.5])
 def test_probes_take_at_most_their_share_of_the_training(steps, known, step_seconds):
-    """But for the first, and for two more while nobody knows how long a step takes."""
+    """But for what the first takes longer, and for two while nobody knows how long a step takes."""
     training, budget, probed = simulated(steps, known, step_seconds)
     assert budget.first == 3.0 and budget.probes == len(probed)
     assert budget.spent <= 0.04 * training + 2 * 0.1 + 1e-9
@@ -66,7 +66,7 @@ def test_a_known_length_lets_early_steps_use_what_late_ones_leave():
 
 def test_a_short_run_has_few_probes_spread_over_it():
     _, _, probed = simulated(400, known=True)  # 16 s of training: 0.64 s of probes
-    assert 5 <= len(probed) <= 9 and probed[-1] > 100 and probed[3] < 40
+    assert 5 <= len(probed) <= 9 and probed[-1] > 100 and probed[3] < 60
 
 
 @pytest.mark.parametrize("wrong", [{"growth": 1.0}, {"every": 0}, {"share": 2.0}, {"growth": None}])

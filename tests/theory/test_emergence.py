@@ -1,11 +1,10 @@
 """Paper B's flows: each reduced system against what it reduces; the start, the plateau and the end in closed form."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.theory.descent import by_descent
 
 from headway.theory import flow
 from headway.theory.emergence import context, escape, late, logits, sample, simulate
@@ -107,19 +106,6 @@ def test_copies_pull_a_gap_of_logits_b_times_less_than_a_shared_one():
         assert shared / own == pytest.approx(copies * (9 - copies) / 9, rel=1e-13)
 
 
-def test_the_loss_of_the_expectation_is_the_mean_over_samples():
-    problem = toy(3, 5, 2, 0.4)
-    population = logits.Population(problem, logits.orthogonal_target(jax.random.key(2), 3))
-    state = logits.Matrices(jax.random.normal(jax.random.key(3), (3, 3)), jax.random.normal(jax.random.key(4), (5,)))
-    samples = logits.draw(jax.random.key(5), population, 40_000)
-    assert np.all(samples.tokens[-1] == samples.tokens[-2]) and np.any(samples.tokens[-3] != samples.tokens[-1])
-    parts = [dataclasses.replace(samples, tokens=samples.tokens[:, k::40]) for k in range(40)]
-    losses = np.array([logits.sample_loss(part, state) for part in parts])
-    error = losses.std(ddof=1) / np.sqrt(len(losses))
-    assert abs(losses.mean() - logits.loss(population, state)) < 4 * error
-    assert error < 0.02 * losses.mean()
-
-
 def test_the_whole_model_solved_is_the_three_variables_solved(flows):
     """Over a whole run and not only in their speeds, with a repeated vector."""
     problem = toy(*SEEN[2])
@@ -168,7 +154,7 @@ def test_the_closed_form_of_the_plateau_and_its_delay_are_the_limit_of_long_inpu
     """sqrt(pi/2) sqrt(d) T / B + (1 - pi/4) T / B^2 for the gap; / sqrt(B) and / B for logits."""
     cases = [(8, 4**power, copies, 0.0) for copies in (1, 4) for power in (4, 5, 6)]
     problems = toys(cases, shared=shared)
-    _, plateaus = simulate.by_descent(problems, np.empty(0), rate=1.0, threshold=0.1, tail=1.0, longest=5.0)
+    _, plateaus = by_descent(problems, np.empty(0), rate=1.0, threshold=0.1, tail=1.0, longest=5.0)
     closed, more = simulate.units_of(problems), np.array([float(escape.delay(problem)) for problem in problems])
     off = (plateaus / (closed + more)).reshape(2, 3) - 1
     assert np.all(np.diff(np.abs(off), axis=1) < 0) and np.all(off[:, -1] < 0.015)
@@ -182,7 +168,7 @@ def test_descent_follows_the_flow_with_an_error_in_proportion_to_its_step(flows)
     seen, _ = flows
     times = np.array([MET])
     losses = [
-        simulate.by_descent(toys(SEEN[:1], shared=False), times, rate=rate, threshold=0.1, tail=1.0, longest=5.0)[0]
+        by_descent(toys(SEEN[:1], shared=False), times, rate=rate, threshold=0.1, tail=1.0, longest=5.0)[0]
         for rate in (2.0, 1.0, 0.5)
     ]
     errors = np.array([each["loss"][0, 0] for each in losses]) - seen["loss"][TIMES == MET, 0]
@@ -193,13 +179,13 @@ def test_descent_follows_the_flow_with_an_error_in_proportion_to_its_step(flows)
 def test_a_run_ends_after_its_tail_or_when_it_may_not_go_on():
     problems = toys([(4, 20, 1, 0.0)], shared=False)
     times = np.linspace(0, 3, 31)
-    seen, (plateau,) = simulate.by_descent(problems, times, rate=1.0, threshold=0.1, tail=1.2, longest=9.0)
+    seen, (plateau,) = by_descent(problems, times, rate=1.0, threshold=0.1, tail=1.2, longest=9.0)
     unit = simulate.units_of(problems)[0]
     known = np.isfinite(seen["loss"][:, 0])
     assert np.array_equal(known, np.round(times * unit) <= 1.2 * plateau)
-    _, (censored,) = simulate.by_descent(problems, times, rate=1.0, threshold=0.1, tail=1.2, longest=0.5)
+    _, (censored,) = by_descent(problems, times, rate=1.0, threshold=0.1, tail=1.2, longest=0.5)
     assert censored == np.inf
-    _, (lost,) = simulate.by_descent(problems, times, rate=300.0, threshold=0.1, tail=1.2, longest=900.0)
+    _, (lost,) = by_descent(problems, times, rate=300.0, threshold=0.1, tail=1.2, longest=900.0)
     assert np.isnan(lost)
 
 

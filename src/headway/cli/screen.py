@@ -18,6 +18,7 @@ from rich.text import Text
 
 from headway.records import Cell
 from headway.store.texts import visible
+from headway.sweep.watch import middle
 
 PLAIN_EVERY = 10.0
 """Seconds between lines where nobody sees a live table."""
@@ -73,7 +74,7 @@ class Screen(LiveScreen):
             self._live.update(self._table())
         elif time.monotonic() - self._printed > PLAIN_EVERY or step == self._steps:
             self._printed = time.monotonic()
-            self.note(f"step {step}/{self._steps}, median loss {np.median(losses):.3f}{self._told()}, {self._left()}")
+            self.note(f"step {step}/{self._steps}, median loss {middle(losses):.3f}{self._told()}, {self._left()}")
 
     def end(self, cells: Sequence[Cell]) -> None:
         self._live.update(Text(""))

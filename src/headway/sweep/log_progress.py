@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.records import Cell
 from headway.store.texts import visible
-from headway.sweep.watch import Silence
+from headway.sweep.watch import Silence, middle
 
 EVERY = 30.0
 """Seconds between two lines about steps."""
@@ -34,7 +34,7 @@ class LogProgress(Silence):
     def advance(self, step: int, losses: np.ndarray, rungs: np.ndarray | None) -> None:
         if time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
-            self.note(f"step {step}/{self._steps}, median loss {np.median(losses):.3f}")
+            self.note(f"step {step}/{self._steps}, median loss {middle(losses):.3f}")
 
     def end(self, cells: Sequence[Cell]) -> None:
         self.note(f"done: {' '.join(cell.identity for cell in cells)}")

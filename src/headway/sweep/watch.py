@@ -25,6 +25,12 @@ class Watch(Protocol):
         """These cells are done and stored."""
 
 
+def middle(losses: np.ndarray) -> float:
+    """The median of those that go on: a seed that has stopped has none."""
+    known = losses[np.isfinite(losses)]
+    return float(np.median(known)) if len(known) else float("nan")
+
+
 class Silence:
     """Watches nothing."""
 

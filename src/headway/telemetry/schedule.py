@@ -50,13 +50,17 @@ class Budget:
     Stages come early, in steps that double, and so do the probes. Of a run whose length is known, the first steps may
     therefore use what the last ones will not: with the seconds a step takes, the least that were measured, the cost at
     step s stays below share * seconds * steps * log(2 + s) / log(2 + steps). Without a length it stays below the share
-    of the time that has passed. The first probe, in which kernels are loaded, is not counted, and `first` has it.
+    of the time that has passed. The first probe, in which kernels are loaded, counts as much as the second.
     """
 
     share: float | None
     steps: int | None = None
     first: float = 0.0
+    """Seconds of the first probe."""
+    took: float = 0.0
+    """Seconds of all."""
     spent: float = 0.0
+    """Seconds that count."""
     cost: float = 0.0
     """Seconds of the last probe: what the next will take."""
     pace: float | None = None
@@ -78,12 +82,13 @@ class Budget:
 
     def probed(self, step: int, began: float, ended: float) -> None:
         """A probe took place, with the accelerator idle at both ends."""
+        self.took += ended - began
         if self.probes == 0:
             self.first, self._began = ended - began, ended
         else:
             pace = (began - self._last[1]) / max(1, step - self._last[0])
             self.pace = pace if self.pace is None else min(self.pace, pace)
             self.cost = ended - began
-            self.spent += self.cost
+            self.spent += self.cost + (min(self.first, self.cost) if self.probes == 1 else 0.0)
         self.probes += 1
         self._last = (step, ended)

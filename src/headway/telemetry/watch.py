@@ -176,9 +176,9 @@ class Watch:
             return
         seconds = time.monotonic() - self._began
         told = {
-            "seconds": round(self.budget.spent, 4),
+            "seconds": round(self.budget.took, 4),
             "first_probe_seconds": round(self.budget.first, 4),
-            "share": round(self.budget.spent / max(seconds, 1e-9), 5),
+            "share": round(self.budget.took / max(seconds, 1e-9), 5),
             "waited": self._postponed,
         }
         try:
@@ -188,7 +188,7 @@ class Watch:
             return
         log.info(
             "%d probes took %.2f s, the first of them %.2f s, of %.1f s; the record is %s",
-            self.budget.probes, self.budget.spent + self.budget.first, self.budget.first, seconds, self._recording.path,
+            self.budget.probes, self.budget.took, self.budget.first, seconds, self._recording.path,
         )  # fmt: skip
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ sample     the three-variable one, for a token that is repeated across samples
 escape     the linearised start, the escape time, and the plateau's closed form
 late       what follows: w at its best for the attention that there is
 logits     W and all T logits, nothing reduced
-descent    gradient descent on any of them
 stepped    the flow that descent follows more closely, and its plateau in steps
 """
 

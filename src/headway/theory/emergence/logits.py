@@ -1,4 +1,4 @@
-"""W in R^{d x d} and all T logits a: L = 1/2 E ||W X softmax(a) - W* x_T||^2, over all samples or over n of them.
+"""W in R^{d x d} and all T logits a: L = 1/2 E ||W X softmax(a) - W* x_T||^2, over all samples.
 
 Tokens are independent and have mean zero, so that the expectation is exact, S the attention on the B copies:
 
@@ -32,13 +32,6 @@ class Population(eqx.Module):
     target: Float[Numbers, "out in"]
 
 
-class Samples(eqx.Module):
-    """n samples, token by token: X[t] holds the t-th token of all samples."""
-
-    population: Population
-    tokens: Float[Numbers, "time sample in"]
-
-
 def start(toy: Toy) -> Matrices:
     """W = 0, a = 0."""
     return Matrices(jnp.zeros((int(toy.dimension),) * 2), jnp.zeros(int(toy.length)))
@@ -47,17 +40,6 @@ def start(toy: Toy) -> Matrices:
 def orthogonal_target(key: Key[Array, ""], dimension: int) -> Float[Array, "out in"]:
     """W*: a random orthogonal matrix, ||W*||_F^2 = d."""
     return jax.random.orthogonal(key, dimension)
-
-
-def draw(key: Key[Array, ""], population: Population, count: int) -> Samples:
-    """`count` samples with their repetitions, within the context and across samples."""
-    toy, dimension, length = population.toy, population.target.shape[1], int(population.toy.length)
-    normal, chance = jax.random.split(key)
-    tokens = jax.random.normal(normal, (length, count, dimension)) / jnp.sqrt(dimension)
-    again = jax.random.bernoulli(chance, toy.repeated, (count, 1))
-    last = jnp.where(again, jnp.eye(dimension)[0], tokens[-1])
-    copies = (jnp.arange(length) >= toy.others)[:, None, None]
-    return Samples(population, jnp.where(copies, last, tokens))
 
 
 def loss(population: Population, state: Matrices) -> Scalar:
@@ -79,23 +61,9 @@ def _loss(population: Population, state: Matrices, variance: Float[Numbers, " in
     return 0.5 * (jnp.sum(missing**2 * variance) + power)
 
 
-def sample_loss(samples: Samples, state: Matrices) -> Scalar:
-    """1/2n sum_i ||W X_i softmax(a) - W* x_iT||^2."""
-    length, count, size = samples.tokens.shape
-    # As one long row a token, so that pooling is a product of a vector and a matrix.
-    pooled = (jax.nn.softmax(state.logits) @ samples.tokens.reshape(length, count * size)).reshape(count, size)
-    missing = pooled @ state.values.T - samples.tokens[-1] @ samples.population.target.T
-    return 0.5 * jnp.sum(missing**2) / count
-
-
 def flow(population: Population, state: Matrices) -> Matrices:
     """-grad L."""
     return jax.tree.map(jnp.negative, jax.grad(loss, argnums=1)(population, state))
-
-
-def sample_flow(samples: Samples, state: Matrices) -> Matrices:
-    """-grad of the samples' loss."""
-    return jax.tree.map(jnp.negative, jax.grad(sample_loss, argnums=1)(samples, state))
 
 
 def measure(population: Population, state: Matrices) -> dict[str, Scalar]:

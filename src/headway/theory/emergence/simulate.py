@@ -1,20 +1,18 @@
-"""Many toys at once, each on its own time scale: by descent, by their flow, or by an approximation of it.
+"""Many toys at once, each on its own time scale: by their flow, or by an approximation of it.
 
 Times count `escape.plateau`, the closed form of each toy's plateau. Every function returns the curves, (time, toy),
 and when the loss reached the threshold, infinite where it did not.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from headway.theory.emergence import escape, late, sample
-from headway.theory.emergence.descent import Descent, Rule, descend
 from headway.theory.emergence.sample import Triple
 from headway.theory.emergence.toy import Scalar, Toy, focus
 from headway.theory.solve import crossings, solve
@@ -38,18 +36,6 @@ def measure(toy: Toy, state: Triple) -> dict[str, Scalar]:
 def nothing() -> Triple:
     """W = 0 and a = 0."""
     return Triple(*(jnp.zeros((), jnp.float64) for _ in range(3)))
-
-
-def by_descent(
-    toys: Sequence[Toy], times: Times, *, rate: float, threshold: float, tail: float, longest: float
-) -> Seen:
-    """Gradient descent with steps of `rate`, all toys in one program."""
-    with jax.enable_x64(True):
-        units = units_of(toys)
-        looks = np.round(times[None] * units[:, None] / rate).astype(np.int32)
-        most = np.ceil(longest * units / rate).astype(np.int32)
-        found = _descend(stack(toys), rate, jnp.asarray(looks), threshold, tail, jnp.asarray(most))
-        return {name: np.asarray(values).T for name, values in found.seen.items()}, np.asarray(found.plateau) * rate
 
 
 def by_flow(toys: Sequence[Toy], times: Times, *, threshold: float, longest: float) -> Seen:
@@ -87,19 +73,6 @@ def _measure_late(toy: Toy, gap: Scalar) -> dict[str, Scalar]:
 def units_of(toys: Sequence[Toy]) -> Float[np.ndarray, " toy"]:
     """The closed form of each plateau."""
     return np.array([float(escape.plateau(toy)) for toy in toys])
-
-
-def stack(toys: Sequence[Toy]) -> Toy:
-    """All toys as one, whose numbers have an axis."""
-    return jax.tree.map(lambda *parts: jnp.stack(parts), *toys)
-
-
-@functools.partial(jax.jit, static_argnums=(1, 3, 4))
-def _descend(toys: Toy, rate: float, looks: Array, threshold: float, tail: float, most: Array) -> Descent:
-    def one(toy: Toy, looks: Array, most: Array) -> Descent:
-        return descend(sample.flow, measure, toy, nothing(), rate, looks, Rule(threshold, tail, most))
-
-    return jax.vmap(one)(toys, looks, most)
 
 
 def _sample_flow(toy: Toy, state: Triple) -> Triple:

@@ -1,17 +1,21 @@
-"""y <- y + eta field(y): full-batch gradient descent on any of the systems, until its plateau has ended.
+"""y <- y + eta field(y): gradient descent on theory's flow of the toy, what the program that trains is held against.
 
 A run is looked at after given steps. It stops once the loss has been at most `threshold` and the time of that, the
 plateau, has passed `tail` times, or after the most steps that it may take: what is censored has an infinite plateau.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
-from headway.theory.emergence.toy import Scalar
+from headway.theory.emergence import sample
+from headway.theory.emergence.simulate import Seen, Times, measure, nothing, units_of
+from headway.theory.emergence.toy import Scalar, Toy
 
 Field = Callable[[Any, Any], Any]
 Measure = Callable[[Any, Any], dict[str, Scalar]]
@@ -76,3 +80,28 @@ def descend(
     _, state, plateau = go(carry, jnp.int32(rule.most))
     sound = jnp.isfinite(measure(problem, state)["loss"])
     return Descent(seen, jnp.where(sound, jnp.where(plateau == never, jnp.inf, plateau), jnp.nan))
+
+
+def by_descent(
+    toys: Sequence[Toy], times: Times, *, rate: float, threshold: float, tail: float, longest: float
+) -> Seen:
+    """Gradient descent with steps of `rate`, all toys in one program."""
+    with jax.enable_x64(True):
+        units = units_of(toys)
+        looks = np.round(times[None] * units[:, None] / rate).astype(np.int32)
+        most = np.ceil(longest * units / rate).astype(np.int32)
+        found = _descend(stack(toys), rate, jnp.asarray(looks), threshold, tail, jnp.asarray(most))
+        return {name: np.asarray(values).T for name, values in found.seen.items()}, np.asarray(found.plateau) * rate
+
+
+def stack(toys: Sequence[Toy]) -> Toy:
+    """All toys as one, whose numbers have an axis."""
+    return jax.tree.map(lambda *parts: jnp.stack(parts), *toys)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 3, 4))
+def _descend(toys: Toy, rate: float, looks: Array, threshold: float, tail: float, most: Array) -> Descent:
+    def one(toy: Toy, looks: Array, most: Array) -> Descent:
+        return descend(sample.flow, measure, toy, nothing(), rate, looks, Rule(threshold, tail, most))
+
+    return jax.vmap(one)(toys, looks, most)
