@@ -66,7 +66,8 @@ class ModelSettings:
     """Drop the same share of the attention probabilities behind the softmax, too, and of the codes of distances that
     queries meet (relative-keys)."""
     head_width: int | None = field(default=None, metadata={"added": "0.3"})
-    """Coordinates of a head's queries, keys and values; the width shared out among the heads if not given."""
+    """Coordinates of a head's queries, keys and values; the width shared out among the heads if not given. Merged
+    scores, and values without an output matrix, have the full width anyway."""
 
     def __post_init__(self) -> None:
         for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
@@ -82,11 +83,6 @@ class ModelSettings:
         require_number("model.emphasis", self.emphasis, least=0)
         if self.head_width is not None:
             require_whole("model.head_width", self.head_width, 1)
-            require(
-                self.keys or self.output,
-                "model.head_width is given, but without model.keys and model.output every head has the full width. "
-                "Leave it out, or switch one of them on.",
-            )
 
     def part(self, stream: int) -> int:
         """Coordinates of a head in a residual stream of this width."""
