@@ -38,7 +38,7 @@ def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
     assert trained <= 20e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 6e6, "everything else"
+    assert sum(sizes.values()) - trained <= 8e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
