@@ -118,7 +118,7 @@ def along(base: Case, axis: str, value: int) -> Case:
 AXES = {
     "batch": "batch",
     "horizon": "T, predicted tokens",
-    "tokens": "d, size of dictionary",
+    "tokens": "d, vocabulary size",
     "heads": "heads",
     "blocks": "blocks of the task",
     "seeds": "seeds in one program",

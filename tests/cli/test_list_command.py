@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from headway import lookup
 from headway.cli.list_command import _run
 from headway.experiments import NAMES, find
 from headway.records import Cell
@@ -73,7 +72,9 @@ def test_the_same_run_is_the_same_to_a_listing_and_to_whoever_looks_for_an_answe
     """A listing knows only what records say of themselves."""
     every = [settings for name in NAMES for runs in find(name).grids.values() for settings in runs.values()]
     cells = [Cell(settings, (seed,)) for seed, settings in enumerate(every)]
-    told, asked = ([identify(cell) for cell in cells] for identify in (lambda cell: _run(cell.describe()), lookup._run))
+    told, asked = (
+        [identify(cell) for cell in cells] for identify in (lambda cell: _run(cell.describe()), lambda cell: cell.run)
+    )
     assert [told.index(each) for each in told] == [asked.index(each) for each in asked]
     assert len(set(told)) < len(told), "some serve several experiments"
 

@@ -96,12 +96,12 @@ def test_all_stands_for_every_experiment(dry):
 
 def test_an_option_of_all_changes_every_run_that_has_such_a_setting(dry):
     """The construction is not trained: it takes the ratio, and has no steps to change. A toy's flow has neither."""
-    cells = dry("run", "all", "--training.steps", "100", "--task.ratio=1.2")
+    cells = dry("run", "all", "--training.steps", "200", "--task.ratio=1.2")
     of_kind = {
         kind: [cell.settings for cell in cells if cell.kind == kind] for kind in ("markov", "construction", "toy-flow")
     }
     assert {settings.task.ratio for settings in (*of_kind["markov"], *of_kind["construction"])} == {1.2}
-    assert {settings.training.steps for settings in of_kind["markov"]} == {100}
+    assert {settings.training.steps for settings in of_kind["markov"]} == {200}
     assert of_kind["toy-flow"] == [cell.settings for cell in dry("run", "all") if cell.kind == "toy-flow"] != []
 
 

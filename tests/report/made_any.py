@@ -13,7 +13,7 @@ STEPS = 24
 
 def made_of_any(settings: Any, seeds: tuple[int, ...], diverged: dict[int, int] | None = None) -> Trajectory:
     """Everything falls from seed to seed a little differently; nothing is computed."""
-    program = Group([Cell(settings, seeds)]).program
+    program = Group([Cell(settings.thawed(), seeds)]).program  # what frozen parts come from is not there
     problem = program.problem
     member = jax.tree.map(lambda leaf: leaf[0], program.members)
     model, data = jax.eval_shape(problem.begin, member)

@@ -141,7 +141,9 @@ def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
         shared = [seed for seed in there[0][1].seeds if all(seed in run[1].seeds for run in there)]
         if not shared:
             return claim.not_run("The runs share no seed.")
-        return predicate(claim, *(of_seeds(run, shared) for run in there), **more)
+        # A run that diverged or was cut short lacks numbers that a predicate asks for: NaN, which holds for nobody.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return predicate(claim, *(of_seeds(run, shared) for run in there), **more)
 
     return judge
 

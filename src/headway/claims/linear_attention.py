@@ -86,7 +86,8 @@ def balanced_heads(claim: Claim, run: AnyRun) -> Finding:
     """|v| = |k| = |q| in every head that has learnt a component."""
     sizes = np.stack([at_end(run[1][f"{name}_size"])[:, 0] for name in ("value", "key", "query")], axis=-1)
     spread = np.ptp(sizes, axis=-1) / sizes.max(axis=-1)
-    worst = np.max(np.where(_grown(run[1]), spread, 0.0), axis=1)
+    grown = _grown(run[1])
+    worst = np.where(grown.any(axis=1), np.max(np.where(grown, spread, 0.0), axis=1), np.nan)
     return claim.finding([run], worst, worst <= EQUAL)
 
 

@@ -61,10 +61,11 @@ def first_output_alone(claim: Claim, run: AnyRun) -> Finding:
     first, every = trajectory["accuracy_first"], trajectory["accuracy_generated"]
     here = (first >= KNOWN) & (every < LITTLE)
     lasting = np.sum(here, axis=1) / here.shape[1]
-    score = np.array([np.median(each[at]) if at.any() else np.nan for each, at in zip(every, here, strict=True)])
+    there = [np.median(each[at]) for each, at in zip(every, here, strict=True) if at.any()]
+    meanwhile = np.median(there) if there else np.nan
     detail = (
-        f"All outputs: {np.nanmedian(score):.3f} right meanwhile ({run[0].task.plateau_accuracy:.3f} by the likeliest "
-        f"number), {np.median(at_end(every)):.3f} at the end (medians over seeds)."
+        f"All outputs: {meanwhile:.3f} right meanwhile ({run[0].task.plateau_accuracy:.3f} by the likeliest number), "
+        f"{np.median(at_end(every)):.3f} at the end (medians over seeds)."
     )
     return claim.finding([run], lasting, here.any(axis=1), detail)
 

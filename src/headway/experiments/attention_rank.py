@@ -54,8 +54,8 @@ EXPERIMENT = Experiment(
             judge=of_runs(rank_sets_plateaus, *(f"R = {rank}" for rank in RANKS)),
             title="rank R: R components at a time",
             reasons={
-                "": "In the seed that fails, the second head of rank 4 follows the first at once, so that the loss "
-                "does not wait at four components; as with rank 1, that is the chance of the start."
+                "paper": "In the seed that fails, the second head of rank 4 follows the first at once, so that the "
+                "loss does not wait at four components; as with rank 1, that is the chance of the start."
             },
         ),
     ),

@@ -196,7 +196,7 @@ CLAIMS = (
     Claim(
         "E6",
         title="n-grams pass all rungs, one head stops at the bigram",
-        statement="n-grams are learnt rung by rung, and need n - 1 heads in layer 1.",
+        statement="Training on n-grams passes rung after rung, and needs n - 1 heads in layer 1.",
         definition="""Trigrams of two states with two heads: uniform, unigram, bigram and trigram become the nearest
         rung one after the other, and the trigram is it at the end. With one head the bigram is the nearest at the end,
         and the trigram never is.""",
