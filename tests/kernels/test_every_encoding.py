@@ -124,5 +124,5 @@ def test_every_start_gives_a_model_with_one_loss_on_every_path():
 
 @pytest.mark.parametrize("part", ["positions", "initialisation"])
 def test_a_name_that_is_none_is_refused_with_those_that_are(part):
-    with pytest.raises(SettingsError, match=rf'model.{part} is \'orthogonal\', but it must be one of "'):
-        ModelSettings(**{part: "orthogonal"})
+    with pytest.raises(SettingsError, match=rf'model.{part} is \'sideways\', but it must be one of "'):
+        ModelSettings(**{part: "sideways"})

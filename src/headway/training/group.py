@@ -266,7 +266,7 @@ def reopened(checkpoint: Mapping[str, np.ndarray], settings: Settings) -> dict[s
     if settings.training.threshold is None:
         return dict(checkpoint)
     last, tail = settings.training.steps, settings.training.tail
-    _, shown_at, stopped_at = (checkpoint[name] for name in KEPT[1:])
+    shown_at, stopped_at = checkpoint["shown_at"], checkpoint["stopped_at"]
     through = (shown_at >= 0) & (tail >= 0) & (last >= (1 + tail) * shown_at)
     on = (stopped_at == last) & ~through & (checkpoint[f"{STATE}.diverged_at"] < 0)
     running = checkpoint["running"].astype(bool) | on

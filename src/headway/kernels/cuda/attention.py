@@ -12,7 +12,7 @@ MOST_LENGTH, MOST_QUERIES, MOST_PART = 32, 24, 96
 MOST_PAIRS = 7
 
 Places = Int[Array, "member batch length"]
-Words = UInt32[Array, "member batch 2"]
+Words = UInt32[Array, "member sequence 2"]
 """What the attention's dropout is made from; at a rate of 0 anything."""
 
 

@@ -45,7 +45,7 @@ def figure_linear_heads(run: Run) -> Figure:
     settings, trajectory = run
     figure = new_figure(PAGE_WIDTH, 2.2)
     panels = figure.subplots(1, 3, sharey=True)
-    directions = np.asarray(trajectory["direction"])[0, -1, 0].astype(int)
+    directions = np.nan_to_num(np.asarray(trajectory["direction"])[0, -1, 0]).astype(int)
     colours = rung_colours(settings.task.dimension)
     for axes, name in zip(panels, ("value", "key", "query"), strict=True):
         dress(axes)
@@ -119,7 +119,7 @@ def _white_over(axes: Axes, settings: Any, trajectory: Trajectory) -> None:
         # sigma(t_0) from the loss there, the smaller root; w^2 of a start at t_0 is sqrt(D) sigma(t_0).
         noisy = 1 + (1 + size) / task.pairs
         share = 1 - loss[begun] / (size * eigenvalue)
-        sigma = (1 - np.sqrt(1 - share * noisy)) / (noisy * eigenvalue)
+        sigma = (1 - np.sqrt(np.maximum(1 - share * noisy, 0))) / (noisy * eigenvalue)
         curve = merged_sigma(times - times[begun], eigenvalue, size, task.pairs, np.sqrt(size) * sigma, tau)
         axes.plot(times, white_loss(curve, eigenvalue, size, task.pairs), color=COMPETITION_COLOUR, linestyle=DASHES)
 
