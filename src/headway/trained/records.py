@@ -142,7 +142,7 @@ def _template(record: Record, reads: Reads, seed: int) -> Any:
                 "defines it and call experiment.register()."
             )
         return jax.eval_shape(lambda: new_model(run, jnp.asarray(seed, jnp.uint32), 1.0))
-    settings = run.model if isinstance(run.model, ModelSettings) else revive(ModelSettings, run.model.told)
+    settings = run.model if isinstance(run.model, ModelSettings) else revive(ModelSettings, run.model.described)
     plain = replace(settings, initialisation="xavier", scale=1.0)
     if settings.emphasis != 1 and isinstance(run, Open):
         raise SettingsError(
