@@ -98,7 +98,7 @@ def small_toy(settings: Settings) -> Settings:
     few = {} if settings.training.data == "exact" else {"batch": 16, "samples": 16}
     sizes = {"dimension": task.dimension // 4, "length": task.length // 4}
     if task.trained == "matrices":
-        few |= {"steps": 256}
+        few |= {"steps": 250}
     return settings.changed(task=sizes, training=few)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.theory.descent import by_descent
 
 from headway.theory.emergence import simulate, stepped
 from headway.theory.emergence.toy import toy
@@ -14,7 +15,7 @@ def test_descent_ends_its_plateau_at_the_first_step_behind_the_corrected_flow(si
     problem = toy(*sizes)
     _, (time,) = simulate.by_flow([problem], np.zeros(0), **UNTIL)
     for rate in (0.5, 4.0):
-        _, (ended,) = simulate.by_descent([problem], np.zeros(0), rate=rate, tail=1.0, **UNTIL)
+        _, (ended,) = by_descent([problem], np.zeros(0), rate=rate, tail=1.0, **UNTIL)
         whole = ended / rate
         # What is left of the next order moves it by a tenth of a step at most.
         assert -0.1 <= whole - stepped.steps(problem, rate, **UNTIL) <= 1.1

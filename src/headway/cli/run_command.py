@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
@@ -88,10 +88,17 @@ def main(arguments: Sequence[str]) -> None:
     summary = "Every experiment." if name == "all" else experiments[name].title
     strange = set(rest)
     parsed: dict[str, dict[str, Options]] = {each: {} for each in experiments}
+    untouched: dict[Any, Options] = {}  # of grids with hundreds of runs that differ only in numbers, one is parsed
     for each, experiment in experiments.items():
         for run, settings in experiment.grids[grid].items():
+            kind = settings_type(settings)
+            if kind in untouched:
+                parsed[each][run] = replace(untouched[kind], settings=settings)
+                continue
             parsed[each][run], unknown = _parse(name, rest, settings, summary, grid)
             strange &= set(unknown)
+            if not _names_settings(rest, unknown):
+                untouched[kind] = parsed[each][run]
     parsed = _only(parsed)
     if strange:
         raise UserError(f"no run of this grid knows {' '.join(each for each in rest if each in strange)}.")
@@ -129,6 +136,13 @@ def main(arguments: Sequence[str]) -> None:
     ]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
     show(outcomes, options.into, page, [command])
+
+
+def _names_settings(arguments: Sequence[str], unknown: Sequence[str]) -> bool:
+    """Whether an option is none of the command's own, so that it may mean something else for every run."""
+    own = {each.name.rstrip("_").replace("_", "-") for each in fields(Options)} - {"settings"}
+    given = (each for each in arguments if each.startswith("-") and each not in unknown)
+    return any(each.lstrip("-").partition("=")[0].replace("_", "-").removeprefix("no-") not in own for each in given)
 
 
 def _note_whole_batches(cells: Sequence[Any]) -> None:
