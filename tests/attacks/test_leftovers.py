@@ -53,7 +53,14 @@ def beside(runs):
     return {path.name for path in runs.iterdir() if path.name.startswith(("markov-", "sweep-"))}
 
 
-@pytest.mark.parametrize("command", ["list", "claims", "report --no-page --grid quick", "run"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "list",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("claims", "report --no-page --grid quick")),
+        "run",
+    ],
+)
 def test_after_a_kill_behind_the_final_rename_the_next_command_tidies(headway, tmp_path, command):
     killed = headway(*TINY, program=KILLED)
     assert killed.returncode == -signal.SIGKILL

@@ -1,5 +1,6 @@
 """A trajectory of any trained task, without training: names and shapes of its evaluation, and made numbers."""
 
+import functools
 from typing import Any
 
 import jax
@@ -13,7 +14,13 @@ STEPS = 24
 
 def made_of_any(settings: Any, seeds: tuple[int, ...], diverged: dict[int, int] | None = None) -> Trajectory:
     """Everything falls from seed to seed a little differently; nothing is computed."""
-    program = Group([Cell(settings.thawed(), seeds)]).program  # what frozen parts come from is not there
+    return _made(settings.thawed(), seeds, tuple((diverged or {}).items()))
+
+
+@functools.cache
+def _made(settings: Any, seeds: tuple[int, ...], diverged: tuple[tuple[int, int], ...]) -> Trajectory:
+    """What frozen parts come from is not there. Tracing a program takes long, and many tests ask for the same run."""
+    program = Group([Cell(settings, seeds)]).program
     problem = program.problem
     member = jax.tree.map(lambda leaf: leaf[0], program.members)
     model, data = jax.eval_shape(problem.begin, member)
@@ -30,7 +37,7 @@ def made_of_any(settings: Any, seeds: tuple[int, ...], diverged: dict[int, int] 
     for name in ("gradient_norm", "learning_rate"):
         arrays[name], clock_of[name] = _falling(evaluations, (), seeds), "evaluation"
     facts = {name: np.ones((len(seeds), *shape.shape), np.float32) for name, shape in known.items()}
-    ends = [(diverged or {}).get(seed, -1) for seed in seeds]
+    ends = [dict(diverged).get(seed, -1) for seed in seeds]
     return Trajectory(seeds, clocks, arrays, clock_of, {**facts, "diverged_at": np.asarray(ends, np.int64)})
 
 

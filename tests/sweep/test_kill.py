@@ -30,6 +30,7 @@ def launch(root):
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bits(store, undisturbed, bits):
     moments, reached = random.Random(0), []
     for lines in (2, 2, 1):

@@ -215,6 +215,7 @@ def slow(server):
     return connection
 
 
+@pytest.mark.slow
 def test_a_thousand_readers_that_never_finish_keep_nobody_out(serve, ask, record):
     server = serve()
     waiting = [slow(server) for _ in range(1020)]

@@ -27,9 +27,7 @@ def fallen(run: AnyRun, share: float) -> np.ndarray:
     trajectory = run[1]
     before, truth = np.asarray(trajectory.facts["rung_loss"])[:, -2:].T
     levels = before + share * (truth - before)
-    times = trajectory.times("loss")
-    rows = [first_at_most(times, loss[None], level)[0] for loss, level in zip(trajectory["loss"], levels, strict=True)]
-    return np.array(rows)
+    return first_at_most(trajectory.times("loss"), trajectory["loss"], levels[:, None])
 
 
 def ended(run: AnyRun) -> np.ndarray:
@@ -93,7 +91,7 @@ def attention_moves_first(claim: Claim, run: AnyRun) -> Finding:
     trajectory = run[1]
     curves, times = attention_of(trajectory), trajectory.times("attention_relevant")
     levels = curves[:, 0] + RISE * (at_end(curves) - curves[:, 0])
-    rose = np.array([first_at_least(times, curve[None], level)[0] for curve, level in zip(curves, levels, strict=True)])
+    rose = first_at_least(times, curves, levels[:, None])
     fell = fallen(run, FALL)
     detail = f"Attention on what matters ends at {np.median(at_end(curves)):.2f} (median)."
     return claim.finding([run], rose / fell, rose < fell, detail)
