@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 USUAL = InContextChain.usual()
+DISTRACTED = ("doubly stochastic", "with unigrams")
 LAYERS = ("2 states", "2 states, one layer", "2 states, no dropout", "3 states", "3 states, one layer")
 UNIGRAMS = 0.25
 """Share of unigram sequences in the mixture."""
@@ -79,10 +82,13 @@ GRIDS = {
 }
 
 
+PUBLISHED_LENGTH = 100
+
+
 def _plain(settings: Any) -> bool:
     task, model = settings.task, settings.model
     usual = task.law == "dirichlet" and task.order == 1 and model.layers == 2
-    return usual and (model.dropout > 0 or task.length == _QUICK.task.length)
+    return usual and (model.dropout > 0 or task.length < PUBLISHED_LENGTH)  # quick runs are shorter, without dropout
 
 
 def _few(settings: Any) -> bool:
@@ -211,16 +217,15 @@ def draw(results: Results) -> dict[str, Figure]:
     """Loss and ladder of every number of states, attention of both layers, and what distracts."""
     from headway.report.figures.in_context import figure_chains, figure_distraction, figure_induction, figure_trigrams
 
-    order = [name for name, run in results.items() if _plain(run[0]) or _one_layer(run[0])]
-    return {
-        "ladder": figure_chains({name: results[name] for name in order if _plain(results[name][0])}),
-        "induction": figure_induction({name: run for name, run in results.items() if _few(run[0])}),
-        "layers": figure_distraction({name: results[name] for name in LAYERS if name in results}),
-        "distraction": figure_distraction(
-            {name: results[name] for name in ("doubly stochastic", "with unigrams")}, by_sequences=True
-        ),
-        "trigrams": figure_trigrams({name: run for name, run in results.items() if run[0].task.order > 1}),
+    distracted = functools.partial(figure_distraction, by_sequences=True)
+    panels: dict[str, tuple[Callable[[Results], Figure], Results]] = {
+        "ladder": (figure_chains, {name: run for name, run in results.items() if _plain(run[0])}),
+        "induction": (figure_induction, {name: run for name, run in results.items() if _few(run[0])}),
+        "layers": (figure_distraction, {name: results[name] for name in LAYERS if name in results}),
+        "distraction": (distracted, {name: results[name] for name in DISTRACTED if name in results}),
+        "trigrams": (figure_trigrams, {name: run for name, run in results.items() if run[0].task.order > 1}),
     }
+    return {name: figure(runs) for name, (figure, runs) in panels.items() if runs}
 
 
 EXPERIMENT = Experiment(
