@@ -136,6 +136,19 @@ class TrainingSettings:
         return math.inf if self.data == "fresh" else float(self.samples)
 
 
+def plain_descent(learning_rate: float, **more: Any) -> TrainingSettings:
+    """w <- w - rate * gradient: no momentum, decay, clipping or schedule, as theory follows it."""
+    return TrainingSettings(
+        optimiser="sgd",
+        learning_rate=learning_rate,
+        momentum=0.0,
+        weight_decay=0.0,
+        clip=0.0,
+        schedule="constant",
+        **more,
+    )
+
+
 @dataclass(frozen=True)
 class EvaluationSettings:
     """When the model is measured on the test sequences."""

@@ -81,16 +81,12 @@ class InContextRegression:
     @classmethod
     def usual(cls) -> Settings[InContextRegression, None]:
         """Merged heads of the paper: whole-batch descent from 1e-6."""
-        from headway.settings import EvaluationSettings, TrainingSettings
+        from headway.settings import EvaluationSettings
+        from headway.settings.training import plain_descent
         from headway.tasks.run import Settings
 
-        training = TrainingSettings(
-            optimiser="sgd",
+        training = plain_descent(
             learning_rate=0.001,
-            momentum=0.0,
-            weight_decay=0.0,
-            clip=0.0,
-            schedule="constant",
             steps=6000,
             data="exact",
             precision="float64",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require
-from headway.settings.training import EvaluationSettings, TrainingSettings
+from headway.settings.training import EvaluationSettings, plain_descent
 from headway.tasks.in_context_chain import InContextChain
 from headway.tasks.task import Answer, Example
 
@@ -43,14 +43,9 @@ class MinimalInduction(InContextChain):
         """SGD, v a hundred times as fast as W, as published."""
         from headway.tasks.run import Settings
 
-        training = TrainingSettings(
-            optimiser="sgd",
-            momentum=0.0,
-            weight_decay=0.0,
+        training = plain_descent(
             learning_rate=1.0,
             groups=(("W", 0.01, 1.0),),
-            clip=0.0,
-            schedule="constant",
             steps=2000,
             batch=128,
             data="fresh",

@@ -56,16 +56,12 @@ class Regression(FeatureSettings):
     @classmethod
     def usual(cls) -> Settings[Regression, None]:
         """Gradient descent on the expected loss, in small steps, without momentum: the flow has none (ours)."""
-        from headway.settings import EvaluationSettings, TrainingSettings
+        from headway.settings import EvaluationSettings
+        from headway.settings.training import plain_descent
         from headway.tasks.run import Settings
 
-        training = TrainingSettings(
-            optimiser="sgd",
+        training = plain_descent(
             learning_rate=0.01,
-            momentum=0.0,
-            weight_decay=0.0,
-            clip=0.0,
-            schedule="constant",
             steps=30_000,
             batch=256,
             data="exact",

@@ -44,16 +44,12 @@ class SoftmaxRegression:
     @classmethod
     def usual(cls) -> Settings[SoftmaxRegression, None]:
         """Whole-batch descent on a training set. Ours: rate, start and steps, of which nothing is known."""
-        from headway.settings import EvaluationSettings, TrainingSettings
+        from headway.settings import EvaluationSettings
+        from headway.settings.training import plain_descent
         from headway.tasks.run import Settings
 
-        training = TrainingSettings(
-            optimiser="sgd",
+        training = plain_descent(
             learning_rate=1.0,
-            momentum=0.0,
-            weight_decay=0.0,
-            clip=0.0,
-            schedule="constant",
             steps=2500,
             batch=1000,
             samples=1000,

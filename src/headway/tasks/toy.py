@@ -268,16 +268,11 @@ def toy_settings(task: Toy, samples: int | None = None, *, seen: bool = True) ->
     Ours: what is trained in full has ten closed forms of its plateau for it; a run goes on for half of its plateau.
     Where curves are not to be `seen`, few evaluations will do: when a plateau ends is known to the step all the same.
     """
-    from headway.settings import TrainingSettings
+    from headway.settings.training import plain_descent
     from headway.tasks.run import Settings
 
-    training = TrainingSettings(
-        optimiser="sgd",
+    training = plain_descent(
         learning_rate=1.0,
-        momentum=0.0,
-        weight_decay=0.0,
-        clip=0.0,
-        schedule="constant",
         steps=STEPS if task.trained != "matrices" else round_up(10 * task.closed_form),
         threshold=0.1,
         data="exact",
