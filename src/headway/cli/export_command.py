@@ -68,7 +68,7 @@ def _numbers(options: Options) -> list[Path]:
         raise UserError("--step chooses a model. Say what to write, as in --as torch.")
     record = load(options.record)
     if options.file.suffix == ".gif":
-        from headway.report.figures.animation import export_animation
+        from headway.export.animation import export_animation
 
         return [export_animation(record, options.file, options.seed or 0, options.overwrite)]
     return [export(record, options.file, quantities=options.only or None, overwrite=options.overwrite)]

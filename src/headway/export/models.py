@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from safetensors import numpy as safetensors
 
-from headway.export.errors import ExportError
+from headway.export.errors import ExportError, require_place
 from headway.export.lens import lens_config, lens_weights
 from headway.models.transformer import Transformer
 from headway.settings.given import Given
@@ -48,15 +48,10 @@ def export_model(
             " and can be imported" if ending == ".py" else ""
         )
         raise ExportError(f"{path} is no such file: {wanted}, as in model{ending}.")
-    if not path.parent.is_dir():
-        raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
     contents = FORMS[form](model, path.stem)
     targets = {path.with_suffix(each): content for each, content in contents.items()}
     for target in targets:
-        if target.exists() and not overwrite:
-            raise ExportError(
-                f"{target} exists. Choose another name, or overwrite it (--overwrite, or overwrite=True)."
-            )
+        require_place(target, overwrite)
     for target, content in targets.items():
         try:
             with written(target) as file:

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from headway.export.errors import ExportError
+from headway.export.errors import ExportError, require_place
 from headway.store import Record
 from headway.store.output import written
 from headway.store.texts import csv_cell
@@ -72,10 +72,7 @@ def export(
     writers: dict[str, Callable[..., None]] = {".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
         raise ExportError(f"{path} ends in {path.suffix!r}, but a table ends in .csv or .parquet. Rename it.")
-    if path.exists() and not overwrite:
-        raise ExportError(f"{path} exists. Choose another name, or overwrite it (--overwrite, or overwrite=True).")
-    if not path.parent.is_dir():
-        raise ExportError(f"{path.parent} is not a folder. Make it first, or choose another place.")
+    require_place(path, overwrite)
     columns, batches = table_of(record, quantities)
     try:
         with written(path) as file:

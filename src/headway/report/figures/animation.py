@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -13,13 +12,10 @@ from PIL import Image  # comes with matplotlib
 
 from headway.analysis import stages_from_ladder
 from headway.records import Trajectory
-from headway.report.about import about_of
 from headway.report.colours import INK, blend, full_strength, head_colours
 from headway.report.figures.attention import draw_legend, draw_matrix, seed_row
 from headway.report.figures.curves import draw_kl, rung_names
 from headway.report.figures.style import styled
-from headway.store import Record
-from headway.store.output import write_output
 from headway.tasks.chain import Blocks
 
 FRAMES = 48
@@ -86,16 +82,3 @@ def _gif(frames: list[Image.Image]) -> bytes:
         content, "gif", save_all=True, append_images=reduced[1:], duration=durations, loop=0, optimize=True, disposal=1
     )
     return content.getvalue()
-
-
-def export_animation(record: Record, path: Path, seed: int = 0, overwrite: bool = False) -> Path:
-    """One seed of a record as a GIF, named as its task names things."""
-    if path.exists() and not overwrite:
-        raise ValueError(f"{path} exists. Choose another name, or overwrite it (--overwrite, or overwrite=True).")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path.parent} is not a folder. Make it first, or choose another place.")
-    about = about_of(record.cell.settings, record.provenance, record.trajectory)
-    blocks = tuple(lags for _, lags in about.groups)
-    names = [rf"${name}$" if "_{" in name else name for name in about.rungs[1:]]
-    write_output(path, animate(record.trajectory, seed, names, blocks or None))
-    return path
