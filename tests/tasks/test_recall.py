@@ -170,5 +170,5 @@ def test_as_the_appendix_says_every_slot_holds_the_query_s_pair_by_itself(copies
 
 
 def test_as_many_distinct_keys_as_symbols_are_refused():
-    with pytest.raises(SettingsError, match="task.pairs < 8"):
+    with pytest.raises(SettingsError, match=r"task\.pairs < 8"):
         Recall(vocab=8, pairs=8, keys="distinct")

@@ -232,7 +232,9 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
             origin = provenance(device(), before + time.monotonic() - began) | words
             seconds = {SECONDS: np.asarray([origin["seconds"]])}
             end = {**ends[index], **seconds} if keeps[index] else None
-            works[index].finish(facts[index] | chosen[index].facts(), origin, weights[index], keeping[index].earlier(), end)
+            works[index].finish(
+                facts[index] | chosen[index].facts(), origin, weights[index], keeping[index].earlier(), end
+            )
 
     try:
         for tick in group.ticks(position, None if fresh else checkpoints):

@@ -86,9 +86,7 @@ class Recall:
 
         task = cls(mapping="permutation", keys="distinct", slots="independent")
         settings: Any = plateau_settings(task, threshold=0.05)
-        return settings.changed(
-            model={"layers": 4, "causal": True}, training={"until": 0.9, "test_samples": 2048}
-        )
+        return settings.changed(model={"layers": 4, "causal": True}, training={"until": 0.9, "test_samples": 2048})
 
     @property
     def reads(self) -> int:
