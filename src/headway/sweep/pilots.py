@@ -1,8 +1,8 @@
 """rate* = the one of training.rates whose plateau ends first: chosen by runs of seeds that are not reported.
 
-Each of the rates is tried on the same few seeds (`records.PILOT_SEEDS`), whose records lie beside all others. A rate with
-which more of them learn is better than one with which fewer do; of those the one with the shorter plateaus, in the mean
-of their logarithms, and of equal ones the smaller.
+Each of the rates is tried on the same few seeds (`records.PILOT_SEEDS`), whose records lie beside all others. A rate
+with which more of them learn is better than one with which fewer do; of those the one with the shorter plateaus, in the
+mean of their logarithms, and of equal ones the smaller.
 """
 
 from __future__ import annotations
