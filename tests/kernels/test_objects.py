@@ -1,4 +1,4 @@
-"""A kernel that was compiled once is loaded by later processes: without numba, with the same bits, and only if whole."""
+"""A kernel compiled once is loaded by later processes: without numba, with the same bits, and only if it is whole."""
 
 import os
 import subprocess
