@@ -15,16 +15,16 @@ from headway.analysis.power_laws import fit_power_laws
 from headway.claims.claim import AnyRun, Claim, Results, judged, of_runs
 from headway.claims.plateau_laws import RECALL, ending, grows, law_constant, law_exponent, sizes
 from headway.claims.recall import KNOWN, ONE, one_transition
+from headway.experiments import before_appendix
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import Where, made
 from headway.records import Finding
-from headway.tasks.recall import Recall
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Ours: an end soon after half of the answers are right makes all sizes affordable.
-_ENDING = Recall.usual().changed(training={"until": 0.5, "tail": 0.2})
+_ENDING = before_appendix.RECALL.changed(training={"until": 0.5, "tail": 0.2})
 BASES = {
     # Ours: two layers and a narrower stream that learns faster.
     "quick": _ENDING.changed(

@@ -21,22 +21,22 @@ from headway.claims.plateau_laws import (
     repetition_shortens,
     sharp_and_in_order,
 )
+from headway.experiments import before_appendix
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import made
 from headway.records import Finding
-from headway.tasks.single_location import SingleLocation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASES = {
     # Ours: a narrower stream that learns faster, at sizes for which that is enough.
-    "quick": SingleLocation.usual().changed(
+    "quick": before_appendix.LOCATION.changed(
         model={"width": 64, "mlp": 256},
         training={"learning_rate": 5e-4, "steps": 3000, "tail": 0.3, "test_samples": 256},
         evaluation={"every": 20, "growth": 0.05},
     ),
-    "paper": SingleLocation.usual().changed(
+    "paper": before_appendix.LOCATION.changed(
         # Ours: TF32 and a short tail make paper scale affordable.
         training={"steps": 60_000, "tail": 0.2, "precision": "tf32"},
         evaluation={"every": 50},
