@@ -76,6 +76,33 @@ def test_unusual_runs_draw_without_complaint(_unusual, view):
     it.check()
 
 
+CHOSEN_BEFORE_IT_IS_DRAWN = """async ([first, second]) => {
+    const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    headway.selection.set({ run: first, other: -1, seed: 0, time: 0 });
+    await frames();
+    // The page's own observers began before this one. So when it hears of another width they have asked for the next
+    // frame, in which they draw before anybody is told of the run that is chosen here.
+    const home = document.querySelector("#view .heads");
+    const resize = () => (home.style.width = home.style.width ? "" : "80%");
+    let calls = 0;
+    const observer = new ResizeObserver(() => (calls++ ? headway.selection.set({ run: second }) : resize()));
+    observer.observe(home);
+    await frames();
+    await frames();
+    observer.disconnect();
+}"""
+
+
+def test_a_run_that_is_chosen_while_the_window_changes_its_size_is_drawn_as_itself(_unusual):
+    it = _unusual
+    labels = [view.label for view in UNUSUAL]
+    for second in ("no pictures", "one seed, one head, one block"):
+        it.page.evaluate(CHOSEN_BEFORE_IT_IS_DRAWN, [labels.index("two blocks"), labels.index(second)])
+    it.page.evaluate("document.querySelector('#view .heads').style.width = ''")
+    it.settle()
+    it.check()
+
+
 @pytest.mark.parametrize("runs", [(), UNUSUAL[:1]], ids=["nothing", "one seed"])
 def test_the_smallest_reports_are_pages_with_nothing_to_compare(opened, runs):
     it = opened(made_report(runs=runs, findings=(), commands=()), width=900)

@@ -69,7 +69,7 @@ def shape(settings: Settings) -> Settings:
     own_model = settings.model is None
     follows = training.dropout == "first-of-epoch" and not own_model and settings.model.dropout
     samples = training.samples if follows else min(training.samples, training.batch)
-    outside = {"threshold": training.threshold is not None, "until": None, "tail": 0.0, "samples": samples}
+    outside = {"threshold": training.threshold is not None, "until": None, "tail": 0.0, "samples": samples, "rates": ()}
     rates = dict.fromkeys(("learning_rate", "weight_decay", "momentum")) if rates_may_differ(training) else {}
     rates |= {"clip": None} if training.clip else {}
     return with_numbers(

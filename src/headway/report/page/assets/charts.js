@@ -87,9 +87,7 @@ export function mountCharts(host, report, selection) {
     window.Plotly.relayout(plot, { annotations });
   };
 
-  drawToWidth(host, (width) => {
-    drawing.width = width;
-    draw();
+  const listen = () => {
     if (drawing.listening) return;
     drawing.listening = true;
     plot.on("plotly_relayout", moveMarker);
@@ -100,7 +98,13 @@ export function mountCharts(host, report, selection) {
       // Whoever points at a moment wants to look at it.
       if (Number.isFinite(x)) selection.set({ time: nearestIndex(run().times, x), playing: false });
     });
-  });
+  };
+  const fit = (width) => {
+    drawing.width = width;
+    draw();
+    listen();
+  };
+  drawToWidth(host, fit, selection);
   selection.watch((_, changed) => {
     const shown = ["run", "seed", "layer", "other", "otherSeed", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
     const more = shown.some((name) => changed.has(name));

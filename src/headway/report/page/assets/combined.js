@@ -91,7 +91,7 @@ export function mountCombined(host, report, selection) {
 
   fit();
   drawKey();
-  drawToWidth(frame, fit);
+  drawToWidth(frame, fit, selection);
   selection.watch((_, changed) => {
     if (changed.has("run")) fit();
     else draw();

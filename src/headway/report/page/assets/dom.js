@@ -28,10 +28,14 @@ export function drawn(tag, attributes = {}, ...children) {
 
 export const find = (id) => document.getElementById(id);
 
-/** Call `draw(width)` now and whenever the host gets another width, at most once a frame. */
-export function drawToWidth(host, draw) {
+/**
+ * Call `draw(width)` now and whenever the host gets another width, at most once a frame. What was chosen meanwhile is
+ * told first: otherwise the parts that were made for one run would be drawn with the numbers of another.
+ */
+export function drawToWidth(host, draw, selection) {
   let last = -1;
   const check = () => {
+    selection.flush();
     const width = Math.floor(host.clientWidth);
     if (width > 0 && width !== last) draw((last = width));
   };

@@ -78,8 +78,8 @@ export function mountHeads(host, report, selection, home) {
   };
 
   build();
-  drawToWidth(home, fit); // the host itself only passes its figures on to the grid around it
-  drawToWidth(host, fit); // unless it stands beside the charts
+  drawToWidth(home, fit, selection); // the host itself only passes its figures on to the grid around it
+  drawToWidth(host, fit, selection); // unless it stands beside the charts
   selection.watch((_, changed) => {
     const another = changed.has("layer") && shownLayers(run(), state).length < run().layers;
     changed.has("run") || changed.has("theme") || another ? build() : draw();

@@ -118,7 +118,7 @@ export function mountPortraits(host, report, selection) {
   };
 
   build();
-  drawToWidth(host, () => views.forEach(redraw));
+  drawToWidth(host, () => views.forEach(redraw), selection);
   selection.watch((_, changed) => {
     if (changed.has("run") || changed.has("theme")) build();
     else if (changed.has("time") || changed.has("seed")) views.forEach(follow);

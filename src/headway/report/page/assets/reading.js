@@ -122,7 +122,7 @@ export function mountReading(host, drawing, report, selection) {
     else if (width > 0) drawing.replaceChildren(picture(run(), paletteOf(run()), readTheme(), Math.min(width, 560)));
   };
   write();
-  drawToWidth(drawing, draw);
+  drawToWidth(drawing, draw, selection);
   selection.watch((_, changed) => {
     if (changed.has("run")) write();
     if (changed.has("run") || changed.has("theme")) draw();

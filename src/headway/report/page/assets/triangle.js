@@ -77,7 +77,7 @@ export function mountTriangle(host, report, selection, beside) {
     return [`on ${joined(placesOf(run()).names)}`, ...sharesNow()];
   });
   build();
-  drawToWidth(plot, redraw);
+  drawToWidth(plot, redraw, selection);
   selection.watch((_, changed) => {
     if (changed.has("run") || changed.has("theme")) build();
     else if (changed.has("seed") || changed.has("layer")) trace();
