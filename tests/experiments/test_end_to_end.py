@@ -56,6 +56,7 @@ FIGURES = {
     "linear-attention": ("loss", "heads", "softmax"),
     "attention-rank": ("ranks",),
     "loss-plateau": ("plateau", "attention", "emphasis", "frozen"),
+    "text": ("ladder", "lags", "changed", "information"),
 }
 VERDICT = re.compile(r"^([A-Z]\d.*?)  (?:.*\n)+? +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
 
