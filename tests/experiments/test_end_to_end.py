@@ -96,7 +96,7 @@ def asked(request) -> Asked:
 
 @pytest.fixture(scope="module")
 def shell(asked, tmp_path_factory) -> Shell:
-    return Shell(tmp_path_factory.mktemp("shell"), tmp_path_factory.mktemp("compiled"))
+    return Shell(tmp_path_factory.mktemp("shell"))
 
 
 @pytest.fixture(scope="module")
