@@ -37,6 +37,7 @@ CASES = {
     "biases": replace(PLAIN, biases=True, activation="gelu", norm="pre", head_width=6),
     "merged-biases": replace(PLAIN, biases=True, keys=False, output=False),
     "linear": replace(PLAIN, attention="linear"),
+    "unmasked": replace(PLAIN, causal=False, positions="sinusoidal", edge_biases=True, biases=True),
     "emphasis": replace(PLAIN, emphasis=3.0),
     "vectors": replace(PLAIN, positions="sinusoidal"),
 }

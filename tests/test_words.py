@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from headway.experiments import NAMES, find
+
 ROOT = Path(__file__).parents[1]
 INSTEAD = {
     r"foret(ell|old|ells|elling)": "predict",
@@ -76,3 +78,12 @@ def test_nothing_says_it_in_words_of_our_own(pattern):
         if (match := pattern.search(STORED.sub("", text)))
     ]
     assert not found, f"say {PATTERNS[pattern]!r} instead"
+
+
+def test_every_title_says_what_its_claim_claims():
+    """A row of a table is read alone: no title points at the row above, and no two claims share one."""
+    claims = [claim for name in NAMES for claim in find(name).claims]
+    titles = {claim.name: claim.title for claim in claims}
+    assert {name for name, title in titles.items() if len(title.split()) < 3 or "the same" in title.lower()} == set()
+    assert len(set(titles.values())) == len(titles)
+    assert not [claim.name for claim in claims if claim.statement.startswith("The same")]

@@ -85,6 +85,10 @@ def _opened(value: Any) -> Any:
     return tuple(map(_opened, value)) if isinstance(value, list) else value
 
 
+PILOT_SEEDS = (1_000_000, 1_000_001)
+"""Seeds of runs that only choose a learning rate: apart from all that are reported."""
+
+
 @dataclass(frozen=True, repr=False)
 class Cell:
     """Settings and the seeds to run them with: the unit that is computed, stored and found again."""
@@ -129,6 +133,14 @@ class Cell:
     def references(self) -> tuple[Cell, ...]:
         """The cells that this one compares itself with, and that must be done before it."""
         return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
+
+    def pilots(self) -> tuple[Cell, ...]:
+        """The cells that choose its learning rate, on seeds of their own."""
+        return tuple(Cell(settings, PILOT_SEEDS) for settings in getattr(self.settings, "pilots", ()))
+
+    def needs(self) -> tuple[Cell, ...]:
+        """All that must be done before it."""
+        return (*self.references(), *self.pilots())
 
 
 def canonical(data: Any) -> str:

@@ -67,4 +67,4 @@ def test_the_heads_are_looked_at_together():
 )
 def test_equal_weights_have_no_larger_one(settings):
     found = looked(0.3, 0.1, 0.1, 0.2, 0.3, 0.2, settings=settings)
-    assert (found.verdict, found.detail) == ("not run", "The weights inside a block are equal.")
+    assert (found.verdict, found.detail) == ("not run", "The weights within a block are equal.")

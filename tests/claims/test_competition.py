@@ -19,10 +19,10 @@ def shown_by(*stories):
 def test_heads_that_share_one_block_and_then_specialise_compete_and_then_cooperate():
     found = shown_by({0: None, 10: TOGETHER, 160: APART})
     assert found.verdict == "holds"
-    assert found.values == (1,), "all on one block is an index of 1, one head a block of 0"
+    assert found.values == (1,), "all on one block is an index of 1, one head per block of 0"
     assert found.parts == {"rises": 1, "falls": 1}
     assert "The index peaks at 1.00 at step 10" in found.detail
-    assert "favourite blocks all differ in 1 of 1 seeds" in found.detail
+    assert "the heads attend most to different blocks in 1 of 1 seeds" in found.detail
 
 
 def test_figure_2_shows_competition_and_then_cooperation():
@@ -55,8 +55,8 @@ def test_a_bump_counts_if_it_is_higher_than_a_tenth(share, verdict):
 @pytest.mark.parametrize(
     "heads, blocks, why",
     [
-        (1, ((1, 2), (3, 4)), "One head has nobody to compete with."),
-        (3, ((1, 2),), "The chain has one block, which cannot be shared out."),
+        (1, ((1, 2), (3, 4)), "Competition needs two heads or more."),
+        (3, ((1, 2),), "The chain has one block; competition needs two or more."),
     ],
 )
 def test_one_head_or_one_block_leaves_nothing_to_compete_for(heads, blocks, why):

@@ -15,8 +15,8 @@ PARTS = (
     "each stage slower",
     "clearly separated",
     "all at position 1 first",
-    "one head a position",
-    "leftover is offset",
+    "one head per position",
+    "remaining attention is offset",
 )
 SEEDS = (4, 7)
 FIRST, SECOND, THIRD = range(3)
@@ -51,7 +51,7 @@ def test_a_flow_that_does_what_the_paper_says_holds():
     assert found.verdict == "holds" and found.parts == dict.fromkeys(PARTS, 2)
     assert found.values == pytest.approx((3.0, 3.0))
     assert "Boundaries at times 12.8, 38.2, 115" in found.detail
-    assert "leftover attention on position 1 is 0.2, adds 0.29 of its feature there, and the first one adds -0.29" in (
+    assert "remaining attention to position 1 is 0.2, adds 0.29 of its feature there, and the first one adds -0.29" in (
         found.detail
     )
 
@@ -67,7 +67,7 @@ def test_a_head_belongs_to_the_position_where_it_holds_most_of_the_feature_and_n
     put = made["attention"][1, -1, THIRD, FIRST] * values[1, -1, THIRD, THIRD]
     values[1, -1, FIRST, THIRD] = -put / made["attention"][1, -1, FIRST, FIRST]
     made = dataclasses.replace(made, arrays={**made.arrays, "values": values})
-    assert missed(judged(made)) == {"one head a position", "leftover is offset"}
+    assert missed(judged(made)) == {"one head per position", "remaining attention is offset"}
     assert judged(made, claim=A14).verdict == "holds"
 
 
@@ -79,9 +79,9 @@ def test_two_features_held_by_one_head_are_not_specialised(claim):
     def looks(attention):
         attention[-1, SECOND] = attention[-1, THIRD]
 
-    assert "one head a position" in missed(judged(changed("attention", looks), claim=claim)) or claim is A14
+    assert "one head per position" in missed(judged(changed("attention", looks), claim=claim)) or claim is A14
     if claim is A14:
-        assert "one head a position" in missed(judged(changed("values", takes), claim=claim))
+        assert "one head per position" in missed(judged(changed("values", takes), claim=claim))
 
 
 def test_heads_may_have_any_numbers():
@@ -149,7 +149,7 @@ def test_two_heads_at_one_position_are_not_specialised():
     def follows(attention):
         attention[-1, THIRD] = attention[-1, SECOND]
 
-    assert missed(judged(changed("attention", follows))) == {"one head a position", "leftover is offset"}
+    assert missed(judged(changed("attention", follows))) == {"one head per position", "remaining attention is offset"}
 
 
 def test_a_head_whose_favourite_position_holds_no_feature_is_not_specialised():
@@ -157,14 +157,14 @@ def test_a_head_whose_favourite_position_holds_no_feature_is_not_specialised():
         elsewhere[-1, THIRD] = 0.75
 
     found = judged(changed("attention_elsewhere", strays))
-    assert missed(found) == {"one head a position", "leftover is offset"}
+    assert missed(found) == {"one head per position", "remaining attention is offset"}
 
 
 def test_without_leftover_attention_nothing_is_offset():
     def lets_go(attention):
         attention[-1, THIRD, FIRST] = 0.9 / SETTINGS.length
 
-    assert missed(judged(changed("attention", lets_go))) == {"leftover is offset"}
+    assert missed(judged(changed("attention", lets_go))) == {"remaining attention is offset"}
 
 
 @pytest.mark.parametrize("share", [-1.0, 0.0, 0.4, 1.7], ids=["adds to it", "does nothing", "too little", "too much"])
@@ -172,14 +172,14 @@ def test_a_first_head_that_does_not_cancel_the_leftover_does_not_offset_it(share
     def scale(values):
         values[-1, FIRST, THIRD] *= share
 
-    assert missed(judged(changed("values", scale))) == {"leftover is offset"}
+    assert missed(judged(changed("values", scale))) == {"remaining attention is offset"}
 
 
 def test_what_another_head_cancels_is_not_offset_by_the_first():
     def other(values):
         values[-1, FIRST, THIRD], values[-1, SECOND, THIRD] = 0.01, 4 * values[-1, FIRST, THIRD]
 
-    assert missed(judged(changed("values", other))) == {"leftover is offset"}
+    assert missed(judged(changed("values", other))) == {"remaining attention is offset"}
 
 
 @pytest.mark.parametrize("change", [{"heads": 2}, {"heads": 4}, {"features": 1}])

@@ -114,7 +114,7 @@ def test_the_orders_are_told_the_most_frequent_first():
     trajectory["kl_subsets"][1] = combinations((2, 1, 3))
     trajectory["kl_subsets"][4] = np.nan
     assert orders_in_words(trajectory) == "1 2 3 (3 seeds), 2 1 3 (1), unknown (1)"
-    assert orders_in_words(made_run(SETTINGS, kl=IN_ORDER)[1]) == "that was not measured"
+    assert orders_in_words(made_run(SETTINGS, kl=IN_ORDER)[1]) == "(not measured)"
 
 
 FAR = NEAR | {"stageless": (0, 1, 0.005, 0)}
@@ -143,5 +143,5 @@ def test_a_run_beside_is_told_of_and_does_not_count():
 def test_in_which_order_the_blocks_arrive_is_told_run_by_run():
     one, two = (made_run(SETTINGS, **NEAR, subsets=combinations(order)) for order in ((1, 2, 3), (1, 3, 2)))
     found = staircase_survives(H2, one, two, names=("1 layer", "2 layers"))
-    assert "1 layer: blocks arrive in the order 1 2 3 (1 seeds)" in found.detail
-    assert "2 layers: blocks arrive in the order 1 3 2 (1 seeds)" in found.detail
+    assert "1 layer: blocks are learnt in the order 1 2 3 (1 seeds)" in found.detail
+    assert "2 layers: blocks are learnt in the order 1 3 2 (1 seeds)" in found.detail

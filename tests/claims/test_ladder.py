@@ -56,7 +56,7 @@ def test_a_run_that_ends_while_it_approaches_a_lower_rung_is_told_so():
 def test_a_chain_of_one_block_has_no_order_to_show():
     found = meets_rungs_in_order(A1, (made_settings(blocks=((1, 2),)), made_trajectory(kl=[bottoming_at(10)])))
     assert (found.verdict, found.values, found.interval) == ("not run", (), None)
-    assert found.detail == "The chain has one block, so there is one rung only."
+    assert found.detail == "The chain has one block, so there is only one rung."
 
 
 def test_ngram_models_are_met_from_the_shortest_context_on_in_whichever_order_they_were_asked_for():

@@ -50,7 +50,7 @@ def test_the_newest_lag_is_found_in_whichever_block_it_lies():
 
 def test_without_block_mates_there_is_nothing_to_compare_with():
     found = newest_is_spared(A5, (made_settings(blocks=((1,), (2, 3))), made_trajectory(attention=[at_the_end(1)])))
-    assert (found.verdict, found.detail) == ("not run", "Lag 1 has no block mates in this chain.")
+    assert (found.verdict, found.detail) == ("not run", "Lag 1 is the only lag of its block in this chain.")
 
 
 @pytest.mark.parametrize("newest", [0.0, 1.0])

@@ -13,7 +13,7 @@ PICTURES = {
     "step 0: uniform": [(0.9, 0, 0)] * 3,
     "step 60: all on I(1), one a little on I(2)": [(0.9, 0.05, 0)] * 3,
     "step 300: two on I(1), one on I(2)": [(0.9, 0, 0), (0, 0.9, 0), (0, 0.9, 0)],
-    "step 1000: one head a block": [(0.9, 0, 0), (0, 0.9, 0), (0.5, 0.1, 0.4)],
+    "step 1000: one head per block": [(0.9, 0, 0), (0, 0.9, 0), (0.5, 0.1, 0.4)],
 }
 """What spoils each picture, and no other."""
 
@@ -25,7 +25,7 @@ def test_the_papers_own_pictures_are_as_published():
     assert found.verdict == "holds"
     assert found.values == (4, 4)
     assert found.parts == dict.fromkeys(PICTURES, 2)
-    assert found.detail == "At steps of its own, all four appear in this order in 2 of 2 seeds."
+    assert found.detail == "At any steps, all four appear in this order in 2 of 2 seeds."
 
 
 def test_which_head_does_what_does_not_matter():
@@ -50,14 +50,14 @@ def test_the_same_pictures_at_other_steps_fail_and_the_reader_learns_that_they_c
     early = dict(zip((0, 2, 20, 100), FIGURE_2.values(), strict=True))
     found = A3_PUBLISHED.held_against({"full": (SETTINGS, made_trajectory(attention=[heads_on(early, SETTINGS)]))})
     assert found.verdict == "fails"
-    assert found.detail == "At steps of its own, all four appear in this order in 1 of 1 seeds."
+    assert found.detail == "At any steps, all four appear in this order in 1 of 1 seeds."
 
 
 def test_pictures_in_another_order_are_not_the_papers_story():
     backwards = dict(zip((0, 20, 160, 600), reversed(FIGURE_2.values()), strict=True))
     found = A3_PUBLISHED.held_against({"full": (SETTINGS, made_trajectory(attention=[heads_on(backwards, SETTINGS)]))})
     assert found.verdict == "fails"
-    assert found.detail == "At steps of its own, all four appear in this order in 0 of 1 seeds."
+    assert found.detail == "At any steps, all four appear in this order in 0 of 1 seeds."
 
 
 def test_a_shorter_run_is_looked_at_when_it_ends():
@@ -68,12 +68,12 @@ def test_a_shorter_run_is_looked_at_when_it_ends():
     )
     found = A3_PUBLISHED.held_against({"full": (SETTINGS, short)})
     assert found.verdict == "holds"
-    assert list(found.parts)[-1] == "step 600: one head a block"
+    assert list(found.parts)[-1] == "step 600: one head per block"
 
 
 @pytest.mark.parametrize(
     "heads, blocks, words",
-    [(2, ((1, 2), (3, 4), (5, 6)), "here are 2 and 3"), (3, ((1,), (2,)), "here are 3 and 2")],
+    [(2, ((1, 2), (3, 4), (5, 6)), "this run has 2 and 3"), (3, ((1,), (2,)), "this run has 3 and 2")],
 )
 def test_other_numbers_of_heads_or_blocks_have_no_published_picture(heads, blocks, words):
     settings = made_settings(heads, blocks)
@@ -93,7 +93,7 @@ def test_at_steps_of_its_own_a_seed_shows_the_four_pictures_in_this_order(steps)
     shown = heads_on(dict(zip(steps, FIGURE_2.values(), strict=True)), SETTINGS)
     found = A3.held_against({"full": (SETTINGS, made_trajectory(attention=[shown] * 2))})
     assert (found.verdict, found.values) == ("holds", (4, 4))
-    assert "First seen, one after the other, at steps 0," in found.detail
+    assert "First seen, in order, at steps 0," in found.detail
 
 
 def test_in_another_order_only_those_count_that_come_one_after_the_other():

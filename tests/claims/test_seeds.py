@@ -78,7 +78,7 @@ def test_without_one_of_its_runs_a_claim_is_not_run(claim, number):
     runs[number] = None
     found = example.judge(*runs)
     assert (found.verdict, found.claim, found.seeds, found.values, found.interval) == ("not run", claim, (), (), None)
-    assert found.detail == "A run that it needs was not made."
+    assert found.detail == "A run that it needs has not been made."
     assert found.statement and found.definition and found.quantity
 
 

@@ -77,7 +77,7 @@ def test_a_seed_that_diverged_is_not_predicted():
 @pytest.mark.parametrize("change", [{"ratio": 1.5}, {"length": 11}, {"noise": 1e-4}, {"heads": 4}])
 def test_runs_from_other_starts_are_not_compared(change):
     found = predicted(gd=made_theory(GD.changed(task=change)))
-    assert found.verdict == "not run" and "same starts" in found.detail
+    assert found.verdict == "not run" and "same initial values" in found.detail
 
 
 def test_without_an_optimiser_there_is_no_verdict():
@@ -114,7 +114,7 @@ def test_boundaries_in_other_proportions_need_more(last):
 def test_a_transformer_or_a_flow_that_stops_early_is_not_mapped():
     for found in (laid_over(30, 150), laid_over(30, 150, 600, flow=(10, 40, np.inf))):
         assert found.verdict == "fails" and np.isnan(found.values).all()
-        assert "never gets to the last stage" in found.detail
+        assert "never reaches the last stage" in found.detail
 
 
 def test_two_blocks_or_another_number_of_features_leave_nothing_to_predict():

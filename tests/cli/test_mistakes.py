@@ -6,6 +6,7 @@ from tests.cli.test_help import option_names
 FLAGS = {
     *("--task.orthogonal", "--model.keys", "--model.output", "--model.scaled-scores"),
     *("--model.residual", "--model.readout", "--model.biases", "--model.attention-dropout", "--evaluation.comparisons"),
+    *("--model.edge-biases", "--model.causal"),
 }
 WORDS = {
     *("--task.weighting", "--model.embedding", "--model.positions", "--model.norm", "--model.initialisation"),

@@ -80,7 +80,7 @@ def test_of_an_experiment_that_misses_runs_the_page_shows_what_there_is_and_no_f
     said = headway("report", "init-scale", "--into", "shown")
     assert (said.code, said.err) == (0, "")
     assert VERDICT.findall(said.out) == [("A7", "not run")]
-    assert "A run that it needs was not made." in said.out
+    assert "A run that it needs has not been made." in said.out
     assert list(contents(tmp_path / "shown")) == ["report.html"]
     data = embedded((tmp_path / "shown" / "report.html").read_text())
     assert [run["label"] for run in data["runs"]] == ["Xavier, quick"]

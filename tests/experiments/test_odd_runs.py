@@ -101,7 +101,7 @@ def test_without_a_single_run_every_claim_is_not_run_and_says_why(experiment):
     found = find(experiment).read({})
     assert found
     assert {(finding.verdict, finding.detail) for finding in found} == {
-        ("not run", "A run that it needs was not made.")
+        ("not run", "A run that it needs has not been made.")
     }
 
 

@@ -112,7 +112,7 @@ def test_repetition_must_shorten_and_copies_more_than_shares():
 
     fast = repetition()
     assert fast.verdict == "holds" and fast.values == pytest.approx([2 / (1.4 / 1.1) ** 0.25] * 3)
-    assert "A doubling of B shortens the plateau 2.00-fold, one of p 1.06-fold" in fast.detail
+    assert "Doubling B shortens the plateau 2.00-fold, doubling p 1.06-fold" in fast.detail
     assert missing(repetition(copies=0.05)) == {"B more efficient"}
     assert missing(repetition(copies=-0.1)) == {"shorter with B", "B more efficient"}
     assert missing(repetition(share=-0.1)) == {"shorter with p"}
@@ -170,5 +170,5 @@ def test_the_slides_laws_are_those_of_one_size():
     assert ACROSS.predict([replace(question, copies=1)])[0] == pytest.approx(2.15 * (8 * 1024) ** 1.02)
     assert CONTEXT.words == "1.51 d^0.49 (T/B)^0.99"
     assert claim_of(SHARES, "B2").statement.endswith(
-        "lasts 2.15 (sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02 steps: the power."
+        "lasts 2.15 (sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02 steps: the exponent."
     )

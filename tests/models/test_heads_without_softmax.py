@@ -1,4 +1,4 @@
-"""Linear attention, biases, gelu and emphasis, held against a few lines of NumPy."""
+"""Linear attention, biases, gelu, emphasis and no mask, held against a few lines of NumPy."""
 
 import math
 from dataclasses import replace
@@ -10,7 +10,8 @@ import pytest
 from tests.models.switches import stirred
 
 from headway.models.attention import Emphasis, shares
-from headway.settings import ModelSettings
+from headway.models.attribution import attributed
+from headway.settings import ModelSettings, SettingsError
 
 pytestmark = pytest.mark.usefixtures("double")
 
@@ -32,7 +33,8 @@ PLACES = ((2, 0), (3, 1))
 def by_hand(model, factor=1.0):
     """(logits, patterns) position by position."""
     attention, mlp = model.layers[0].attention, model.layers[0].mlp
-    x = np.asarray(model.embedding)[TOKENS] + np.asarray(model.positions)
+    edges = [0.0 if each is None else np.asarray(each) for each in (model.embedding_bias, model.readout_bias)]
+    x = np.asarray(model.embedding)[TOKENS] + edges[0] + np.asarray(model.positions)
     patterns, out = np.zeros((2, 4, 4)), x.copy()
     for head in range(2):
         query, key, value = (
@@ -42,7 +44,7 @@ def by_hand(model, factor=1.0):
             )
         )
         for here in range(4):
-            for there in range(here + 1):
+            for there in range(here + 1 if attention.causal else 4):
                 own = query[here] @ key[there] / math.sqrt(4) * (factor if (here, there) in PLACES else 1)
                 patterns[head, here, there] = own
                 out[here] += own * value[there] @ np.asarray(attention.output)[head]
@@ -50,7 +52,7 @@ def by_hand(model, factor=1.0):
     hidden = out @ np.asarray(mlp.inner) + np.asarray(mlp.inner_bias)
     curve = 0.5 * hidden * (1 + np.tanh(math.sqrt(2 / math.pi) * (hidden + 0.044715 * hidden**3)))
     out = out + curve @ np.asarray(mlp.outer) + np.asarray(mlp.outer_bias)
-    return out @ np.asarray(model.readout), patterns
+    return out @ np.asarray(model.readout) + edges[1], patterns
 
 
 def test_linear_attention_with_biases_and_gelu_is_what_its_formula_says():
@@ -60,6 +62,23 @@ def test_linear_attention_with_biases_and_gelu_is_what_its_formula_says():
     logits, patterns = by_hand(model)
     np.testing.assert_allclose(reading.logits, logits, rtol=1e-10)
     np.testing.assert_allclose(reading.heads[0].pattern, patterns, rtol=1e-10, atol=1e-12)
+
+
+def test_without_a_mask_every_position_sees_all_and_biases_of_the_edges_are_added():
+    model = stirred(replace(SETTINGS, causal=False, edge_biases=True))
+    reading = model.read(TOKENS, 4)
+    logits, patterns = by_hand(model)
+    assert patterns[:, 0, 1:].all()
+    np.testing.assert_allclose(reading.logits, logits, rtol=1e-10)
+    np.testing.assert_allclose(reading.heads[0].pattern, patterns, rtol=1e-10, atol=1e-12)
+    taken_apart = attributed(model, TOKENS)
+    np.testing.assert_allclose(taken_apart.logits, logits, rtol=1e-10)
+    np.testing.assert_allclose(taken_apart.rest + sum(taken_apart.contributions).sum(axis=0), logits, rtol=1e-10)
+
+
+def test_an_encoding_that_knows_the_past_alone_needs_a_mask():
+    with pytest.raises(SettingsError, match="came before only"):
+        replace(SETTINGS, causal=False, positions="alibi")
 
 
 def test_emphasis_multiplies_attention_at_its_places_and_nowhere_else():

@@ -64,6 +64,41 @@ def test_fan_in_gives_every_matrix_a_variance_of_one_over_what_enters_it():
             fill(matrix, 2 * np.sqrt(3 / fan_in))
 
 
+def test_pytorch_starts_weights_and_biases_within_one_over_the_root_of_what_enters_them():
+    """As torch.nn.Linear does; what joins heads of 5 coordinates reads 5 of each."""
+    settings = replace(FULL, initialisation="pytorch", biases=True, edge_biases=True, head_width=5, scale=2.0)
+    model = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY))
+    layer, biases = model.layers[0], model.layers[0].attention.biases
+    fans = {
+        TOKENS: [model.embedding, model.embedding_bias],
+        WIDTH: [
+            *(layer.attention.query, layer.attention.key, layer.attention.value, layer.mlp.inner, model.readout),
+            *(biases.query, biases.key, biases.value, layer.mlp.inner_bias, model.readout_bias),
+        ],
+        5 * HEADS: [layer.attention.output, biases.output],
+        HIDDEN: [layer.mlp.outer, layer.mlp.outer_bias],
+    }
+    for fan_in, arrays in fans.items():
+        for array in arrays:
+            fill(array, 2 / np.sqrt(fan_in))
+
+
+def test_a_silent_start_answers_nothing_and_is_pytorch_s_in_all_else():
+    settings = replace(FULL, initialisation="silent-pytorch", biases=True, edge_biases=True, norm="none")
+    silent = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY))
+    usual = transformer(replace(settings, initialisation="pytorch"), TOKENS, LENGTH, jax.random.key(KEY))
+    assert not np.asarray(silent(jnp.arange(LENGTH), 3)).any()
+    assert np.asarray(usual(jnp.arange(LENGTH), 3)).any()
+    for ours, theirs in zip(*(jax.tree.leaves(each.layers) for each in (silent, usual)), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_other_starts_leave_biases_at_zero():
+    model = transformer(replace(FULL, biases=True, edge_biases=True), TOKENS, LENGTH, jax.random.key(KEY))
+    assert not any(np.asarray(each).any() for each in (model.embedding_bias, model.readout_bias))
+    assert not any(np.asarray(each).any() for each in jax.tree.leaves(model.layers[0].attention.biases))
+
+
 def test_as_run_the_ends_are_orthogonal_with_norm_one_and_positions_are_rows_of_a_table_of_fifty():
     model = transformer(replace(FULL, initialisation="orthogonal"), TOKENS, LENGTH, jax.random.key(KEY))
     usual = transformer(FULL, TOKENS, LENGTH, jax.random.key(KEY))

@@ -106,6 +106,6 @@ def test_settings_check_the_model_against_the_windows_of_its_references(unchecke
 def test_a_run_until_learnt_needs_a_threshold_above_chance_and_whole_steps_between_evaluations(unchecked):
     usual = unchecked.Recall.usual()
     with pytest.raises(unchecked.SettingsError, match=r"Use a number above 0\.062 and at most 1"):
-        usual.changed(task={"vocab": 16})
+        usual.changed(task={"vocab": 16, "pairs": 4})
     with pytest.raises(unchecked.SettingsError, match=r"multiples of evaluation\.every, 25\. Use a multiple of it"):
         usual.changed(training={"steps": 60})

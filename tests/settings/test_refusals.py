@@ -104,7 +104,10 @@ def test_a_word_that_no_switch_knows_is_not_passed_over_in_silence(unchecked, re
     ("setting", "words"),
     [
         ("positions", '"learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi"'),
-        ("initialisation", '"xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2"'),
+        (
+            "initialisation",
+            '"xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2", "pytorch", "silent-pytorch"',
+        ),
     ],
 )
 def test_a_part_is_one_that_has_a_name_or_a_function(unchecked, setting, words):

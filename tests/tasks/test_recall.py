@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from headway.settings.checks import SettingsError
 from headway.tasks.recall import Recall
 from headway.tasks.task import Example, with_numbers
 
@@ -133,3 +134,41 @@ def test_naming_any_value_costs_what_is_known_exactly():
     ladders = np.asarray(jax.vmap(task.ladder)(found))[:, 1, 0]
     cost = -np.take_along_axis(ladders, np.asarray(found.targets), axis=1)
     assert abs(cost.mean() - wanted) < 4 * cost.std() / np.sqrt(MANY)
+
+
+APPENDIX = Recall(vocab=N, pairs=P, mapping="permutation", keys="distinct", slots="independent")
+
+
+@jax.jit
+def _drawn_as_appendix(copies) -> Example:
+    own = with_numbers(APPENDIX, {"copies": copies})
+    return jax.vmap(own.sample)(jax.random.split(jax.random.key(1), MANY))
+
+
+def test_as_the_appendix_says_keys_and_values_are_distinct_and_as_likely_as_any():
+    found = jax.tree.map(np.asarray, _drawn_as_appendix(1.0))
+    keys, values, query = parts(found)
+    assert (np.diff(np.sort(keys, axis=1)) > 0).all() and (np.diff(np.sort(values, axis=1)) > 0).all()
+    hits = keys == query[:, None]
+    assert (hits.sum(axis=1) == 1).all() and (hits == found.extra).all()
+    assert (values[hits] == found.targets[:, 0]).all()
+    assert even(found.extra.sum(axis=0)) and even(np.bincount(query, minlength=N))
+    assert even(np.bincount((keys - query[:, None])[~found.extra] % N, minlength=N)[1:])
+    right = values[:, 2] == found.targets[:, 0]
+    assert APPENDIX.naming == 1 / P and abs(right.mean() - APPENDIX.naming) < 4 * right.std() / np.sqrt(MANY)
+
+
+@pytest.mark.parametrize("copies", [2.0, float(P)])
+def test_as_the_appendix_says_every_slot_holds_the_query_s_pair_by_itself(copies):
+    found = jax.tree.map(np.asarray, _drawn_as_appendix(copies))
+    keys, _, query = parts(found)
+    assert ((keys == query[:, None]) == found.extra).all()
+    count, share = found.extra.sum(axis=1), copies / P
+    assert abs(count.mean() - copies) <= 4 * np.sqrt(P * share * (1 - share) / MANY)
+    none = np.mean(count == 0)
+    assert abs(none - (1 - share) ** P) <= 4 * np.sqrt(none * (1 - none) / MANY)
+
+
+def test_as_many_distinct_keys_as_symbols_are_refused():
+    with pytest.raises(SettingsError, match=r"task\.pairs < 8"):
+        Recall(vocab=8, pairs=8, keys="distinct")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from headway.settings.checks import SettingsError
 from headway.tasks.single_location import Map, SingleLocation
 from headway.tasks.task import Example, with_numbers
 
@@ -26,8 +27,11 @@ def _drawn(task: SingleLocation, world: Map, copies, repeated) -> Example:
 
 def drawn(copies: float = 1, repeated: float = 0.0, position: str = "random") -> Example:
     """Many sequences; B and p are traced, so that all of them share one compilation."""
-    task = replace(TASK, position=position)
-    return jax.tree.map(np.asarray, _drawn(task, WORLD, jnp.float32(copies), jnp.float32(repeated)))
+    return drawn_of(replace(TASK, position=position), WORLD, copies, repeated)
+
+
+def drawn_of(task: SingleLocation, world: Map, copies: float = 1, repeated: float = 0.0) -> Example:
+    return jax.tree.map(np.asarray, _drawn(task, world, jnp.float32(copies), jnp.float32(repeated)))
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +95,39 @@ def test_the_favourite_is_a_unit_vector_and_the_map_is_orthogonal():
 def test_a_fixed_position_is_the_last_one():
     found = drawn(2, position="fixed")
     assert (found.extra == np.array([False] * (T - 2) + [True, True, False])).all()
+
+
+@pytest.mark.parametrize("read_at", ["behind", "last"])
+def test_a_drawn_position_is_the_seed_s_own_and_never_where_the_answer_is_read(read_at):
+    task = replace(TASK, position="drawn", read_at=read_at)
+    worlds = jax.vmap(task.world)(jax.random.split(jax.random.key(5), 300))
+    firsts = np.bincount(np.asarray(worlds.order)[:, 0], minlength=T)
+    places = T if read_at == "behind" else T - 1
+    assert stats.chisquare(firsts[:places]).pvalue > 1e-3 and not firsts[places:].any()
+    world = task.world(jax.random.key(6))
+    found = drawn_of(task, world, 2)
+    wanted = np.isin(np.arange(task.reads), np.asarray(world.order)[:2])
+    assert (found.extra == wanted).all() and (found.inputs[..., D] == wanted).all()
+    assert task.optimum == replace(task, mark=False).optimum == 0
+
+
+def test_the_answer_may_be_read_at_the_last_of_the_positions(plain):
+    """The same vectors, without the empty position behind them."""
+    found = drawn_of(replace(TASK, read_at="last"), WORLD)
+    np.testing.assert_array_equal(found.inputs, plain.inputs[:, :T])
+    np.testing.assert_array_equal(found.extra, plain.extra[:, :T])
+    np.testing.assert_array_equal(found.targets, plain.targets)
+
+
+def test_a_gaussian_map_has_entries_of_variance_one_over_d():
+    worlds = jax.vmap(replace(TASK, matrix="gaussian").world)(jax.random.split(jax.random.key(7), 500))
+    entries = np.asarray(worlds.matrix).ravel() * np.sqrt(D)
+    assert stats.kstest(entries, stats.norm.cdf).pvalue > 1e-3
+
+
+def test_a_fixed_position_at_which_the_answer_is_read_is_refused():
+    with pytest.raises(SettingsError, match="drawn"):
+        replace(TASK, position="fixed", read_at="last")
 
 
 def test_without_a_mark_nothing_tells_the_position_and_the_mean_of_all_is_the_best_guess(plain):

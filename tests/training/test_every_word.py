@@ -16,6 +16,7 @@ from headway.settings import EvaluationSettings, ModelSettings, SettingsError, T
 from headway.settings.given import given
 from headway.settings.model import INITIALISATIONS, POSITIONS
 from headway.tasks.chain import Chain
+from headway.tasks.recall import Recall
 from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
 from headway.training import group
@@ -91,7 +92,7 @@ def test_the_switches_are_those_that_there_are():
         "model.embedding": 2,
         "model.norm": 3,
         "model.positions": 8,
-        "model.initialisation": 6,
+        "model.initialisation": 8,
         "model.attention": 2,
         "model.activation": 2,
         "training.schedule": 4,
@@ -104,7 +105,16 @@ def test_the_switches_are_those_that_there_are():
     assert words_of(TrainingSettings)["data"] == ("finite", "fresh", "exact"), "the last is in test_own_model.py"
     literals = [words for cls in PARTS.values() for words in words_of(cls).values()]
     assert max(map(len, literals)) == ENOUGH
-    assert words_of(SingleLocation) == {"position": ("random", "fixed")}, "both are in tests/tasks"
+    assert words_of(SingleLocation) == {
+        "position": ("random", "fixed", "drawn"),
+        "matrix": ("orthogonal", "gaussian"),
+        "read_at": ("behind", "last"),
+    }, "all are in tests/tasks"
+    assert words_of(Recall) == {
+        "mapping": ("function", "permutation"),
+        "keys": ("repeated", "distinct"),
+        "slots": ("one-at-least", "independent"),
+    }, "all are in tests/tasks"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def pictures_in_order(claim: Claim, run: Run, *, near_uniform: float, mostly: fl
     seen = [_appearances(each) for each in zip(*pictures.values(), strict=True)]
     counts = np.array([len(each) for each in seen])
     steps = np.array([[*times[each], *[np.nan] * (4 - len(each))] for each in seen], float)
-    detail = f"First seen, one after the other, at steps {steps_in_words(steps)} (medians over seeds)."
+    detail = f"First seen, in order, at steps {steps_in_words(steps)} (medians over seeds)."
     parts = {words: counts > place for place, words in enumerate(pictures)}
     return claim.all_of([run], parts, detail)
 
@@ -35,7 +35,7 @@ def _not_three(run: Run) -> str:
     heads, blocks = run[0].model.heads, len(run[0].task.blocks)
     if (heads, blocks) == (3, 3):
         return ""
-    return f"The claim is about 3 heads and 3 blocks; here are {heads} and {blocks}."
+    return f"The claim is about 3 heads and 3 blocks; this run has {heads} and {blocks}."
 
 
 @judged
@@ -53,7 +53,7 @@ def published_pictures(claim: Claim, run: Run, *, near_uniform: float, mostly: f
     pictures = _pictures(run, near_uniform, mostly)
     shown = {f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)}
     own = [len(_appearances(seen)) == len(pictures) for seen in zip(*pictures.values(), strict=True)]
-    detail = f"At steps of its own, all four appear in this order in {sum(own)} of {len(own)} seeds."
+    detail = f"At any steps, all four appear in this order in {sum(own)} of {len(own)} seeds."
     return claim.all_of([run], shown, detail)
 
 
@@ -70,7 +70,7 @@ def _pictures(run: Run, near_uniform: float, mostly: float) -> dict[str, np.ndar
         "uniform": np.all(spread <= near_uniform, axis=-1),
         "all on I(1), one a little on I(2)": np.all(on_first >= mostly, axis=-1) & np.any(on_second > uniform, axis=-1),
         "two on I(1), one on I(2)": np.all(favourite == (0, 0, 1), axis=-1),
-        "one head a block": np.all(favourite == (0, 1, 2), axis=-1),
+        "one head per block": np.all(favourite == (0, 1, 2), axis=-1),
     }
 
 
@@ -91,7 +91,7 @@ def newest_is_spared(claim: Claim, run: Run, without_residual: Run | None = None
     settings, trajectory = run
     block = next((block for block in settings.task.blocks if 1 in block and len(block) > 1), None)
     if block is None:
-        return claim.not_run("Lag 1 has no block mates in this chain.")
+        return claim.not_run("Lag 1 is the only lag of its block in this chain.")
     ratios = _newest_ratio(trajectory, block)
     detail = ""
     if without_residual is not None:
@@ -101,7 +101,8 @@ def newest_is_spared(claim: Claim, run: Run, without_residual: Run | None = None
             control = _newest_ratio(other, other_block)
             detail = (
                 f"Without a residual path, in the minimal model, the ratio is {np.median(control):.2f} (median over "
-                f"seeds) and below 1 in {np.sum(control < 1)} of {len(control)} seeds: that path is not all of it."
+                f"seeds) and below 1 in {np.sum(control < 1)} of {len(control)} seeds: the residual path is not the "
+                "whole explanation."
             )
     return claim.finding([run], ratios, ratios < 1, detail)
 
@@ -128,7 +129,7 @@ def checkered(claim: Claim, run: Run) -> Finding:
         if max(row) > min(row)
     ]
     if len(pairs) < len(settings.task.blocks):
-        return claim.not_run("The weights inside a block are equal.")
+        return claim.not_run("The weights within a block are equal.")
     ratios = np.stack([_share(trajectory, [more], [less]) for more, less in pairs], axis=1)
     words = ", ".join(f"{ratio:.2f}" for ratio in np.median(ratios, axis=0))
     parts = {"rungs in order": in_order(trajectory), "more on the larger weight": np.all(ratios > 1, axis=1)}

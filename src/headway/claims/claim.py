@@ -118,7 +118,7 @@ class Claim:
         table = np.stack([np.asarray(part, bool) for part in parts.values()], axis=1)
         return self.finding(runs, table.sum(axis=1) if values is None else values, table.all(axis=1), detail, parts)
 
-    def not_run(self, why: str = "A run that it needs was not made.") -> Finding:
+    def not_run(self, why: str = "A run that it needs has not been made.") -> Finding:
         """The records cannot speak about this claim."""
         return Finding(
             self.name, self.statement, self.definition, self.quantity, seeds=(), values=(), holds=(), detail=why

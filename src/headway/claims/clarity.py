@@ -16,7 +16,7 @@ from headway.records import Finding, Trajectory
 def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
     """In order, and less clarity of plateau 1 than the run with one layer."""
     if len(two[0].task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one stage only.")
+        return claim.not_run("The chain has one block, so there is only one stage.")
     here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]
     parts = {"in order": in_order(two[1]), "less clear": here < there}
     return claim.all_of([two, one], parts, clarity_in_words(here, there), here - there)

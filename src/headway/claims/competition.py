@@ -28,8 +28,8 @@ def compete_then_cooperate(claim: Claim, run: Run) -> Finding:
     return claim.all_of(
         [run],
         {"rises": [hump.rises for hump in humps], "falls": [hump.falls for hump in humps]},
-        f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds). "
-        f"At the end the heads' favourite blocks all differ in {differ} of {len(humps)} seeds.",
+        f"The index peaks at {peak:.2f} at step {when:.0f} (medians over seeds). At the end the heads attend most "
+        f"to different blocks in {differ} of {len(humps)} seeds.",
         [hump.peak - hump.last for hump in humps],
     )
 
@@ -55,9 +55,9 @@ def nobody_to_compete(*runs: Run) -> str:
     """Why the claim cannot be asked of one of these runs, or nothing."""
     for settings, _ in runs:
         if settings.model.heads < 2:
-            return "One head has nobody to compete with."
+            return "Competition needs two heads or more."
         if len(settings.task.blocks) < 2:
-            return "The chain has one block, which cannot be shared out."
+            return "The chain has one block; competition needs two or more."
     return ""
 
 

@@ -56,7 +56,7 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
     if len(runs) < 2:
         return claim.not_run("It needs two sizes or more.")
     if len(runs[0][0].task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one stage only.")
+        return claim.not_run("The chain has one block, so there is only one stage.")
     sizes, trajectories = by_size(runs)
     counts = np.stack([count(trajectory) for trajectory in trajectories])
     medians = ", ".join(f"{size:g}: {np.median(row):g}" for size, row in zip(sizes, counts, strict=True))
@@ -67,7 +67,7 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
         for rungs, over in found.items():
             if over.seeds:
                 interval = f" [{over.low:g}, {over.high:g}]" if math.isfinite(over.low) else ""  # one seed has none
-                never = f" ({over.missing} seeds with no size that was tried)" if over.missing else ""
+                never = f" ({over.missing} seeds at none of the sizes tried)" if over.missing else ""
                 detail += f" {rungs} rungs from {over.median:g} samples on{interval}{never}."
     parts = {
         "never falls": np.all(np.diff(counts, axis=0) >= 0, axis=0),

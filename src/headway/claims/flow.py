@@ -31,7 +31,7 @@ def learns_in_order_and_cooperates(
     heads = settings.head_count
     if settings.features < 2 or heads != settings.features:
         return claim.not_run(
-            f"The claim is about as many heads as features, two or more; here are {heads} heads and "
+            f"The claim is about as many heads as features, two or more; this run has {heads} heads and "
             f"{settings.features} features."
         )
     ends = np.asarray(trajectory.facts["boundaries"])
@@ -42,8 +42,8 @@ def learns_in_order_and_cooperates(
         "each stage slower": slower(ends),
         "clearly separated": separated(ends, factor),
         "all at position 1 first": together_first(trajectory, mostly),
-        "one head a position": specialised,
-        "leftover is offset": specialised & offsets(trajectory, settings, cancelled, heads_of),
+        "one head per position": specialised,
+        "remaining attention is offset": specialised & offsets(trajectory, settings, cancelled, heads_of),
     }
     return claim.all_of([run], parts, _detail(trajectory, ends), boundary_ratios(ends).min(axis=1))
 
@@ -99,7 +99,7 @@ def specialises(trajectory: Trajectory) -> np.ndarray:
 
 
 def favourites(trajectory: Trajectory) -> np.ndarray:
-    """The head that looks most at position j at the end, where there is one head a position: (seed, feature)."""
+    """The head that looks most at position j at the end, where there is one head per position: (seed, feature)."""
     return np.argsort(np.argmax(trajectory["attention"][:, -1], axis=-1), axis=1)
 
 
@@ -154,10 +154,10 @@ def _detail(trajectory: Trajectory, ends: np.ndarray) -> str:
     leftover, added, offset, _ = cross_term(trajectory, heads)
     count = len(heads)
     return (
-        f"Boundaries at times {times} (medians over seeds). "
-        f"Before the second one, position 1 is the favourite of all heads at once in {favoured.sum()} of "
-        f"{count} seeds, with at most {np.median(shares):.2f} of the attention of each (median). The heads that put "
-        f"most of feature j at position j all differ at the end in {differ.sum()} of {count} seeds; the last one's "
-        f"leftover attention on position 1 is {np.median(leftover):.2g}, adds {np.median(added):.2g} of its feature "
-        f"there, and the first one adds {np.median(offset):.2g} (medians)."
+        f"Boundaries at times {times} (medians over seeds). Before the second boundary, all heads attend most to "
+        f"position 1 at once in {favoured.sum()} of {count} seeds, with at most {np.median(shares):.2f} of the "
+        "attention of each (median). The heads that put most of feature j at position j all differ at the end in "
+        f"{differ.sum()} of {count} seeds; the last one's remaining attention to position 1 is "
+        f"{np.median(leftover):.2g}, adds {np.median(added):.2g} of its feature there, and the first one adds "
+        f"{np.median(offset):.2g} (medians)."
     )

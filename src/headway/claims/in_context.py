@@ -135,8 +135,9 @@ def unigrams_distract(claim: Claim, plain: AnyRun, mixed: AnyRun) -> Finding:
         "unigrams delay": together > alone,
     }
     detail = (
-        f"{CROSSED:.0%} of the unigram's KL after {np.median(alone):.0f} sequences alone and {np.median(together):.0f} "
-        f"of them with unigrams; KL at the end {np.median(at_end(plain[1]['loss'])):.3f} (medians)."
+        f"{CROSSED:.0%} of the unigram's KL after {np.median(alone):.0f} sequences alone and "
+        f"{np.median(together):.0f} with unigram sequences added; KL at the end "
+        f"{np.median(at_end(plain[1]['loss'])):.3f} (medians)."
     )
     return claim.all_of((plain, mixed), parts, detail, np.where(np.isfinite(ratio), ratio, np.nan))
 

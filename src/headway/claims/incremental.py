@@ -18,7 +18,7 @@ SURVIVES = "the rungs are passed in order (A1) and each lower one nearer than by
 def minima_in_order(claim: Claim, *runs: Run, names: tuple[str, ...] = ("",)) -> Finding:
     """KL to the rungs reaches its minima in order (A1) in every run of the same seed; n-gram models stand beside."""
     if any(len(settings.task.blocks) < 2 for settings, _ in runs):
-        return claim.not_run("The chain has one block, so there is one rung only.")
+        return claim.not_run("The chain has one block, so there is only one rung.")
     if len(runs) > 1:
         parts = {name: in_order(trajectory) for name, (_, trajectory) in zip(names, runs, strict=True)}
         return claim.all_of(runs, parts)
@@ -56,7 +56,7 @@ def still_incremental(claim: Claim, run: Run) -> Finding:
     ratios = np.where(times[lowest[:, partial]] < truth[:, None], ratios, np.inf)
     best = ratios.min(axis=1)
     ordered = in_order(trajectory)
-    detail = f"Blocks arrive in the order {orders_in_words(trajectory)}. "
+    detail = f"Blocks are learnt in the order {orders_in_words(trajectory)}. "
     detail += f"The rungs are passed in order (A1) in {np.sum(ordered)} of {len(ordered)} seeds."
     return claim.finding([run], best, best < NEARER, detail)
 
@@ -67,12 +67,12 @@ def staircase_survives(
 ) -> Finding:
     """In order and nearer than confidence alone in every run; runs `beside` are reported and do not count."""
     if len(runs[0][0].task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one stage only.")
+        return claim.not_run("The chain has one block, so there is only one stage.")
     columns = {name: survives(trajectory) for name, (_, trajectory) in zip(names, runs, strict=True)}
     others = {name: survives(trajectory) for name, (_, trajectory) in (beside or {}).items()}
     told = [f"{name}: {np.sum(seen)} of {len(seen)} seeds" for name, seen in others.items()]
     told += [
-        f"{name}: blocks arrive in the order {orders_in_words(trajectory)}"
+        f"{name}: blocks are learnt in the order {orders_in_words(trajectory)}"
         for name, (_, trajectory) in zip(names, runs, strict=True)
     ]
     return claim.all_of(runs, columns, "; ".join(told) + ".")
@@ -90,7 +90,7 @@ def orders_in_words(trajectory: Trajectory) -> str:
     nothing.
     """
     if "kl_subsets" not in trajectory:
-        return "that was not measured"
+        return "(not measured)"
     found = [arrival_order(seed) for seed in trajectory["kl_subsets"]]
     named = [(" ".join(map(str, order)) or "unknown", count) for order, count in Counter(found).most_common()]
     told = ", ".join(f"{order} ({count}{' seeds' if place == 0 else ''})" for place, (order, count) in enumerate(named))
@@ -98,4 +98,4 @@ def orders_in_words(trajectory: Trajectory) -> str:
         return told
     stageless = [arrival_order(seed[None]) for seed in np.asarray(trajectory.facts["kl_stageless_subsets"])]
     same = sum(one == other for one, other in zip(found, stageless, strict=True))
-    return f"{told}, as a learner without stages would in {same} of them" if same else told
+    return f"{told}, as in a model without stages in {same} of them" if same else told

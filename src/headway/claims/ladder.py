@@ -19,7 +19,7 @@ def meets_rungs_in_order(claim: Claim, run: Run) -> Finding:
     """b_1 < b_2 < .. < b_h, with b_i the step at which KL(f_{1:i} || model) reaches its minimum."""
     settings, trajectory = run
     if len(settings.task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one rung only.")
+        return claim.not_run("The chain has one block, so there is only one rung.")
     return _in_order(claim, run, trajectory.times("kl_rungs"), trajectory["kl_rungs"][:, :, 1:])
 
 

@@ -50,10 +50,10 @@ def one_drop(claim: Claim, run: AnyRun) -> Finding:
     trajectory = run[1]
     between = shares(trajectory)[:, 1:-1]
     single = np.array([stages_from_loss(trajectory.times("loss"), loss).count == 1 for loss in trajectory["loss"]])
-    parts = {"no dwell between": np.all(between < CLEAR, axis=1), "one drop": single}
+    parts = {"no plateau between": np.all(between < CLEAR, axis=1), "one drop": single}
     start, end = levels_of(trajectory)[:, [0, -1]].T
     half = drop_times(trajectory.times("loss"), trajectory["loss"], np.stack([start, end], axis=1))
-    detail = f"Half of the drop is done at step {steps_in_words(half)} (median over seeds)."
+    detail = f"The loss has made half of its drop at step {steps_in_words(half)} (median over seeds)."
     return claim.finding([run], between.max(axis=1), np.all(list(parts.values()), axis=0), detail, parts)
 
 
@@ -72,8 +72,8 @@ def one_component_a_drop(claim: Claim, run: AnyRun) -> Finding:
         ]
     )
     parts = {
-        "dwells at every level": np.all(dwelt >= CLEAR, axis=1),
-        "one head a drop": alone,
+        "plateau at every level": np.all(dwelt >= CLEAR, axis=1),
+        "one head per drop": alone,
         "along eigenvectors": np.min(np.where(grown, cosine, 1.0), axis=1) >= PARALLEL,
     }
     whole = np.sum(reached == dwelt.shape[1])
@@ -101,7 +101,7 @@ def later_is_longer(claim: Claim, run: AnyRun) -> Finding:
     with np.errstate(invalid="ignore"):
         longer = np.all(lengths[:, 1:] > lengths[:, :-1], axis=1)
     power = slopes(np.log(settings.task.eigenvalues), np.log(steps))
-    parts = {"longer and longer": longer, f"power near {POWER:g}": np.abs(power - POWER) <= APART}
+    parts = {"each longer than the last": longer, f"exponent near {POWER:g}": np.abs(power - POWER) <= APART}
     detail = f"Drops at steps {steps_in_words(steps)} (medians)."
     return claim.finding([run], power, np.all(list(parts.values()), axis=0), detail, parts)
 

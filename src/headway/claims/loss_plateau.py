@@ -62,8 +62,8 @@ def first_output_alone(claim: Claim, run: AnyRun) -> Finding:
     there = [np.median(each[at]) for each, at in zip(every, here, strict=True) if at.any()]
     meanwhile = np.median(there) if there else np.nan
     detail = (
-        f"All outputs: {meanwhile:.3f} right meanwhile ({run[0].task.plateau_accuracy:.3f} by the likeliest number), "
-        f"{np.median(at_end(every)):.3f} at the end (medians over seeds)."
+        f"All outputs: {meanwhile:.3f} correct on the plateau ({run[0].task.plateau_accuracy:.3f} by the most "
+        f"likely number), {np.median(at_end(every)):.3f} at the end (medians over seeds)."
     )
     return claim.finding([run], lasting, here.any(axis=1), detail)
 
@@ -81,7 +81,7 @@ def repeats_itself(claim: Claim, run: AnyRun) -> Finding:
 def states_collapse(claim: Claim, run: AnyRun) -> Finding:
     """max cos before the fall >= 0.9, and cos < 0.1 at the end."""
     most, last = peak(run, "cosine"), at_end(run[1]["cosine"])
-    parts = {"alike on the plateau": most >= ALIKE, "apart at the end": last < APART}
+    parts = {"parallel on the plateau": most >= ALIKE, "not parallel at the end": last < APART}
     return claim.finding([run], most, np.all(list(parts.values()), axis=0), "", parts)
 
 
@@ -93,7 +93,7 @@ def attention_moves_first(claim: Claim, run: AnyRun) -> Finding:
     levels = curves[:, 0] + RISE * (at_end(curves) - curves[:, 0])
     rose = first_at_least(times, curves, levels[:, None])
     fell = fallen(run, FALL)
-    detail = f"Attention on what matters ends at {np.median(at_end(curves)):.2f} (median)."
+    detail = f"Attention to the relevant inputs ends at {np.median(at_end(curves)):.2f} (median)."
     return claim.finding([run], rose / fell, rose < fell, detail)
 
 
@@ -127,7 +127,10 @@ def frozen_attention_removes_it(claim: Claim, usual: AnyRun, attention: AnyRun, 
     """T(attention frozen) < T / 2 <= T(MLP frozen)."""
     plain, held, other = ended(usual), ended(attention), ended(mlp)
     parts = {"gone with attention frozen": held < SHORT * plain, "there with the MLP frozen": other >= SHORT * plain}
-    detail = f"Half of the fall at steps {_median(held)}, {_median(other)} and {_median(plain)} without (medians)."
+    detail = (
+        f"Half of the drop at steps {_median(held)}, {_median(other)} and {_median(plain)} (attention frozen, "
+        "MLP frozen, nothing frozen; medians)."
+    )
     return claim.finding([usual, attention, mlp], held / plain, np.all(list(parts.values()), axis=0), detail, parts)
 
 
@@ -135,7 +138,7 @@ def frozen_attention_removes_it(claim: Claim, usual: AnyRun, attention: AnyRun, 
 def no_plateau(claim: Claim, usual: AnyRun, other: AnyRun) -> Finding:
     """T(other) < T / 2."""
     ratio = ended(other) / ended(usual)
-    detail = f"Half of the fall at steps {_median(ended(other))} and {_median(ended(usual))} (medians)."
+    detail = f"Half of the drop at steps {_median(ended(other))} and {_median(ended(usual))} (medians)."
     return claim.finding([usual, other], ratio, ratio < SHORT, detail)
 
 

@@ -177,7 +177,7 @@ def grows(claim: Claim, *runs: AnyRun, factors: tuple[str, str]) -> Finding:
     for along, beside in (factors, factors[::-1]):
         found = _rises(runs, along, beside)
         if found is None:
-            return claim.not_run(f"It needs two values of {along} where {beside} agrees, and the other way round.")
+            return claim.not_run(f"It needs two values of {along} at one {beside}, and two of {beside} at one {along}.")
         parts[f"grows with {along}"] = found
     lasted = plateaus(runs)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -227,7 +227,7 @@ def repetition_shortens(claim: Claim, *runs: AnyRun, copied: int, end: float | N
     words = ""
     if all(each.seeds for each in typical):
         copies, share = (f"{math.exp(each.median):.2f}-fold" for each in typical)
-        words = f"A doubling of B shortens the plateau {copies}, one of p {share} (medians over sizes and seeds)."
+        words = f"Doubling B shortens the plateau {copies}, doubling p {share} (medians over sizes and seeds)."
     return claim.finding(runs, value, holds, f"{words} {censored([*runs[:copied], *shared])}".strip(), parts)
 
 

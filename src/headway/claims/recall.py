@@ -38,8 +38,9 @@ def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
     holds = short & both & there.any(axis=1)
     latest = np.where(there.any(axis=1), np.max(np.where(there, ratio, -np.inf), axis=1), np.nan)
     detail = (
-        f"Of {there.sum()} runs and seeds that get to {KNOWN:.0%}, {np.sum(ratio[there] <= ONE)} do so in one go and "
-        f"{together[there].sum()} form both attentions then; {(~there).sum()} do not get there."
+        f"Of {there.sum()} runs and seeds that reach {KNOWN:.0%}, {np.sum(ratio[there] <= ONE)} do so in one "
+        f"transition and {together[there].sum()} form both attention patterns in it; {(~there).sum()} do not reach "
+        "it."
     )
     return claim.finding(runs, latest, holds, detail, {"one transition": short, "both layers in it": both})
 

@@ -138,4 +138,4 @@ def censored(runs: Sequence[StageTimesRun]) -> str:
     """How many stages had not ended at the last time; nothing if all had."""
     ends = [np.asarray(run[1].facts["boundaries"]) for run in runs]
     never, all_of_them = sum(int(np.sum(~np.isfinite(end))) for end in ends), sum(end.size for end in ends)
-    return f"{never} of {all_of_them} stages had not ended by the last time." if never else ""
+    return f"{never} of {all_of_them} stages had not ended when the flow stopped." if never else ""

@@ -68,7 +68,7 @@ def while_nearest(trajectory: Trajectory, rung: int) -> np.ndarray:
 
 @judged
 def heads_by_stage(claim: Claim, run: AnyRun) -> Finding:
-    """All uniform at the unigram, one back by 1 at the bigram, and each of n - 1 back by another at the end."""
+    """All uniform at the unigram, one head 1 back at the bigram, and each of n - 1 back by another at the end."""
     settings, trajectory = run
     lags, seeds = settings.task.grams - 1, np.arange(len(trajectory.seeds))
     back = np.stack([trajectory[f"attention_back_{lag}"][:, :, 0] for lag in range(1, lags + 1)], axis=-1)
@@ -80,8 +80,8 @@ def heads_by_stage(claim: Claim, run: AnyRun) -> Finding:
     ends = np.any(back[:, -1] >= LOOKS, axis=1)
     parts = {
         "uniform at the unigram": uniform,
-        "one back by 1 at the bigram": one,
-        "one back by each at the end": np.all(ends, axis=1),
+        "one head 1 back at the bigram": one,
+        "one head 1 back and one 2 back at the end": np.all(ends, axis=1),
     }
     return claim.all_of([run], parts)
 
@@ -142,5 +142,7 @@ def gradient_vanishes(claim: Claim, run: AnyRun) -> Finding:
         "falls at every doubling": np.all(np.diff(norms, axis=1) < 0, axis=(1, 2)),
         "not at random weights": other > VANISHED,
     }
-    detail = f"Medians k = 1 on: {', '.join(f'{each:.3f}' for each in np.median(norms[:, -1], axis=0))} at the end."
+    detail = (
+        f"Medians for k = 1, 2, ...: {', '.join(f'{each:.3f}' for each in np.median(norms[:, -1], axis=0))} at the end."
+    )
     return claim.all_of([run], parts, detail, ratio.max(axis=1))

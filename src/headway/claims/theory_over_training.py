@@ -33,7 +33,7 @@ def flow_predicts_training(claim: Claim, flow: FlowRun, *trained: TrainedRun, cl
     if not (gradient and sampled and adam):
         return claim.not_run("It needs the flow, and runs by gradient descent, by SGD and by AdamW.")
     if any(_shared(run[0]) != _shared(flow[0]) for run in trained):
-        return claim.not_run("The flow and the runs do not learn the same features from the same starts.")
+        return claim.not_run("The flow and the runs do not learn the same features from the same initial values.")
     missed = [[difference(run, flow) for run in runs] for runs in (gradient, sampled)]
     heads = [[same_heads(run, flow) for run in runs] for runs in (gradient, sampled)]
     ordered = in_order(adam[0])
@@ -105,14 +105,14 @@ def _ratios_in_words(found: np.ndarray, wanted: np.ndarray, ratio: np.ndarray, o
     here, there, lacking = over_seeds(ratio), over_seeds(own), int(np.isnan(own).sum())
     words = f"The transformer's boundaries are at steps {steps_in_words(found)} (medians over seeds)"
     if not here.seeds or not there.seeds:
-        return f"{words}; one of the two never gets to the last stage."
+        return f"{words}; one of the two never reaches the last stage."
     low, high = np.nanmin(own), np.nanmax(own)
     power = np.log(here.median) / np.log(there.median)
     censored = f"; {lacking} of its {len(own)} seeds have no last one" if lacking else ""
     return (
         f"{words}, the last {here.median:.2g} times as late as the first; the flow's {there.median:.2g} times, from "
-        f"{low:.2g} to {high:.2g} over seeds{censored}. With steps that grow as a power of the flow's time both would "
-        f"fit at the power {power:.2f}."
+        f"{low:.2g} to {high:.2g} over seeds{censored}. If steps grew as a power of the flow's time, both would fit "
+        f"with the exponent {power:.2f}."
     )
 
 
@@ -136,8 +136,9 @@ def _adam_in_words(run: TrainedRun, flow: FlowRun) -> str:
     said = ", ".join(f"{over.median:.2g}" if over.seeds else "(never)" for over in later)
     same = int(np.sum(same_heads(run, flow)))
     return (
-        f"AdamW's boundaries are at steps {steps_in_words(boundaries_of(run))}; with the first laid on the flow's, "
-        f"the later ones come at {said} times the flow's, with the same heads in {same} of {len(run[1].seeds)} seeds."
+        f"AdamW's boundaries are at steps {steps_in_words(boundaries_of(run))}; scaled so that the first equals the "
+        f"flow's, the later ones come at {said} times the flow's, with the same heads in {same} of "
+        f"{len(run[1].seeds)} seeds."
     )
 
 

@@ -39,7 +39,7 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
     elif missing and engine is not None:
         _hand_out(missing, stores[0], engine, options.detach, keep)
     _require_done(missing, stores[0])
-    everything = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
+    everything = dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell))
     for keep in stores[1:]:
         for cell in everything:
             if stores[0].has(cell):

@@ -28,18 +28,18 @@ REMOVED = {
 
 A19 = Claim(
     "A19",
-    title="no single component matters",
-    statement="""No single component matters: without norm, residual, MLP, key, output, embedding or readout matrices,
-    dropout or learned positions learning is incremental.""",
+    title="any one component removed: rungs in order",
+    statement="""No single component is needed: learning stays incremental without the norm, the residual path, the
+    MLP, the key, output, embedding or readout matrix, dropout, or learned positions.""",
     definition="""With the same seed, for each component removed alone, KL to the rungs reaches its minima in order
     (A1).""",
-    quantity="for how many of the removed components it is so",
+    quantity="number of components whose removal leaves the order intact",
     judge=of_runs(minima_in_order, *REMOVED, names=tuple(REMOVED)),
 )
 A19_TOGETHER = A19.called(
     "A19 together",
-    "Without all of these components together learning is incremental, too.",
-    title="nor do all together",
+    "With all of these components removed, learning is still incremental.",
+    title="all these components removed: rungs in order",
     definition="Without all of them, KL to the rungs reaches its minima in order (A1).",
     quantity=QUANTITY,
     judge=of_runs(minima_in_order, "without all"),
@@ -47,10 +47,10 @@ A19_TOGETHER = A19.called(
 )
 A19_HEADS = A19.called(
     "A19 heads",
-    "The same for what the heads do: without any one component they compete, then cooperate. (Not in the paper.)",
-    title="nor for what the heads do (ours)",
+    "With any one component removed, heads still compete, then cooperate. (Not in the paper.)",
+    title="any one component removed: rungs in order; heads compete, then cooperate (ours)",
     definition=f"With the same seed, for each component removed alone, {SAME}.",
-    quantity="for how many of the removed components both hold",
+    quantity="number of components whose removal leaves both intact",
     judge=of_runs(same_in_kind, *REMOVED, names=tuple(REMOVED), run_by_run=True),
 )
 

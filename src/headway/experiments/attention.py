@@ -1,4 +1,4 @@
-"""Paper A, Figure 2: the sum of the full transformer's attention patterns, one colour a head, at chosen steps."""
+"""Paper A, Figure 2: the sum of the full transformer's attention patterns, one colour per head, at chosen steps."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ MOSTLY = 0.5
 FIRST, SECOND, THIRD, LAST = PUBLISHED_SNAPSHOTS
 
 ONE_SEED_S_STEPS = """
-The steps are those of the one seed that the paper shows."""
+The published steps are those of a single seed. Other seeds need not show the patterns at the same steps."""
 
 A3 = Claim(
     "A3",
-    title="the four attention patterns of Figure 2, in this order",
-    statement="""Attention is uniform at first; then every head is mostly on I(1), one with a little on I(2); then one
-    head is on I(2) and two on I(1); then there is one head a block.""",
-    definition=f"""There are evaluations t_1 < t_2 < t_3 < t_4 of the seed's own: at t_1 every head is within
-    {NEAR_UNIFORM:g} of uniform (total variation); at t_2 every head has at least {MOSTLY:g} of its attention on I(1)
-    and one has more on I(2) than uniform attention; at t_3 the blocks with most of each head's attention are I(1) twice
-    and I(2) once; at t_4 they all differ. All four must hold.""",
-    quantity="how many of the four pictures appear, one after the other",
+    title="the four attention patterns of Figure 2 appear in order",
+    statement="""Attention is uniform at first; then every head is mostly on I(1), one with a little on I(2); then
+    one head is on I(2) and two on I(1); then there is one head per block.""",
+    definition=f"""Each seed has evaluations t_1 < t_2 < t_3 < t_4 such that at t_1 every head is within
+    {NEAR_UNIFORM:g} of uniform (total variation); at t_2 every head has at least {MOSTLY:g} of its attention on
+    I(1) and one has more on I(2) than uniform attention; at t_3 the blocks that receive most of each head's
+    attention are I(1) twice and I(2) once; at t_4 they all differ. All four must hold.""",
+    quantity="how many of the four patterns appear, in order",
     judge=of_runs(pictures_in_order, "full", near_uniform=NEAR_UNIFORM, mostly=MOSTLY),
-    reasons={"printed": "In the seed that fails two heads share a block to the end."},
+    reasons={"printed": "In the seed that fails, two heads attend to the same block until the end."},
 )
 A3_PUBLISHED = Claim(
     "A3 published steps",
-    title="the same at the paper's own steps (ours)",
-    statement=f"""Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on I(1), one with a little on
-    I(2); at {THIRD} one head is on I(2) and two on I(1); at {LAST} there is one head a block. (Ours: the paper shows
-    the steps of one seed.)""",
-    definition=f"""At step {FIRST} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {SECOND} every
-    head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at {THIRD}
-    the blocks with most of each head's attention are I(1) twice and I(2) once; at {LAST} they all differ. A shorter run
-    is looked at when it ends instead. All four must hold.""",
-    quantity="how many of the four pictures are as published",
+    title="the four attention patterns of Figure 2 appear at the published steps (ours)",
+    statement=f"""Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on I(1), one with a little
+    on I(2); at {THIRD} one head is on I(2) and two on I(1); at {LAST} there is one head per block. (Ours: the paper
+    shows the steps of one seed.)""",
+    definition=f"""At step {FIRST} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {SECOND}
+    every head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at
+    {THIRD} the blocks that receive most of each head's attention are I(1) twice and I(2) once; at {LAST} they all
+    differ. A shorter run is evaluated at its last step instead. All four must hold.""",
+    quantity="how many of the four patterns are as published",
     judge=of_runs(published_pictures, "full", near_uniform=NEAR_UNIFORM, mostly=MOSTLY),
     reasons={"printed": ONE_SEED_S_STEPS, "as-run": ONE_SEED_S_STEPS},
 )
 A5 = Claim(
     "A5",
-    title="the newest position gets less attention than its block mates",
-    statement="""In the full model the newest position gets less attention than its block mates (the paper's reason,
-    that the residual path carries it, is not tested).""",
+    title="the newest position gets less attention than the rest of its block",
+    statement="""In the full model the newest position gets less attention than the other positions of its block.
+    (The paper's explanation, that the residual path carries it, is not tested.)""",
     definition="""At the last evaluation, attention to lag 1, summed over the heads, is less than the mean over the
-    other lags of its block. The same ratio without a residual path stands beside it.""",
-    quantity="attention to lag 1 relative to the mean of its block mates",
+    other lags of its block. The same ratio without a residual path is reported for comparison.""",
+    quantity="attention to lag 1, relative to the mean over the other lags of its block",
     # The minimal model has no residual path: beside it the full model's neglect of lag 1 means something.
     judge=lambda claim, results: newest_is_spared(claim, results.get("full"), without_residual=results.get("minimal")),
 )
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
         A3,
         A3_PUBLISHED,
         A4_MINIMAL.called(
-            "A4", title="heads compete, then cooperate, full model", judge=of_runs(compete_then_cooperate, "full")
+            "A4", title="heads compete, then cooperate (full model)", judge=of_runs(compete_then_cooperate, "full")
         ),
         A5,
     ),

@@ -1,4 +1,5 @@
-"""Zhang et al. 2025, Figure 4: with keys and queries of rank R the loss waits where R divides the components."""
+"""Zhang et al. 2025, Figure 4: with keys and queries of rank R, the loss has plateaus where R divides the number of
+components learnt."""
 
 from __future__ import annotations
 
@@ -45,17 +46,18 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "Z5",
-            "With keys and queries of rank R, components are learnt R at a time: clear plateaus are only where R "
-            "divides their number.",
-            f"At a level L_m, 0 < m < D, the loss has a clear plateau if it stays within {NEAR:g}, or "
-            f"{OF_THE_GAP:.0%} of the smaller gap beside it, for at least {LONG:.0%} of the time until it leaves. For "
-            "every R of 1, 2, 4 and 8 there is none where R does not divide m, and, if R < D, one where it does.",
-            "longest stay where R does not divide m, in shares of the time until it ends",
+            "With keys and queries of rank R, components are learnt R at a time: clear plateaus appear only where "
+            "R divides their number.",
+            f"At a level L_m, 0 < m < D, the loss has a clear plateau if it stays within {NEAR:g}, or within "
+            f"{OF_THE_GAP:.0%} of the smaller gap to a neighbouring level, for at least {LONG:.0%} of the time "
+            "until it leaves. For every R of 1, 2, 4 and 8 there is none where R does not divide m, and, if R < D, "
+            "one where it does.",
+            "longest plateau where R does not divide m, as a share of the time until it ends",
             judge=of_runs(rank_sets_plateaus, *(f"R = {rank}" for rank in RANKS)),
-            title="rank R: R components at a time",
+            title="keys and queries of rank R: R components per drop",
             reasons={
-                "paper": "In the seed that fails, the second head of rank 4 follows the first at once, so that the "
-                "loss does not wait at four components; as with rank 1, that is the chance of the start."
+                "paper": "In the seed that fails, the second head of rank 4 follows the first at once, so the loss "
+                "has no plateau at four components. As with rank 1, this depends on the random initialisation."
             },
         ),
     ),

@@ -1,4 +1,4 @@
-"""Paper A, section 2.3: the loss of the hand-made solution tends to the entropy as its scores grow."""
+"""Paper A, section 2.3: the loss of the hand-constructed solution tends to the entropy as its scores grow."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def reaches_the_entropy(claim: Claim, run: AnyRun) -> Finding:
 
 A20 = Claim(
     "A20",
-    title="the hand-made solution reaches the entropy",
+    title="the hand-constructed solution reaches the entropy of the task",
     statement="The construction solves the task: its loss tends to the entropy as its scores grow.",
     definition=f"""On the test sequences the excess loss of the construction is within {REACHED:g} nats of 0 at the
-    largest sharpness and at every sharpness smaller than at the one before, until it is that near.""",
+    largest sharpness, and it falls with every increase of the sharpness until it is that small.""",
     quantity="excess loss at the largest sharpness, in nats",
     judge=of_runs(reaches_the_entropy, "construction"),
 )

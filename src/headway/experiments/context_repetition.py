@@ -1,4 +1,4 @@
-"""Paper B's toy with the token that matters B times in the context: the plateau as a power law of d and T/B."""
+"""Paper B's toy model with the relevant token B times in the context: the plateau as a power law of d and T/B."""
 
 from __future__ import annotations
 
@@ -80,20 +80,21 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 _FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, in the form of the published law: "
-_STEPS = f"The plateau of the toy with copies in the context lasts {CONTEXT.words} steps"
+_STEPS = f"In the toy model with copies in the context, the plateau lasts {CONTEXT.words} steps"
 _SHARED_GAP = """
-Each of B copies gets a B-th of the force that a gap shared by all of them would get, while W gets all of it: the rate
-is that of the square root of B. The published power is that of the slides' reduced flow, whose parameter is the gap."""
+Each of the B copies gets one B-th of the gradient that a shared gap would get, while W gets all of it, so the
+plateau shrinks only as the square root of B. The published exponent belongs to the slides' reduced flow, whose
+parameter is the gap."""
 B1_LOGITS = Claim(
     "B1 logits",
-    "With the T logits as parameters, as in a model, the plateau depends on T/B alone, as it does when their gap is "
-    "descended (ours).",
+    "With all T logits as parameters, as in a real model, the plateau depends on T/B alone, as it does when the "
+    "gap is trained. (Ours.)",
     f"With d, T and B as separate factors of the fit, the exponent of B is within {CONTEXT.near} of minus the exponent "
     "of T.",
     "exponent of B",
     about=_LOGITS,
     judge=of_runs(copies_count_as_tokens),
-    title="the same power of B if T logits are trained (ours)",
+    title="toy model, T logits trained: the plateau depends on T/B alone (ours)",
     reasons={"paper": _SHARED_GAP},
 )
 EXPERIMENT = Experiment(
@@ -103,41 +104,44 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B1",
-            f"{_STEPS}: the power of d.",
-            f"{_FIT}the exponent of d is within {CONTEXT.near} of 0.49. The gap between the logits is itself "
-            "descended, as in the reduced flow of the slides.",
+            f"{_STEPS}: the exponent of d.",
+            f"{_FIT}the exponent of d is within {CONTEXT.near} of 0.49. The trained parameter is the gap between "
+            "the logits, as in the reduced flow of the slides.",
             "exponent of d",
             about=_GAP,
             judge=of_runs(law_exponent, law=CONTEXT, factor="d"),
-            title="toy, copies in the context: power of d",
+            title="toy model, copies in the context: the plateau grows as d^0.49",
         ),
         Claim(
             "B1 tokens per copy",
-            f"{_STEPS}: the power of T/B.",
-            f"{_FIT}the exponent of T/B is within {CONTEXT.near} of 0.99, under the same descent.",
+            f"{_STEPS}: the exponent of T/B.",
+            f"{_FIT}the exponent of T/B is within {CONTEXT.near} of 0.99. The trained parameter is the gap "
+            "between the logits.",
             "exponent of T/B",
             about=_GAP,
             judge=of_runs(law_exponent, law=CONTEXT, factor="(T/B)"),
-            title="power of T/B",
+            title="toy model, copies in the context: the plateau grows as (T/B)^0.99",
         ),
         Claim(
             "B1 constant",
             f"{_STEPS}: the constant.",
-            f"{_FIT}the constant is within a factor of {CONTEXT.within} of 1.51, under the same descent.",
+            f"{_FIT}the constant is within a factor of {CONTEXT.within} of 1.51. The trained parameter is the "
+            "gap between the logits.",
             "constant",
             about=_GAP,
             judge=of_runs(law_constant, law=CONTEXT, fitted=True),
-            title="constant",
+            title="toy model, copies in the context: the constant of the law is 1.51",
         ),
         B1_LOGITS,
         Claim(
             "B1 samples",
-            "The same with W and the logits in full and a training set instead of the expectation (ours).",
+            "With W and all logits trained on samples instead of the expectation, the plateau depends on T/B "
+            "alone. (Ours.)",
             B1_LOGITS.definition,
             B1_LOGITS.quantity,
             about=_SAMPLES,
             judge=of_runs(copies_count_as_tokens),
-            title="the same with samples (ours)",
+            title="toy model, trained on samples: the plateau depends on T/B alone (ours)",
             reasons={"paper": _SHARED_GAP},
         ),
     ),

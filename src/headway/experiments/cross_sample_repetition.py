@@ -1,4 +1,5 @@
-"""Paper B's toy with one vector repeated across samples: the plateau as a power law, and which repetition pays more."""
+"""Paper B's toy model with one vector repeated across samples: the plateau as a power law, and which kind of
+repetition helps more."""
 
 from __future__ import annotations
 
@@ -70,13 +71,13 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 _FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, in the form of the published law: "
-_STEPS = f"The plateau of the toy with a vector that is repeated across samples lasts {ACROSS.words} steps"
+_STEPS = f"In the toy model with a vector repeated across samples, the plateau lasts {ACROSS.words} steps"
 _EFFICIENT = (
     "At every d and T the plateau is strictly shorter for every larger B and for every larger p; and a doubling of B "
     "shortens it by a larger factor than a doubling of p, on average over all doublings from the smallest B to the "
     "largest and from the smallest p above 0 to the largest."
 )
-_FACTOR = "by what factor a doubling of B shortens the plateau, relative to one of p (geometric means over d and T)"
+_FACTOR = "factor by which doubling B shortens the plateau, relative to doubling p (geometric means over d and T)"
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids=GRIDS,
@@ -84,46 +85,49 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B2",
-            f"{_STEPS}: the power.",
-            f"{_FIT}the exponent is within {ACROSS.near} of 1.02. The loss is tested without repetition.",
+            f"{_STEPS}: the exponent.",
+            f"{_FIT}the exponent is within {ACROSS.near} of 1.02. The test loss is measured without repetition.",
             "exponent",
             about=_REPEATED,
             judge=of_runs(law_exponent, law=ACROSS, factor=next(iter(ACROSS.powers))),
-            title="toy, repeated across samples: power",
+            title="toy model, repetition across samples: the exponent of the law is 1.02",
         ),
         Claim(
             "B2 constant",
             f"{_STEPS}: the constant.",
-            f"{_FIT}the constant is within a factor of {ACROSS.within} of 2.15. The loss is tested without repetition.",
+            f"{_FIT}the constant is within a factor of {ACROSS.within} of 2.15. The test loss is measured "
+            "without repetition.",
             "constant",
             about=_REPEATED,
             judge=of_runs(law_constant, law=ACROSS, fitted=True),
-            title="constant",
+            title="toy model, repetition across samples: the constant of the law is 2.15",
             reasons={
-                "paper": "The published law lies a factor of two above ours at every size. At p = 0 it describes the "
-                "same runs as the law for B = 1, which ours agrees with, and predicts about twice as much as that one, "
-                "too."
+                "paper": "The published law lies a factor of two above ours at every size. At p = 0 it describes "
+                "the same runs as the published law for B = 1, with which ours agrees, and it predicts about twice "
+                "as much as that law, too."
             },
         ),
         Claim(
             "B7",
             "Repetition shortens the plateau, and repeating in the context is more efficient than across samples.",
-            f"{_EFFICIENT} Where B changes, the gap between the logits is itself descended, as in the slides' reduced "
-            "flow.",
+            f"{_EFFICIENT} Where B changes, the trained parameter is the gap between the logits, as in the slides' "
+            "reduced flow.",
             _FACTOR,
             **_repetition("gap"),
-            title="repetition shortens it, in the context more than across samples",
+            title="toy model: repetition shortens the plateau, in the context more than across samples",
         ),
         Claim(
             "B7 logits",
-            "The same with the T logits as parameters, as in a model (ours).",
-            f"{_EFFICIENT} The T logits are descended.",
+            "With all T logits as parameters, repetition shortens the plateau, in the context more than across "
+            "samples. (Ours.)",
+            f"{_EFFICIENT} All T logits are trained.",
             _FACTOR,
             **_repetition("logits"),
-            title="the same if T logits are trained (ours)",
+            title="toy model, T logits trained: repetition shortens the plateau, in the context more than across "
+            "samples (ours)",
             reasons={
-                "paper": "With T logits as parameters the plateau falls as the square root of B, so that a doubling of "
-                "B gains a factor of 1.4; a doubling of p gains more once p^2 d is large."
+                "paper": "With T logits as parameters the plateau shrinks as the square root of B, so doubling B "
+                "gains a factor of 1.4; doubling p gains more once p^2 d is large."
             },
         ),
     ),

@@ -1,4 +1,4 @@
-"""Paper A, Figure 5: with fewer samples there are fewer stages, and stopping early picks the rung."""
+"""Paper A, Figure 5: with fewer samples there are fewer stages, and early stopping selects the rung."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SHOWN = ("600", "2000", "9000", "fresh"), ("200", "1000", "3000", "fresh")
 """Runs whose ladders Figure 5 shows; the second where the first are not there."""
 
 TWO_RUNGS_AT_MOST = """
-At the printed rate of 0.003 hardly any seed gets beyond the second rung however much data there is, so little is left
-for fewer samples to take away."""
+At the printed learning rate of 0.003 hardly any seed gets beyond the second rung, however much data there is. Fewer
+samples can then remove few stages."""
 
 
 def _sees_everything(settings: Settings) -> bool:
@@ -30,37 +30,38 @@ def _sees_everything(settings: Settings) -> bool:
 A9 = Claim(
     "A9",
     title="fewer samples, fewer stages",
-    statement="""Fewer samples, fewer stages: there are critical sizes of the training set below which a stage does not
-    occur.""",
+    statement="""With fewer samples there are fewer stages: below a critical size of the training set a stage does
+    not occur.""",
     definition="""With the same seed, the number of rungs passed on the test sequences (stages of the ladder,
-    docs/measures.md) never falls from one size to the next larger one, fresh data being the largest, and is smaller for
-    the smallest than for the largest.""",
-    quantity="rungs passed with the largest minus with the smallest size",
+    docs/measures.md) never decreases from one size to the next larger one (fresh data count as the largest), and is
+    smaller for the smallest size than for the largest.""",
+    quantity="rungs passed with the largest size minus those with the smallest",
     about=_sees_everything,
     judge=of_runs(fewer_samples_fewer_stages),
     reasons={"printed": TWO_RUNGS_AT_MOST},
 )
 A10 = Claim(
     "A10",
-    title="stopping early picks the rung",
-    statement="Stopping early picks the rung: the best step of a small training set lies on a lower rung.",
+    title="early stopping selects a rung",
+    statement="Early stopping selects the rung: with a small training set, the step of the lowest validation loss lies "
+    "on a lower rung.",
     definition="""With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss
-    never falls from one size to the next larger one, and is lower for the smallest than for the largest.""",
-    quantity="rung at the best step with the largest minus with the smallest size",
+    never decreases from one size to the next larger one, and is lower for the smallest size than for the largest.""",
+    quantity="rung at the step of the lowest validation loss, largest size minus smallest",
     about=_sees_everything,
     judge=of_runs(early_stopping_picks_the_rung),
     reasons={"printed": TWO_RUNGS_AT_MOST},
 )
 A10_ADAPTIVE = Claim(
     "A10 adaptive",
-    title="choosing the context length beats stopping early (ours)",
-    statement="""With little data, picking the context length by validation beats stopping a model early that sees
-    everything. (The paper hints at the gain of such a choice.)""",
-    definition="""For every size: of the n-gram models of all lengths, each stopped at its own best step, the one with
-    the lowest loss on the even test sequences is chosen, and its excess loss on the odd ones compared with that of the
-    model that sees everything, stopped in the same way. Holds for a seed if the mean difference over the sizes up to
-    the batch is in favour of the choice.""",
-    quantity="mean over the small sizes of the excess loss of stopping early minus that of the choice, in nats",
+    title="choosing the context length beats early stopping (ours)",
+    statement="""With little data, choosing the context length by validation beats early stopping of a model that
+    sees the whole context. (The paper hints at this gain.)""",
+    definition="""For every size: n-gram models of all lengths are stopped at their own best step, and the one with
+    the lowest loss on the even test sequences is chosen. Its excess loss on the odd test sequences is compared with
+    that of the model that sees the whole context, stopped in the same way. The claim holds for a seed if the mean
+    difference over the sizes up to the batch size favours the chosen model.""",
+    quantity="excess loss of early stopping minus that of the chosen model, mean over the small sizes, in nats",
     about=lambda settings: settings.training.data == "finite",
     judge=of_runs(choosing_the_length_pays),
 )

@@ -1,4 +1,4 @@
-"""Beyond paper A: the staircase of deeper transformers, and in which order the blocks arrive."""
+"""Beyond paper A: stages of deeper transformers, and the order in which the blocks are learnt."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ RATE = 0.001
 """What two layers were run with; without a warm-up deeper models do not stand more."""
 
 OVERFITS = """
-At every depth the rungs are passed in order. But from two layers on the second rung is passed no nearer than by
-confidence alone: deeper models move on before they have settled on it, and, with the settings of the authors' code,
-overfit their training set sooner the deeper they are."""
+At every depth the rungs are passed in order. But from two layers on, the second rung is passed no nearer than by
+confidence alone. Deeper models move on before they have settled on it, and with the settings of the authors' code
+they overfit the training set sooner."""
 
 H2 = Claim(
     "H2",
-    title="the staircase with one to four layers (ours)",
-    statement="The staircase survives depth: it is there with one, two, three and four layers. (Not in the paper.)",
+    title="stages appear with one to four layers (ours)",
+    statement="Stages do not depend on depth: they appear with one, two, three and four layers. (Not in the paper.)",
     definition=f"With the same seed, for each depth, {SURVIVES}.",
-    quantity="at how many of the depths it is so",
+    quantity="number of depths at which both hold",
     judge=of_runs(staircase_survives, *DEPTHS, names=tuple(DEPTHS)),
     reasons={"printed": OVERFITS, "as-run": OVERFITS},
 )
 H2_FRESH = H2.called(
     "H2 fresh data",
-    "With fresh data at every step, which cannot be overfitted, the staircase survives depth. (Not in the paper.)",
-    title="the same with fresh data (ours)",
+    "With fresh data at every step, which cannot be overfitted, stages appear at every depth. (Not in the paper.)",
+    title="stages appear with one to four layers and fresh data (ours)",
     judge=of_runs(staircase_survives, *FRESH, names=tuple(FRESH)),
     reasons={},
 )

@@ -1,4 +1,4 @@
-"""What makes the difference between what is printed and what was run: one thing changed at a time."""
+"""Which differences between the printed settings and those of the authors' code matter: one changed at a time."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STAYS_ANYWAY = """
-At the printed rate learning stays at the saddle even if the rate is constant: nothing is left to end."""
+At the printed learning rate training stays at the saddle even without a schedule, so the schedule cannot be what
+stops it."""
 STILL_FALLING = """
-Seen once an epoch, the mean training loss keeps falling a little at the saddle, so the rate is not halved there."""
+Evaluated once an epoch, the mean training loss keeps falling slightly at the saddle, so the learning rate is not
+halved there."""
 
 
 @judged
 def plateau_schedule_stops_at_saddles(claim: Claim, one: Run, other: Run) -> Finding:
     """Boundary 1 exists under the constant rate, and not under the plateau schedule."""
     if len(one[0].task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one stage only.")
+        return claim.not_run("The chain has one block, so there is only one stage.")
     constant = [trajectory for settings, trajectory in (one, other) if settings.training.schedule == "constant"]
     lowered = [trajectory for settings, trajectory in (one, other) if settings.training.schedule != "constant"]
     if len(constant) != 1 or len(lowered) != 1:
@@ -68,19 +70,19 @@ def _every_step(claim: Claim, results: Results) -> Finding:
 
 H3 = Claim(
     "H3",
-    title="a plateau schedule, once an epoch, stops at a saddle (ours)",
-    statement="""The printed schedule, which halves the rate when the training loss stands still for 10 epochs, can end
-    learning at a saddle. (Not in the paper, which prints no more than its name, patience and factor.)""",
-    definition="""From scores of 1e-9, with the same seed and all else equal, the first stage ends under a constant rate
-    and never ends under the plateau schedule.""",
-    quantity="learning rate at the end under the plateau schedule, relative to the first",
+    title="a plateau schedule updated once an epoch stops learning at a saddle (ours)",
+    statement="""The printed schedule, which halves the learning rate when the training loss has not improved for 10
+    epochs, can stop learning at a saddle. (Not in the paper, which gives only its name, patience and factor.)""",
+    definition="""From initial scores of 1e-9, with the same seed and all else equal, the first stage ends under a
+    constant learning rate and never ends under the plateau schedule.""",
+    quantity="final learning rate under the plateau schedule, relative to the initial one",
     judge=of_runs(plateau_schedule_stops_at_saddles, "saddle", "saddle, schedule"),
     reasons={"printed": STAYS_ANYWAY, "as-run": STILL_FALLING},
 )
 H3_STEPS = H3.called(
     "H3 every step",
-    "Read as 10 steps, the printed schedule ends learning at a saddle. (Not in the paper.)",
-    title="the same, every step (ours)",
+    "If its patience is read as 10 steps, the printed schedule stops learning at a saddle. (Not in the paper.)",
+    title="a plateau schedule updated at every step stops learning at a saddle (ours)",
     judge=_every_step,
     reasons={"printed": STAYS_ANYWAY},
 )

@@ -1,4 +1,5 @@
-"""Paper B's toy without repetition: the plateau grows as sqrt(d) T, and how well theory predicts its length and end."""
+"""Paper B's toy model without repetition: the plateau grows as sqrt(d) T; how well theory predicts its length and
+end."""
 
 from __future__ import annotations
 
@@ -114,23 +115,23 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B6",
-            "The longer the input and the more diverse its tokens, the later the transition: the plateau grows with T "
-            "and d.",
+            "The longer the input and the higher the dimension of its tokens, the later the transition: the "
+            "plateau grows with T and d.",
             "The plateau is strictly longer for every larger T at the same d, and for every larger d at the same T.",
             "longest plateau, relative to the shortest",
             about=_DESCENT,
             judge=of_runs(grows, factors=("T", "d")),
-            title="longer inputs and more dimensions, longer plateaus",
+            title="toy model: the plateau grows with T and d",
         ),
         Claim(
             "B6 closed form",
             "The plateau lasts sqrt(pi/2) sqrt(d) T (ours: derived from the flow before it saturates).",
-            f"For every d the plateau is within a factor of {AGREES} of that at the largest T, and no larger T is "
-            "further off.",
-            "plateau relative to the closed form, the furthest off of those at the largest T",
+            f"For every d, the plateau at the largest T is within a factor of {AGREES} of the closed form, and the "
+            "deviation never grows with T.",
+            "plateau at the largest T, relative to the closed form; the ratio furthest from 1",
             about=_DESCENT,
             judge=of_runs(closed_form_holds),
-            title="the plateau in closed form (ours)",
+            title="toy model: the plateau lasts sqrt(pi/2) sqrt(d) T (ours)",
         ),
         Claim(
             "B6 escape time",
@@ -139,10 +140,11 @@ EXPERIMENT = Experiment(
             "exponent of the plateau in the escape time",
             about=_DESCENT,
             judge=of_runs(proportional_to_the_escape_time),
-            title="the linearised escape time fits",
+            title="toy model: the escape time of the linearised flow fits the plateau",
             reasons={
-                "paper": "The linearised flow grows exponentially and so takes a time with a logarithm in it. The flow "
-                "itself blows up before, by the exponential in the softmax, after a time without one."
+                "paper": "The linearised flow grows exponentially, so its escape time contains a logarithm. The "
+                "full flow escapes earlier, through the exponential in the softmax, after a time without that "
+                "logarithm."
             },
         ),
     ),

@@ -1,4 +1,4 @@
-"""Paper A, Figure 10: the gradient flow learns position after position; its heads compete, then cooperate."""
+"""Paper A, Figure 10: the gradient flow learns one position after another; its heads compete, then cooperate."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ CANCELLED = 0.5
 """Share of a cross term that may be left where the heads count as cancelling it."""
 
 FIRST_COME = """
-With Pi squared attention moves the faster the more of it is there, so that the head that is a little ahead has position
-1 long before the others, and leaves them nothing to learn there; and what attention is left over at the end fades as
-long as the flow goes on."""
+With Pi squared, attention grows faster where there is more of it. A head that is slightly ahead takes position 1
+long before the others and leaves them nothing to learn there. The attention that remains there at the end keeps
+fading as long as the flow runs."""
 KEEPS_THE_FIRST = """
-With Pi once the heads that leave position 1 keep much of their attention there, in some seeds more than they have at
-their own position. Counted by what a head puts where, there is one head a feature in every seed, and the head of
-feature 1 offsets what is left over."""
+With Pi once, the heads that leave position 1 keep much of their attention there, in some seeds more than at their
+own position. Counted by the feature that a head contributes, there is one head per feature in every seed, and the
+head of feature 1 offsets what remains."""
 
 # Written before the flow was looked at.
 A14 = Claim(
     "A14",
-    title="the flow learns position after position; heads share a position, then specialise",
-    statement="""The gradient flow learns from position 1, then 2, then 3, at clearly separated times, the first stage
-    the fastest and the third the slowest; at first all heads go to position 1, then there is one head a position; at
-    the end the head at position 1 offsets feature 3, which the third head's leftover attention on position 1 would add
-    there.""",
+    title="the flow learns one position after another; heads share a position, then specialise",
+    statement="""The gradient flow learns position 1, then 2, then 3, at clearly separated times. The first stage is
+    the fastest, the third the slowest. At first all heads move to position 1; later there is one head per position.
+    At the end the head at position 1 offsets feature 3, which the third head's remaining attention to position 1
+    would otherwise add there.""",
     definition=f"""Order: half of feature j is learned at position j at times that rise with j. Slower: each stage, from
     boundary to boundary (the loss half-way between two plateaus), lasts longer than the one before. Separated: each
     lasts longer than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second
@@ -58,12 +58,12 @@ A14 = Claim(
 )
 A14_ATTENTION = A14.called(
     "A14 attention",
-    """The same, where a head belongs to the position at which it looks most. (Ours: the paper's own third head has 0.52
-    of its attention on position 1 and 0.48 on 3.)""",
-    title="the same, heads counted by where they look most (ours)",
-    definition=f"""As A14, but for two parts. Specialised: at the last time the positions with most of each head's
-    attention are those of the features, each once. Offset: as there, with the heads at these positions, cancelled to
-    less than {CANCELLED:g}.""",
+    """As A14, where a head belongs to the position to which it attends most. (Ours: the paper's own third head has
+    0.52 of its attention on position 1 and 0.48 on position 3.)""",
+    title="the flow's heads specialise, each counted where it attends most (ours)",
+    definition=f"""As A14, but for two parts. Specialised: at the last time the positions that receive most of each
+    head's attention are those of the features, each once. Offset: as in A14, with the heads at these positions,
+    cancelled to less than {CANCELLED:g}.""",
     judge=of_runs(
         learns_in_order_and_cooperates, "flow", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED, by_feature=False
     ),

@@ -23,8 +23,8 @@ WANTED = {1.0: 2, 1.3: 3, 1.5: 3}
 """Ratio of strengths -> number of stages that the paper sees."""
 
 NO_PAUSE = """
-Stages are counted from the loss curve alone. With m = 1 it bends once without waiting, which the paper's eye calls two
-stages and the count calls one; with m = 1.3 and 1.5 the later waits are short, and not every seed has one that
+Stages are counted from the loss curve alone. With m = 1 the curve bends once without a plateau: the paper sees two
+stages, the count finds one. With m = 1.3 and 1.5 the later plateaus are short, and not every seed has one that
 counts."""
 
 
@@ -84,22 +84,23 @@ def stage_counts(trajectory: Trajectory) -> np.ndarray:
 A8 = Claim(
     "A8",
     title="two stages without a hierarchy, three with one",
-    statement="Without a hierarchy (m = 1) there are two stages; with m = 1.3 three, intertwined; with m = 1.5 three.",
-    definition="""A stage is a hump of the speed -dL/dt at which the excess loss falls over plain time, as Figure 4 is
-    drawn, separated from the next by a dip to 0.8 of the smaller hump or less (docs/measures.md). With the same seed
-    there are 2 for m = 1, 3 for m = 1.3 and 3 for m = 1.5; and the shallowest dip is shallower for m = 1.3 than for
-    m = 1.5.""",
+    statement="Without a hierarchy (m = 1) there are two stages; with m = 1.3 there are three, intertwined; with m = "
+    "1.5 there are three.",
+    definition="""A stage is a hump of the speed -dL/dt at which the excess loss falls, on a linear time axis as in
+    Figure 4, separated from the next by a dip to 0.8 of the smaller hump or less (docs/measures.md). With the same
+    seed there are 2 for m = 1, 3 for m = 1.3 and 3 for m = 1.5; and the shallowest dip is shallower for m = 1.3
+    than for m = 1.5.""",
     quantity="how many of the four hold",
     judge=of_runs(humps_follow_the_hierarchy, *RATIOS),
 )
 A8_PLATEAUS = Claim(
     "A8 plateaus",
-    title="the same by plateaus of the loss (ours)",
-    statement="""Without a hierarchy (m = 1) the loss waits on two plateaus; with m = 1.3 on three, less clearly than
-    with m = 1.5. (Ours: the paper's axis is linear, and shows speeds.)""",
-    definition="""With the same seed, the excess loss alone (docs/measures.md) shows 2 stages for m = 1, 3 for m = 1.3
-    and 3 for m = 1.5; and the least clear plateau is less clear for m = 1.3 than for m = 1.5. The loss and not the
-    ladder, because blocks of equal strength have no order that a rung could follow.""",
+    title="two plateaus of the loss without a hierarchy, three with one (ours)",
+    statement="""Without a hierarchy (m = 1) the loss has two plateaus; with m = 1.3 it has three, less clear than
+    with m = 1.5. (Ours: the paper's linear axis shows how fast the loss falls, not plateaus.)""",
+    definition="""With the same seed, the excess loss alone (docs/measures.md) shows 2 stages for m = 1, 3 for m =
+    1.3 and 3 for m = 1.5; and the least clear plateau is less clear for m = 1.3 than for m = 1.5. Stages are read
+    from the loss, not from the ladder, because blocks of equal strength have no order.""",
     quantity="how many of the four hold",
     judge=of_runs(stages_follow_the_hierarchy, *RATIOS),
     reasons={"printed": TOO_SLOW, "as-run": NO_PAUSE},

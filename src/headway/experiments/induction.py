@@ -1,4 +1,5 @@
-"""Statistical induction heads (Edelman et al. 2024): uniform, unigram, bigram in this order, a plateau in between."""
+"""Statistical induction heads (Edelman et al. 2024): uniform, unigram, bigram in this order, with a plateau in
+between."""
 
 from __future__ import annotations
 
@@ -127,11 +128,11 @@ def _single(settings: Any) -> bool:
 
 E1 = Claim(
     "E1",
-    title="uniform, then unigram, then bigram",
-    statement="Training passes uniform predictions, unigrams and bigrams in this order (Figure 1).",
-    definition="""With two states and with three: the rung with the least KL(rung || model) behind the last token is
-    first uniform, for the first time later unigram, and later bigram, which it is at the end.""",
-    quantity="step at which the bigram is the nearest rung for the first time, relative to all; the later of both runs",
+    title="the nearest rung is uniform, then unigram, then bigram (2 and 3 states)",
+    statement="Training passes the uniform, the unigram and the bigram predictor in this order (Figure 1).",
+    definition="""With two states and with three: the rung with the smallest KL(rung || model) after the last token
+    is uniform first, then for the first time unigram, then bigram; at the end it is bigram.""",
+    quantity="step at which the bigram first is the nearest rung, as a share of all steps; the later of both runs",
     about=_few,
     judge=of_runs(passes_in_order),
 )
@@ -139,28 +140,28 @@ CLAIMS = (
     E1,
     E1.called(
         "E1 more states",
-        "The same with four states and with eight.",
-        title="the same, four and eight states",
+        "Training passes these predictors in this order with four states and with eight, too.",
+        title="the nearest rung is uniform, then unigram, then bigram (4 and 8 states)",
         definition=E1.definition.replace("two states and with three", "four states and with eight"),
         about=_many,
         judge=of_runs(passes_in_order),
     ),
     Claim(
         "E2",
-        title="a long plateau at the unigram, then a fast fall",
-        statement="The loss waits at the unigram's and then falls at once.",
-        definition=f"""With two and three states: KL(truth || model) is within {NEAR:.0%} of the unigram's for at least
-        {DWELL:.0%} of the training, and from there it takes at most {FALL:.0%} of the training to half of the
-        unigram's.""",
+        title="a long plateau at the unigram, then a fast drop",
+        statement="The loss stays at that of the unigram, then drops quickly.",
+        definition=f"""With two and three states: KL(truth || model) is within {NEAR:.0%} of the unigram's for at
+        least {DWELL:.0%} of the training; from there it takes at most {FALL:.0%} of the training to fall to half of
+        the unigram's.""",
         quantity="share of the training on the plateau; the smaller of both runs",
         about=_few,
         judge=of_runs(plateau_then_fall),
     ),
     Claim(
         "E2 dropout",
-        title="dropout makes the plateau longer (ours)",
+        title="dropout lengthens the plateau (ours)",
         statement="Dropout makes the plateau longer. (Not in the paper.)",
-        definition="""With two states the bigram is the nearest rung for the first time later with dropout than
+        definition="""With two states the bigram first is the nearest rung at a later step with dropout than
         without.""",
         quantity="that step with dropout, relative to that without",
         about=_two,
@@ -178,35 +179,37 @@ CLAIMS = (
     ),
     Claim(
         "E4",
-        title="layer 1 looks back by one, layer 2 at what followed",
-        statement="The solution is an induction head: layer 1 looks at i - 1, layer 2 at successors of x_T.",
-        definition=f"""At the end, with two and three states, layer 1's attention on the token before, mean over
-        positions, and layer 2's from the last token on tokens that followed its like have each made at least
-        {WAY:.0%} of the way from their start to 1.""",
-        quantity="the smaller of both shares of the way, and of both runs",
+        title="layer 1 attends to the previous token, layer 2 to what followed earlier occurrences",
+        statement="The solution is an induction head: layer 1 attends to position i - 1, layer 2 to the successors "
+        "of x_T.",
+        definition=f"""At the end, with two and three states, layer 1's attention to the previous token (mean over
+        positions) and layer 2's attention from the last token to the successors of its earlier occurrences have
+        each covered at least {WAY:.0%} of the distance from their initial value to 1.""",
+        quantity="the smaller of the two shares of that distance, and of both runs",
         about=_few,
         judge=of_runs(induction_head),
     ),
     Claim(
         "E5",
-        title="no plateau without unigrams, which delay when added",
-        statement="""Unigrams distract: where frequencies say nothing there is no plateau and the full law is learnt,
-        and unigram sequences on top delay that.""",
-        definition=f"""Trained on doubly stochastic matrices and tested on rows at random, the unigram is the nearest
-        rung for less than {SHORT:.0%} of the training, and the bigram is it at the end. With {UNIGRAMS:.0%} of unigram
-        sequences it takes more doubly stochastic sequences to {CROSSED:.0%} of the unigram's KL.""",
-        quantity="doubly stochastic sequences to that KL with unigrams, relative to those without",
+        title="no plateau where unigrams say nothing; unigram sequences added delay learning",
+        statement="""Unigrams distract: where frequencies carry no information there is no plateau and the full law
+        is learnt; unigram sequences added to the data delay this.""",
+        definition=f"""After training on doubly stochastic matrices, tested on matrices with random rows, the
+        unigram is the nearest rung for less than {SHORT:.0%} of the training, and the bigram at the end. With
+        {UNIGRAMS:.0%} of unigram sequences, more doubly stochastic sequences are needed to reach {CROSSED:.0%} of
+        the unigram's KL.""",
+        quantity="doubly stochastic sequences needed to reach that KL with unigram sequences, relative to without",
         about=lambda settings: _alone(settings) or _mixed(settings),
         judge=of_runs(unigrams_distract),
     ),
     Claim(
         "E6",
-        title="n-grams pass all rungs, one head stops at the bigram",
-        statement="Training on n-grams passes rung after rung, and needs n - 1 heads in layer 1.",
+        title="trigrams: two heads pass every rung, one head stops at the bigram",
+        statement="Training on n-grams passes one rung after another, and needs n - 1 heads in layer 1.",
         definition="""Trigrams of two states with two heads: uniform, unigram, bigram and trigram become the nearest
-        rung one after the other, and the trigram is it at the end. With one head the bigram is the nearest at the end,
-        and the trigram never is.""",
-        quantity="step at which the trigram is the nearest rung for the first time, relative to all",
+        rung one after another, and the trigram is the nearest at the end. With one head the bigram is the nearest
+        at the end, and the trigram never is.""",
+        quantity="step at which the trigram first is the nearest rung, as a share of all steps",
         about=lambda settings: _enough(settings) or _single(settings),
         judge=of_runs(heads_for_every_token),
     ),

@@ -1,4 +1,5 @@
-"""Statistical induction in k^2 + T numbers (Edelman et al. 2024): W's diagonal first, then v, beside early theory."""
+"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): the diagonal of W first, then v, compared
+with the theory of early training."""
 
 from __future__ import annotations
 
@@ -38,13 +39,14 @@ def _unmasked(settings: Any) -> bool:
 
 E7 = Claim(
     "E7",
-    title="W's diagonal before v, odd distances before even",
+    title="minimal model: the diagonal of W grows before v, odd distances before even (masked)",
     statement="""In the minimal model W's diagonal grows before v_1, and on the plateau v_1 and v_3 exceed their even
     neighbours.""",
-    definition=f"""With two states, masked as printed: the mean of W's diagonal less the mean of the rest has made half
-    of its way to its largest value before v_1 has; and over the evaluations at which KL(truth || model) is within
+    definition=f"""With two states, masked as printed: the mean of W's diagonal less the mean of the rest has
+    covered half of the distance to its largest value before v_1 has; and over the evaluations at which
+    KL(truth || model) is within
     {NEAR:.0%} of the unigram's, the medians of v fulfil v_1 > v_0, v_2 and v_3 > v_2, v_4.""",
-    quantity="time of v_1's half way, relative to that of W's diagonal",
+    quantity="time at which v_1 has covered half of that distance, relative to that of the diagonal of W",
     about=_masked,
     judge=of_runs(diagonal_first),
 )
@@ -78,8 +80,9 @@ EXPERIMENT = Experiment(
         E7,
         E7.called(
             "E7 not masked",
-            "The same without a mask, as the published code has it.",
-            title="the same without a mask",
+            "Without a mask, as in the published code, the diagonal of W also grows before v_1, and v_1 and "
+            "v_3 also exceed their even neighbours.",
+            title="minimal model: the diagonal of W grows before v, odd distances before even (not masked)",
             definition=E7.definition.replace("masked as printed", "not masked"),
             about=_unmasked,
             judge=of_runs(diagonal_first),

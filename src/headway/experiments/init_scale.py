@@ -1,4 +1,4 @@
-"""Paper A, Figure 4 left: the smaller the start of the scores, the later the stages; from zero there is only one."""
+"""Paper A, Figure 4 left: the smaller the initial scores, the later the stages; from zero there is only one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def smaller_start_is_later(claim: Claim, *runs: Run) -> Finding:
     runs = tuple(sorted(runs, key=lambda run: run[0].model.scale, reverse=True))
     scales = [settings.model.scale for settings, _ in runs]
     if len(runs[0][0].task.blocks) < 2:
-        return claim.not_run("The chain has one block, so there is one stage only.")
+        return claim.not_run("The chain has one block, so there is only one stage.")
     if len(scales) < 3 or scales[-1] != 0:
         return claim.not_run("It needs two starts above 0, and 0 itself.")
     ends = np.stack([boundary_table(trajectory)[:, 0] for _, trajectory in runs[:-1]], axis=1)
@@ -40,8 +40,9 @@ def smaller_start_is_later(claim: Claim, *runs: Run) -> Finding:
 
 A7 = Claim(
     "A7",
-    title="smaller start, later stages; from zero only one",
-    statement="The smaller the start u of the scores, the later the stages; with u = 0 learning stops after the first.",
+    title="smaller initial scores delay the stages; zero scores leave only the first",
+    statement="The smaller the initial scale u of the scores, the later the stages; with u = 0 learning stops after "
+    "the first.",
     definition="""With the same seed, the boundary between the first and the second stage (docs/measures.md) exists for
     every u above 0 and comes strictly later for every smaller one; the run with u = 0 never leaves the first stage.""",
     quantity="step of that boundary for the smallest u above 0, relative to the largest",

@@ -1,4 +1,5 @@
-"""Sub-n-grams are near-stationary (Varre et al. 2025): the gradient at hand-made k-gram points vanishes as T grows."""
+"""Sub-n-grams are near-stationary (Varre et al. 2025): the gradient at constructed k-gram points vanishes as T
+grows."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
 V4 = Claim(
     "V4",
-    title="at k-gram points the gradient vanishes with T",
-    statement="Points that answer like a k-gram are stationary in the limit of long contexts.",
-    definition=f"""Trigrams of three symbols, alpha = 1: from the shortest context to the longest the norm of the mean
-    gradient with respect to QK falls to at most {VANISHED:g} of itself at the point of every k-gram, and at every
-    doubling; at a random QK it does not fall so far.""",
-    quantity="norm at the longest context over that at the shortest; the largest over k",
+    title="at k-gram points the gradient vanishes as the context grows",
+    statement="Points at which the model predicts like a k-gram are stationary in the limit of long contexts.",
+    definition=f"""Trigrams of three symbols, alpha = 1: from the shortest context to the longest, the norm of the
+    mean gradient with respect to QK falls to at most {VANISHED:g} of itself at the point of every k-gram, and at
+    every doubling; at a random QK it does not fall so far.""",
+    quantity="norm at the longest context, relative to the shortest; the largest over k",
     judge=of_runs(gradient_vanishes, "points"),
 )
 

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 A1 = A1_MINIMAL.called(
     "A1",
-    title="KL to the rungs reaches its minimum in order, full model",
+    title="KL to the rungs reaches its minima in order (full model)",
     judge=of_runs(meets_rungs_in_order, "full"),
     reasons={},
 )
 A1_NEARER = A1_MINIMAL_NEARER.called(
     "A1 nearer",
-    title="nearer to the rungs than by confidence alone, full model",
+    title="each lower rung is approached more closely than by confidence alone (full model)",
     judge=of_runs(nearer_than_stageless, "full"),
 )
 A2 = Claim(
     "A2",
-    title="the same order against trained n-gram models",
-    statement="The same order shows against trained n-gram models of growing context.",
+    title="KL to trained n-gram models reaches its minima in order of context length",
+    statement="Training passes trained n-gram models in order of their context length.",
     definition="""Over all evaluations, the step at which KL(n-gram model || model) reaches its minimum comes strictly
     later for every longer context; the n-gram models are those at the end of their own training, from the same
     seed.""",
@@ -37,8 +37,8 @@ A2 = Claim(
 )
 A6 = Claim(
     "A6",
-    title="the minimal model behaves like the full one",
-    statement="Without embedding, norm, residual, MLP, key and output matrices the behaviour is the same in kind.",
+    title="the minimal model behaves like the full model",
+    statement="Without embedding, norm, residual, MLP, key and output matrices, the model behaves in the same way.",
     definition=f"With the same seed, in the full and in the minimal model, {SAME}.",
     quantity="how many of the four hold",
     judge=of_runs(same_in_kind, "full", "minimal", names=("full", "minimal")),

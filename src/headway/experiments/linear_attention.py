@@ -76,34 +76,36 @@ def draw(results: Results) -> dict[str, Figure]:
 
 
 _CHANCE = """
-Which head finds a component, and when, is decided by its random start. Two drops may follow each other at once, so that
-the loss does not wait between them; and what a head has grown in other directions before its turn stays in it. Tested:
-from the balanced start of the theory it holds in every seed, and from a tenth of the start heads are along
-eigenvectors in nearly all, while drops that are close together stay so."""
+The random initialisation decides which head finds a component, and when. Two drops may follow each other at once,
+without a plateau between them; and what a head has learnt in other directions before its turn remains. Tested: from
+the balanced initialisation of the theory the claim holds in every seed. From a tenth of the initial scale, heads
+align with eigenvectors in nearly all seeds, but drops that are close together stay close."""
 _SCATTER = """
-From a random start the times of the drops scatter by a factor of about two (`headway predict --model
-linear-attention`), so that a plateau may be shorter than the one before. Tested: from a balanced start all seeds hold,
-with a power of -2.00; a smaller random start changes little, because it stretches all times alike."""
-_DWELL = f"The loss stays within {NEAR:g} of it for at least {CLEAR:.0%} of the time until it leaves"
+From a random initialisation the times of the drops scatter by a factor of about two (`headway predict --model
+linear-attention`), so a plateau may be shorter than the one before. Tested: from a balanced initialisation the
+claim holds in all seeds, with an exponent of -2.00. A smaller random initialisation changes little, because it
+stretches all times alike."""
+_DWELL = f"The loss stays within {NEAR:g} of a level for at least {CLEAR:.0%} of the time until it leaves it"
 Z2 = Claim(
     "Z2",
-    "With separate keys and queries of rank 1 the loss dwells at every level in turn, and one head after another "
-    "learns one principal component.",
-    f"{_DWELL}, for every L_m with m < D; at the end as many heads have grown as there were drops, each along another "
-    f"eigenvector; and the cosine of their keys and queries with it is at least {PARALLEL:g} (geometric mean).",
-    "shortest dwell, in shares of the time until it ends",
+    "With separate keys and queries of rank 1, the loss has a plateau at every level in turn, and one head after "
+    "another learns one principal component.",
+    f"{_DWELL}, for every L_m with m < D; at the end as many heads have grown as there were drops, each along a "
+    "different eigenvector; and the cosine of their keys and queries with that eigenvector is at least "
+    f"{PARALLEL:g} (geometric mean).",
+    "shortest plateau, as a share of the time until it ends",
     judge=of_runs(one_component_a_drop, SEPARATE),
-    title="separate keys and queries: one component a drop",
+    title="separate keys and queries: one component per drop",
     reasons={"paper": _CHANCE},
 )
 Z4 = Claim(
     "Z4",
-    "Later plateaus are longer, as the eigenvalue to the power of -2.",
-    "Between the drops, every next plateau is longer; and the power of the eigenvalue in the times of the drops, by "
-    f"least squares on the logarithms, is within {APART:g} of {POWER:g}.",
-    "power of the eigenvalue",
+    "Later plateaus are longer: drops come at times proportional to the eigenvalue to the power -2.",
+    "Each plateau between drops is longer than the one before; and the exponent of the eigenvalue in the times of "
+    f"the drops, by least squares on logarithms, is within {APART:g} of {POWER:g}.",
+    "exponent of the eigenvalue",
     judge=of_runs(later_is_longer, SEPARATE),
-    title="later plateaus are longer",
+    title="later plateaus are longer, as the eigenvalue to the power -2",
     reasons={"paper": _SCATTER},
 )
 
@@ -115,60 +117,64 @@ EXPERIMENT = Experiment(
         Claim(
             "Z1",
             "With merged keys and queries the loss falls in one drop.",
-            f"It has one stage, and dwells at no level between the first and the last. A dwell: {_DWELL.lower()}.",
-            "longest dwell between, in shares of the time until it ends",
+            "The loss has one stage, and no plateau at a level between the first and the last. A plateau: "
+            f"{_DWELL.lower()}.",
+            "longest plateau in between, as a share of the time until it ends",
             judge=of_runs(one_drop, MERGED),
-            title="merged keys and queries: one drop",
+            title="merged keys and queries: the loss falls in one drop",
         ),
         Z2,
         Z2.called(
             "Z2 balanced",
-            "The same from the start of the theory, |v| = |k| = |q| with a head for each eigenvector. (Ours.)",
+            "As Z2, from the initialisation of the theory: |v| = |k| = |q|, with one head for each "
+            "eigenvector. (Ours.)",
             judge=of_runs(one_component_a_drop, BALANCED),
-            title="the same from a balanced start (ours)",
+            title="separate keys and queries, balanced initialisation: one component per drop (ours)",
         ),
         Z2.called(
             "Z2 small start",
-            "The same from a tenth of the start. (Ours.)",
+            "As Z2, from a tenth of the initial scale. (Ours.)",
             judge=of_runs(one_component_a_drop, SMALL),
-            title="the same from a tenth of the start (ours)",
+            title="separate keys and queries, a tenth of the initial scale: one component per drop (ours)",
         ),
         Claim(
             "Z3",
-            "In a head that has learnt a component, value, key and query are equally large.",
+            "In a head that has learnt a component, value, key and query have equal norms.",
             f"At the end |v|, |k| and |q| of every such head differ by at most {EQUAL:.0%} of the largest.",
-            "largest difference, relative",
+            "largest relative difference",
             judge=of_runs(balanced_heads, SEPARATE),
-            title="value, key and query are equally large",
+            title="value, key and query of a head have equal norms",
         ),
         Z4,
         Z4.called(
             "Z4 balanced",
-            "The same from the start of the theory. (Ours.)",
+            "As Z4, from the balanced initialisation of the theory. (Ours.)",
             judge=of_runs(later_is_longer, BALANCED),
-            title="the same from a balanced start (ours)",
+            title="balanced initialisation: later plateaus are longer, as the eigenvalue to the power -2 (ours)",
         ),
         Z4.called(
             "Z4 small start",
-            "The same from a tenth of the start. (Ours.)",
+            "As Z4, from a tenth of the initial scale. (Ours.)",
             judge=of_runs(later_is_longer, SMALL),
-            title="the same from a tenth of the start (ours)",
+            title="a tenth of the initial scale: later plateaus are longer, as the eigenvalue to the power -2 (ours)",
         ),
         Claim(
             "Z6",
-            "Merged linear attention is a linear network of two layers on z = vec(beta x_q^T).",
-            "From the same start, the losses of the two are equal at every evaluation, to rounding (1e-9, float64).",
+            "Merged linear attention is a two-layer linear network on z = vec(beta x_q^T).",
+            "From the same initialisation, the two losses are equal at every evaluation up to rounding (1e-9, "
+            "float64).",
             "largest relative difference",
             judge=of_runs(same_as_a_network, MERGED, NETWORK),
-            title="merged attention is a linear network",
+            title="merged linear attention is a two-layer linear network",
         ),
         Claim(
             "Z7",
-            "With softmax, too, it is one drop with merged keys and queries and several with separate ones.",
-            "The loss has one stage with merged ones and two or more with separate ones.",
+            "With softmax attention, too, the loss falls in one drop with merged keys and queries and in "
+            "several with separate ones.",
+            "The loss has one stage with merged keys and queries and two or more with separate ones.",
             "stages with separate keys and queries",
             judge=of_runs(softmax_too, SOFTMAX_MERGED, SOFTMAX_SEPARATE),
-            title="one drop or several with softmax, too",
+            title="softmax: one drop with merged keys and queries, several with separate ones",
         ),
     ),
     figures=draw,

@@ -1,4 +1,4 @@
-"""Gopalani & Hu 2025: what happens on a loss plateau, and why attention ends it: moving-window sums."""
+"""Gopalani & Hu 2025: what happens on a loss plateau, and why attention ends it, on moving-window sums."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def draw(results: Results) -> dict[str, Figure]:
     }
 
 
-_FALL = "the way of the loss from the rung of the first output to that of all outputs"
+_FALL = "the drop of the loss from the rung of the first output to that of all outputs"
 _HALF = f"half of {_FALL}"
 
 EXPERIMENT = Experiment(
@@ -105,76 +105,77 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "G1",
-            "On the plateau a partial solution is there: the first output is right, the others are not.",
-            f"At some evaluation at least {KNOWN:.0%} of the first outputs, and less than {LITTLE:.0%} of all, are "
-            "right; generated greedily.",
-            "share of the evaluations at which it is so",
+            "On the plateau the model has a partial solution: the first output is correct, the others are not.",
+            f"At some evaluation at least {KNOWN:.0%} of the first outputs, and less than {LITTLE:.0%} of all "
+            "outputs, are correct (greedy generation).",
+            "share of the evaluations at which this holds",
             judge=of_runs(first_output_alone, USUAL),
-            title="on the plateau the first output alone is right",
+            title="on the plateau, only the first output is correct",
         ),
         Claim(
             "G1 softmax",
-            "The same with softmax attention.",
+            "With softmax attention, too, only the first output is correct on the plateau.",
             "As G1.",
-            "share of the evaluations at which it is so",
+            "share of the evaluations at which this holds",
             judge=of_runs(first_output_alone, SOFTMAX),
-            title="the same with softmax",
+            title="on the plateau, only the first output is correct (softmax attention)",
         ),
         Claim(
             "G2",
-            "On the plateau the model repeats itself, and stops to when the loss falls.",
-            f"The share of generated outputs that equal the next has a peak of at least {OFTEN:g} times the data's "
-            f"before {_HALF}, and is at most {RETURNED:g} times the data's at the end.",
-            "largest share on the plateau, in times the data's",
+            "On the plateau the model repeats itself, and stops repeating when the loss falls.",
+            f"The share of generated outputs that equal the next output peaks at {OFTEN:g} times that of the data "
+            f"or more before {_HALF}, and is at most {RETURNED:g} times that of the data at the end.",
+            "largest share on the plateau, relative to that of the data",
             judge=of_runs(repeats_itself, USUAL),
-            title="on the plateau outputs repeat",
+            title="on the plateau, the model repeats its outputs",
         ),
         Claim(
             "G3",
-            "On the plateau the final states of different outputs are nearly parallel.",
-            "The mean cosine between the states behind the last norm of outputs 2 to n, generated, is at some time "
-            f"before {_HALF} at least {ALIKE:g}, and below {APART:g} at the end.",
+            "On the plateau the final hidden states of different outputs are nearly parallel.",
+            "The mean cosine between the hidden states of the generated outputs 2 to n, after the last norm, is at "
+            f"least {ALIKE:g} at some time before {_HALF}, and below {APART:g} at the end.",
             "largest mean cosine on the plateau",
             judge=of_runs(states_collapse, USUAL),
-            title="on the plateau states are parallel",
+            title="on the plateau, hidden states of different outputs are nearly parallel",
         ),
         Claim(
             "G4",
-            "Attention makes progress while the loss stands still.",
-            f"The share of attention on what outputs depend on has made {RISE:.0%} of its rise before the loss has "
-            f"made {FALL:.0%} of {_FALL}.",
-            "step of the one, relative to that of the other",
+            "Attention makes progress while the loss is constant.",
+            f"The share of attention to the inputs on which outputs depend has made {RISE:.0%} of its rise before "
+            f"{FALL:.0%} of {_FALL}.",
+            "first of these two steps, relative to the second",
             judge=of_runs(attention_moves_first, USUAL),
             title="attention moves before the loss",
         ),
         Claim(
             "G5",
-            "Attention that is strengthened where it matters shortens the plateau, attention that is weakened there "
-            "lengthens it, and states collapse the less the stronger it is.",
-            "With attention multiplied by c on what outputs from the second on depend on, in training and in tests: "
-            f"{_HALF} comes sooner with every c > 1 and later, or never, with every c < 1 than with c = 1, and the "
-            "peak of the cosine (G3) is strictly smaller for every next larger c.",
+            "Strengthening attention to the relevant inputs shortens the plateau, weakening it lengthens the "
+            "plateau, and stronger attention reduces the collapse of hidden states.",
+            "Attention to the inputs on which outputs from the second on depend is multiplied by c, in training "
+            f"and in tests: {_HALF} comes sooner with every c > 1 and later, or never, with every c < 1 than with c "
+            "= 1, and the peak of the cosine (G3) is strictly smaller for every next larger c.",
             "steps with the largest c, relative to c = 1",
             judge=of_runs(emphasis_sets_the_length),
             about=_of_sums,
-            title="attention sets the length of the plateau",
+            title="stronger attention shortens the plateau, weaker attention lengthens it",
         ),
         Claim(
             "G6",
-            "Attention at its optimum removes the plateau, the MLP at its optimum does not.",
-            "With the queries, keys, values and outputs that the same seed ends with, frozen from the start, "
-            f"{_HALF} takes less than {SHORT:.0%} of the steps that it takes otherwise; with the MLP frozen so, not.",
+            "Fixing attention at its optimum removes the plateau; fixing the MLP at its optimum does not.",
+            "With queries, keys, values and outputs frozen from the start at the values that the same seed ends "
+            f"with, {_HALF} takes less than {SHORT:.0%} of the steps that it takes otherwise; with the MLP frozen "
+            "in this way it does not.",
             "steps with attention frozen, relative to the usual run",
             judge=of_runs(frozen_attention_removes_it, USUAL, ATTENTION, MLP),
-            title="attention at its optimum removes the plateau",
+            title="optimal attention removes the plateau, an optimal MLP does not",
         ),
         Claim(
             "G7",
-            "To repeat the first number again and again is learnt without a plateau.",
-            f"{_HALF.capitalize()} comes after less than {SHORT:.0%} of the steps that sums take.",
+            "Repeating the first number is learnt without a plateau.",
+            f"{_HALF.capitalize()} takes less than {SHORT:.0%} of the steps that it takes for sums.",
             "steps, relative to sums",
             judge=of_runs(no_plateau, USUAL, REPEAT),
-            title="no plateau where outputs repeat",
+            title="repeating the first number is learnt without a plateau",
         ),
     ),
     figures=draw,

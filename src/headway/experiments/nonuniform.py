@@ -1,4 +1,4 @@
-"""Paper A, Figures 13 and 14: unequal weights inside the blocks make checkered attention."""
+"""Paper A, Figures 13 and 14: unequal weights within the blocks give checkered attention."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ WEIGHTS = {"quick": (0.3, 0.7), "printed": (0.7, 0.3), "as-run": (0.3, 0.7)}
 
 A16 = Claim(
     "A16",
-    title="unequal weights make checkered attention",
-    statement="""With unequal weights inside the blocks learning is still incremental, and attention is checkered: more
-    on the position with the larger weight.""",
+    title="unequal weights within a block give checkered attention",
+    statement="""With unequal weights within the blocks, learning is still incremental, and attention is checkered:
+    the position with the larger weight gets more.""",
     definition="""The rungs are passed in order (A1) and, at the last evaluation, in every block the lag with the larger
     weight gets more attention, summed over the heads, than the one with the smaller.""",
-    quantity="smallest ratio, over the blocks, of attention to the lag of larger and of smaller weight",
+    quantity="attention to the lag of larger weight over that to the lag of smaller weight; the smallest ratio of all "
+    "blocks",
     judge=of_runs(checkered, "nonuniform"),
     reasons={"printed": TOO_SLOW},
 )

@@ -1,4 +1,4 @@
-"""Paper A, Figures 6 and 7: with fresh data at every step the stages are the same."""
+"""Paper A, Figures 6 and 7: fresh data at every step leave the stages as they are."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from headway.tasks.run import Settings
 
 A11 = Claim(
     "A11",
-    title="the same with fresh data",
-    statement="With fresh data at every step the behaviour is the same in kind.",
+    title="fresh data: rungs in order; heads compete, then cooperate",
+    statement="With fresh data at every step, the rungs are still passed in order, and heads still compete, then "
+    "cooperate.",
     definition=f"With new sequences at every step {SAME}.",
     quantity="how many of the two hold",
     judge=of_runs(same_in_kind, "fresh"),

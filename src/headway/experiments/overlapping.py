@@ -1,4 +1,4 @@
-"""Paper A, Figures 15 to 17: with overlapping blocks learning is incremental, too, with three and with four heads."""
+"""Paper A, Figures 15 to 17: overlapping blocks are also learnt incrementally, with three heads and with four."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ BLOCKS: dict[str, Blocks] = {
 """Printed, the furthest block is the strongest; as run, the newest."""
 
 SHARED_LAGS = """
-The blocks share lags, so that what a combination of them predicts is nearly the truth with less confidence, and a
-learner without stages passes as near. The rungs are passed in order all the same."""
+The blocks share lags, so a combination of them predicts nearly the truth, with less confidence. A model without
+stages passes as near to it. The rungs are nevertheless passed in order."""
 
 CLOSE_MINIMA = """
-With the printed settings the last two minima lie close together, before overfitting begins; in one seed they are not in
-order."""
+With the printed settings the last two minima lie close together, just before overfitting begins. In one seed they
+are not in order."""
 
 A17 = Claim(
     "A17",
-    title="overlapping blocks, three heads: still incremental",
-    statement="With overlapping blocks of lags learning is still incremental; the order may differ.",
+    title="overlapping blocks: rungs in order (three heads)",
+    statement="With overlapping blocks of lags, learning is still incremental; the order may differ.",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
     next i, as the paper's own curves show.""",
     quantity=QUANTITY,
@@ -41,13 +41,16 @@ A17 = Claim(
     reasons={"printed": CLOSE_MINIMA},
 )
 A17_FOUR_HEADS = A17.called(
-    "A17 four heads", title="the same with four heads", judge=of_runs(minima_in_order, "four heads"), reasons={}
+    "A17 four heads",
+    title="overlapping blocks: rungs in order (four heads)",
+    judge=of_runs(minima_in_order, "four heads"),
+    reasons={},
 )
 A17_NEARER = Claim(
     "A17 nearer",
-    title="nearer to a combination of blocks than by confidence alone, three heads (ours)",
-    statement="""With overlapping blocks some combination of them is really approached, nearer than by growing in
-    confidence alone. (Not in the paper.)""",
+    title="overlapping blocks: a combination is approached more closely than by confidence alone (three heads, ours)",
+    statement="""With overlapping blocks, training approaches some combination of them more closely than a model
+    that only grows in confidence. (Not in the paper.)""",
     definition=f"""For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over
     training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the
     truth reaches its minimum.""",
@@ -56,7 +59,9 @@ A17_NEARER = Claim(
     reasons={"printed": SHARED_LAGS, "as-run": SHARED_LAGS},
 )
 A17_NEARER_FOUR = A17_NEARER.called(
-    "A17 nearer, four heads", title="the same with four heads (ours)", judge=of_runs(still_incremental, "four heads")
+    "A17 nearer, four heads",
+    title="overlapping blocks: a combination is approached more closely than by confidence alone (four heads, ours)",
+    judge=of_runs(still_incremental, "four heads"),
 )
 
 

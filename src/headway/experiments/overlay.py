@@ -1,4 +1,5 @@
-"""The gradient flow laid over the minimal transformer: how far one factor between their clocks explains its stages."""
+"""The gradient flow compared with the minimal transformer: how well one factor between their time scales explains
+the stages."""
 
 from __future__ import annotations
 
@@ -22,31 +23,33 @@ STRETCH = 1.25
 OF_THE_CHAIN, OF_UNIT = "flow (strengths of the chain)", "flow (unit strength)"
 
 READOUT = """
-AdamW explains the smaller part: on the regression, with the same strengths, it shortens the last stage by far less. The
-rest must come from the readout: behind a softmax a feature that is not known yet pulls with a bounded force, however
-strong it is, while in the flow strong features bind all attention early and let the late heads wait long."""
+AdamW explains the smaller part: on the regression with the same strengths it shortens the last stage far less. The
+rest probably comes from the readout. Behind a softmax, the gradient of a feature that is not yet learnt is bounded,
+however strong the feature is. In the flow, strong features capture all attention early and make the late heads wait
+long."""
 SHORTENED = """
-AdamW shortens the last stage: on the regression with these strengths it gives about the transformer's proportions. And
-the flow's own seeds differ from each other by more than the claim allows."""
+AdamW shortens the last stage: on the regression with these strengths it gives roughly the transformer's
+proportions. In addition, the seeds of the flow differ from each other by more than the claim allows."""
 
 # Written when the published boundaries and those of some flows were known, and no transformer had been laid over one.
 R2 = Claim(
     "R2",
     title="one factor maps the flow's stages onto the minimal transformer's",
     statement="""One factor between the flow's time and training steps maps the stages of the flow onto those of the
-    minimal transformer. (Ours; the paper says that they are alike in kind.)""",
-    definition=f"""With the factor that makes the flow's first boundary (median over seeds) after stage 1 the seed's
-    own, every later boundary of the flow is within a factor {STRETCH:g} of the seed's. The transformer's boundaries are
-    those of its ladder; the flow has as many features, positions for all tokens that a model reads, the same ratio, and
-    for every feature the strength that one lag of its block has in the chain.""",
+    minimal transformer. (Ours; the paper calls them similar.)""",
+    definition=f"""The factor is chosen so that the flow's first boundary after stage 1 (median over seeds) equals
+    the seed's. Then every later boundary of the flow is within a factor {STRETCH:g} of the seed's. The
+    transformer's boundaries are those of its ladder; the flow has as many features, positions for all tokens that a
+    model reads, the same ratio, and for every feature the strength that one lag of its block has in the chain.""",
     quantity="last boundary of the transformer, relative to what the factor predicts",
     judge=of_runs(one_factor_maps, "minimal", OF_THE_CHAIN, within=STRETCH),
     reasons={"printed": TOO_SLOW, "as-run": READOUT},
 )
 R2_UNIT = R2.called(
     "R2 unit strength",
-    "The same for the flow of the paper's Figure 10, whose weakest feature has the strength 1. (Ours.)",
-    title="the same, weakest feature of strength 1",
+    "One factor also maps the flow of the paper's Figure 10, whose weakest feature has strength 1, onto the "
+    "minimal transformer. (Ours.)",
+    title="one factor maps the flow's stages onto the minimal transformer's (weakest feature of strength 1)",
     judge=of_runs(one_factor_maps, "minimal", OF_UNIT, within=STRETCH),
     reasons={"printed": TOO_SLOW, "as-run": SHORTENED},
 )

@@ -1,4 +1,4 @@
-"""Beyond paper A: the staircase with other positional encodings, and in which order the blocks arrive."""
+"""Beyond paper A: stages with other positional encodings, and the order in which the blocks are learnt."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ENCODINGS = ("learned", "sinusoidal", "rotary", "relative", "alibi")
 WITHOUT = "none"
 
 IN_TIME = """
-Sinusoids are slow at the printed rate: when their 1000 steps end, half of the paper's, most seeds are still on the way
-to the second rung. Relative biases pass the first rung at a distance in half of the seeds. ALiBi's fixed slopes favour
-the newest lags and cannot single out a block far back."""
+Sinusoidal encodings learn slowly at the printed learning rate: after 1000 steps, half of the paper's, most seeds
+have not reached the second rung. With relative biases half of the seeds pass the first rung at a distance. ALiBi's
+fixed slopes favour the newest lags and cannot single out a block far back."""
 TOO_SOON = """
-Relative biases and, in half of the seeds, rotations pass the rungs in order but learn the blocks so soon after one
-another that the first rung is passed at a distance; ALiBi's fixed slopes favour the newest lags and cannot single out a
-block far back."""
+With relative biases, and with rotary encodings in half of the seeds, the rungs are passed in order, but the blocks
+are learnt so soon after one another that the first rung is passed at a distance. ALiBi's fixed slopes favour the
+newest lags and cannot single out a block far back."""
 
 
 def _survives(claim: Claim, results: Results) -> Finding:
@@ -31,11 +31,11 @@ def _survives(claim: Claim, results: Results) -> Finding:
 
 H1 = Claim(
     "H1",
-    title="the staircase with other positional encodings (ours)",
-    statement="""The staircase does not depend on how positions are encoded: it is there with sinusoids, rotation,
-    relative biases and ALiBi. (Not in the paper.)""",
+    title="stages appear with every positional encoding (ours)",
+    statement="""Stages do not depend on the positional encoding: they appear with sinusoidal, rotary and relative
+    encodings and with ALiBi. (Not in the paper.)""",
     definition=f"With the same seed, for each of these encodings, {SURVIVES}.",
-    quantity="with how many of the encodings it is so",
+    quantity="number of encodings for which both hold",
     judge=_survives,
     reasons={"printed": IN_TIME, "as-run": TOO_SOON},
 )
@@ -43,7 +43,7 @@ ONE_SEED = "In one seed a rung is passed at a distance: no nearer than by confid
 MISSED = {
     "learned": {"printed": ONE_SEED, "as-run": ONE_SEED},
     "sinusoidal": {
-        "printed": "The rungs are approached in every seed, but in six not passed in order within the 1000 steps.",
+        "printed": "Every seed approaches the rungs, but six do not pass them in order within the 1000 steps.",
         "as-run": ONE_SEED,
     },
     "rotary": {
@@ -62,13 +62,14 @@ MISSED = {
     },
 }
 """What is missing, as the numbers say it; no cause was tested."""
+SPELT = {"alibi": "ALiBi"}
 EACH = tuple(
     H1.called(
         f"H1 {encoding}",
-        f"The staircase is there with {encoding} positions. (Not in the paper.)",
-        title=f"the staircase with {encoding} positions (ours)",
+        f"Stages appear with {SPELT.get(encoding, encoding)} positions. (Not in the paper.)",
+        title=f"stages appear with {SPELT.get(encoding, encoding)} positions (ours)",
         definition=f"With them {SURVIVES}.",
-        quantity="whether it is so",
+        quantity="whether both hold",
         judge=of_runs(staircase_survives, encoding, names=(encoding,)),
         reasons=MISSED.get(encoding, {}),
     )

@@ -77,29 +77,32 @@ EXPERIMENT = Experiment(
             "B7 recall",
             "Repetition shortens the plateau of recall, and repeating in the context is more efficient than across "
             "samples.",
-            f"Tested without repetition, an accuracy of {KNOWN:.0%} comes strictly sooner with the smallest B above 1, "
-            "and with the smallest p above 0, than with none; and it comes sooner with that B than with any p.",
+            f"Tested without repetition, an accuracy of {KNOWN:.0%} is reached strictly sooner with the smallest B "
+            "above 1, and with the smallest p above 0, than without repetition; and sooner with that B than with "
+            "any p.",
             "that time with the smallest B above 1, relative to that without repetition",
             about=lambda settings: settings.task.copies <= LEAST_COPIES,
             judge=_judge_repetition,
-            title="the same for recall",
+            title="recall: repetition shortens the plateau, in the context more than across samples",
             reasons={
-                "paper": "What is repeated in the context can be answered without a match, by naming what stands there "
-                "most often: two copies on average shorten the time in some seeds only, and with more a match comes "
-                "late or never. A moderate share of favourite queries leaves no such way out, and helps; with hardly "
-                "any others a match does not come, either. To 5 % of the answers, for which no match is needed, copies "
-                "do lead sooner, and favourite queries do not."
+                "paper": "A pair that is repeated in the context can be answered without matching the query, by "
+                "naming the most frequent value. Two copies on average help in some seeds only; with more, the "
+                "match comes late or never. A moderate share of repeated queries offers no such shortcut, and "
+                "helps; if nearly all queries are repeated, the match does not come either. An accuracy of 5 %, "
+                "which needs no match, is reached sooner with copies, and not with repeated queries."
             },
         ),
         Claim(
             "B8",
-            "Too much repetition overfits: what is learnt from repeated pairs does not carry over to single ones.",
-            f"At the end of training with the largest B or with the largest p the accuracy is at least {GAP} higher "
-            "with the repetition of the training than without; and without any it is not.",
+            "Too much repetition overfits: what is learnt from repeated pairs does not transfer to pairs "
+            "without repetition.",
+            f"At the end of training with the largest B or with the largest p, the accuracy is at least {GAP} "
+            "higher when tested with the repetition of the training than without; after training without "
+            "repetition it is not.",
             "larger of the two differences of accuracy",
             about=lambda settings: True,
             judge=_judge_overfitting,
-            title="too much repetition overfits (recall)",
+            title="recall: too much repetition overfits",
         ),
     ),
     figures=draw,

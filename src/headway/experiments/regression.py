@@ -1,4 +1,4 @@
-"""The flow's own model, trained: gradient descent, SGD and AdamW beside the gradient flow, on one time axis.
+"""The flow's own model, trained: gradient descent, SGD and AdamW compared with the gradient flow on one time axis.
 
 Paper A, section 3.1, says what is trained and derives the flow; it shows no training of it.
 """
@@ -34,15 +34,15 @@ NEAR = 0.10
 """The same for SGD, whose boundaries its samples move, too."""
 
 PI_ONCE = """
-Attention that is trained through a softmax applies Pi squared; this grid's flow applies Pi once, and is much faster.
-The same runs agree with the printed grid's flow."""
+Attention trained through a softmax applies Pi squared. This grid's flow applies Pi once and is much faster. The
+same runs agree with the flow of the printed grid."""
 
 # Written when gradient descent with steps of 0.05 and 0.1 had been looked at, and nothing by SGD or AdamW.
 R1 = Claim(
     "R1",
-    title="the flow predicts the times of gradient descent and SGD on its own model",
-    statement="""The gradient flow predicts how its own model is trained: gradient descent and SGD pass the stages at
-    the flow's times, AdamW in the same order. (Ours; the paper shows the flow alone.)""",
+    title="the flow predicts the stage times of gradient descent and SGD on its own model",
+    statement="""The gradient flow predicts the training of its own model: gradient descent and SGD pass the stages
+    at the flow's times, AdamW in the same order. (Ours; the paper shows the flow alone.)""",
     definition=f"""From the same start, time being the learning rate times the step: every boundary (the loss half-way
     between two plateaus) of gradient descent with the smallest step is within {CLOSE:.0%} of the flow's, and every head
     ends at the same feature's position; every boundary of SGD with the least noise is within {NEAR:.0%} of the flow's;

@@ -1,4 +1,4 @@
-"""Paper A, Figures 8 and 9: with the furthest block the most important, the stages are the same and easier to see."""
+"""Paper A, Figures 8 and 9: with the furthest block most important, the stages remain and are clearer."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ BLOCKS: Blocks = ((13, 14), tuple(range(9, 13)), tuple(range(1, 9)))
 SMALLER: Blocks = ((7,), (5, 6), (1, 2, 3, 4))
 
 LITTLE_IN_THE_LAST_BLOCK = """
-With the furthest block first, what the last block adds is less than the model's overfitting costs: KL to the last two
-rungs turn at about the same step."""
+With the furthest block first, the last block gains less than overfitting costs: KL to the last two rungs reaches
+its minima at about the same step."""
 CLOSE_RUNGS = """
-With the furthest block first the first two rungs follow each other so closely that the loss falls without a pause, and
-the heads specialise while they are still moving to the first block. With m = 3 and nothing else changed the claim
-holds."""
+With the furthest block first, the first two rungs follow each other so closely that the loss falls without a
+plateau, and the heads specialise while they are still moving to the first block. With m = 3, and nothing else
+changed, the claim holds."""
 
 A12 = Claim(
     "A12",
-    title="the same with the furthest block first, and easier to see",
-    statement="With the furthest block the most important the behaviour is the same in kind, and easier to see.",
-    definition=f"""With the order of importance reversed {SAME}, a block's share of a head's attention being its density
-    (mass / size), because eight lags have a third of all attention from the start; and the least clear of its plateaus
-    (docs/measures.md) is clearer than with the newest block first, same seed.""",
+    title="furthest block most important: stages remain and are clearer",
+    statement="With the furthest block most important, the stages remain and are easier to see.",
+    definition=f"""With the order of importance reversed {SAME}, where a block's share of a head's attention is its
+    density (mass / size), because a block of eight lags has a third of all attention at initialisation; and with
+    the same seed, the least clear plateau (docs/measures.md) is clearer than with the newest block first.""",
     quantity="clarity of the least clear plateau minus that with the newest block first",
     judge=of_runs(same_and_clearer, "reversed", "full"),
 )
 A12_WEAKER = A12.called(
     "A12 m = 1.7",
-    title="the same with a weaker hierarchy",
+    title="furthest block most important, weaker hierarchy: stages remain and are clearer",
     judge=of_runs(same_and_clearer, "reversed, m = 1.7", "full"),
     reasons={"printed": LITTLE_IN_THE_LAST_BLOCK, "as-run": CLOSE_RUNGS},
 )

@@ -1,4 +1,4 @@
-"""Paper A, Figures 18 and 19: under SGD the stages are the same in kind."""
+"""Paper A, Figures 18 and 19: SGD shows stages, as AdamW does."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from headway.tasks.run import Settings
 STEPS = {"quick": 3000, "printed": 6000, "as-run": 6000}  # ours; the second published boundary is 4000
 
 RATE_GONE = """
-The schedule takes the rate to nothing before the heads of the other seeds have parted far enough to count."""
+In the other seeds the schedule brings the learning rate to zero before the heads have specialised enough to count."""
 
 A18 = Claim(
     "A18",
-    title="the same under SGD",
-    statement="Under SGD the behaviour is the same in kind.",
+    title="SGD: rungs in order; heads compete, then cooperate",
+    statement="Under SGD the rungs are still passed in order, and heads still compete, then cooperate.",
     definition=f"With SGD and momentum {SAME}.",
     quantity="how many of the two hold",
     judge=of_runs(same_in_kind, "SGD"),

@@ -1,4 +1,4 @@
-"""Ours: how long each stage of the gradient flow takes, against what it depends on, one factor at a time."""
+"""Ours: how long each stage of the gradient flow takes, and how that depends on one factor at a time."""
 
 from __future__ import annotations
 
@@ -42,19 +42,20 @@ FACTOR = 2.0
 """By how much a time may be longer or shorter than predicted: what follows once heads differ is not derived."""
 
 AMPLIFIED_NOISE = """
-With Pi twice the heads' differences at position 1 already grow in the first stage, by a factor that depends on the
-seed's noise. The derivation, which was written before the runs, starts them anew behind that stage."""
+With Pi applied twice, the differences between heads at position 1 already grow during the first stage, by a factor
+that depends on the seed's noise. The derivation, written before the runs, assumes that they start to grow only
+after that stage."""
 AT_THE_BOUND = """
-The differences grow from the noise of the start, of which the forecast knows the typical size only: in one run of one
-seed they are small enough to miss the bound by a little."""
+The differences grow from the initial noise, and the forecast knows only its typical size. In one run of one seed
+they are small enough to miss the bound by a little."""
 
 # Derived in docs/theory.md before any of it was run. Which runs differ in one factor alone, their settings say.
 _claim = partial(Claim, about=lambda settings: True, reasons={"printed": AMPLIFIED_NOISE})
 T1 = _claim(
     "T1",
-    title="the flow's first stage: power of the length T",
-    statement="""The first stage takes a time that grows like the square root of the number of positions T where Pi is
-    applied once, and like T where it is applied twice. (Ours.)""",
+    title="the flow's first stage grows as the predicted power of the length T",
+    statement="""The duration of the first stage grows as the square root of the number of positions T if Pi is
+    applied once, and as T if it is applied twice. (Ours.)""",
     definition=f"""Least squares on logarithms over the runs that differ in T alone: the exponent of the first boundary
     is within {EXPONENT_WITHIN:g} of 1/2 or 1.""",
     quantity="exponent of T",
@@ -62,42 +63,43 @@ T1 = _claim(
 )
 T2 = _claim(
     "T2",
-    title="the same: a formula within 15 %",
-    statement="""The first stage takes the time sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
+    title="a formula predicts the flow's first stage within 15 %",
+    statement="""The first stage lasts sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
     F_2(H/m_1) with Pi twice (docs/theory.md). (Ours.)""",
-    definition=f"""In every run with at least {LONG} positions the first boundary differs by at most
-    {100 * FIRST_WITHIN:g} % from that.""",
-    quantity="largest difference, as a share",
+    definition=f"""In every run with at least {LONG} positions the first boundary differs from the formula by at
+    most {100 * FIRST_WITHIN:g} %.""",
+    quantity="largest relative difference",
     judge=of_runs(predicates.first_stage_takes_what_the_formula_says, long=LONG, within=FIRST_WITHIN),
 )
 T3 = _claim(
     "T3",
-    title="the second ends when differences of heads have grown enough",
-    statement="""What ends the second plateau is the growth of the heads' differences in the residual of heads that are
-    alike: a start ten times as even waits until they have grown ten times as much. (Ours.)""",
+    title="the flow's second stage ends when differences between heads have grown enough",
+    statement="""The second plateau ends when small differences between the heads, which grow on the residual of
+    identical heads, have grown enough: a tenth of the initial noise needs ten times the growth. (Ours.)""",
     definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
-    against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are met.""",
+    against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are reached.""",
     quantity="slope",
     judge=of_runs(predicates.differences_grow_as_predicted, within=SLOPE_WITHIN),
 )
 T4 = _claim(
     "T4",
-    title="its wait grows like the square of the noise's logarithm",
-    statement="""The second stage's wait grows faster than the logarithm of 1/sigma and slower than any power of it:
-    like the square of the logarithm. (Ours.)""",
-    definition="""Over the runs that differ in noise alone, from each to the next with less: what t_2 - t_1 gains per
-    unit of log(1/sigma) rises, and what log(t_2 - t_1) gains per unit falls; all boundaries are met.""",
+    title="the flow's second stage grows as the square of the logarithm of the noise",
+    statement="""The duration of the second stage grows faster than log(1/sigma) and slower than any power of
+    1/sigma: like the square of the logarithm. (Ours.)""",
+    definition="""Over the runs that differ in noise alone, ordered by decreasing noise: the slope of t_2 - t_1
+    against log(1/sigma) rises from each pair of neighbours to the next, and the slope of log(t_2 - t_1) falls; all
+    boundaries are reached.""",
     quantity="slope of log(t_2 - t_1) against log(1/sigma) between the two runs with least noise",
     judge=of_runs(predicates.wait_is_between_logarithm_and_power),
 )
 T5 = _claim(
     "T5",
-    title="it is predicted within a factor of 2",
-    statement="""The differences of the heads reach 1, T sigma Lambda = 1, about when the second stage ends, whatever T,
-    the strengths, the heads and the noise are. (Ours.)""",
-    definition=f"""In every run the second boundary is met within a factor of {FACTOR:g} of the time that is predicted
-    so.""",
-    quantity="factor that is furthest from 1",
+    title="the end of the flow's second stage is predicted within a factor of 2",
+    statement="""The second stage ends about when the differences between heads reach 1 (T sigma Lambda = 1),
+    whatever T, the strengths, the number of heads and the noise are. (Ours.)""",
+    definition=f"""In every run the second boundary is reached within a factor of {FACTOR:g} of the time predicted
+    in this way.""",
+    quantity="measured over predicted time; the ratio furthest from 1",
     judge=of_runs(predicates.second_stage_ends_when_predicted, within=FACTOR),
     reasons={"printed": AMPLIFIED_NOISE, "as-run": AT_THE_BOUND},
 )

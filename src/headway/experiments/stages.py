@@ -17,35 +17,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TOO_SLOW = """
-At the printed rate of 0.003 the minimal model is still on its way to a lower rung when training ends; with the rate of
-the authors' code and nothing else changed most seeds climb (see `differences`)."""
+At the printed learning rate of 0.003 the minimal model is still approaching a lower rung when training ends. With
+the learning rate of the authors' code, and nothing else changed, most seeds pass the rungs in order (see
+`differences`)."""
 
 A1_MINIMAL = Claim(
     "A1 minimal",
-    title="the same, minimal model",
+    title="KL to the rungs reaches its minima in order (minimal model)",
     statement="""Training passes the rungs in order: KL to rung 1 reaches its minimum first, then to rung 2, and so on
     to the truth.""",
-    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly later
-    for every next i. Order alone does not show that the loss waits in between: see docs/measures.md.""",
+    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly
+    later for every next i. Order alone does not show that the loss has plateaus in between: see docs/measures.md.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},
 )
 A1_MINIMAL_NEARER = Claim(
     "A1 minimal, nearer",
-    title="nearer to the rungs than by confidence alone, minimal model",
-    statement="The lower rungs are really approached: nearer than by growing in confidence alone. (Not in the paper.)",
+    title="each lower rung is approached more closely than by confidence alone (minimal model)",
+    statement="Training approaches each lower rung more closely than a model that only grows in confidence. (Not in "
+    "the paper.)",
     definition=f"""For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below
-    {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits: a learner that
-    learns all blocks at once and only grows in confidence passes the rungs in order too, but comes no nearer than
+    {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits. A model that
+    learns all blocks at once and only grows in confidence also passes the rungs in order, but comes no nearer than
     that.""",
-    quantity="largest ratio of the two distances over the lower rungs (below 1: nearer)",
+    quantity="largest ratio of the two distances over the lower rungs (below 1: nearer than by confidence alone)",
     judge=of_runs(nearer_than_stageless, "minimal"),
 )
 A4_MINIMAL = Claim(
     "A4 minimal",
-    title="the same, minimal model",
-    statement="Competitive, then cooperative: the overlap of the heads rises and then falls.",
+    title="heads compete, then cooperate (minimal model)",
+    statement="Heads first compete, then cooperate: the overlap of their attention rises, then falls.",
     definition=f"""The competition index (docs/measures.md) exceeds both its first and its last value by more than
     {HUMP:g}.""",
     quantity="fall of the competition index from its peak to the end",

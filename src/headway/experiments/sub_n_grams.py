@@ -1,4 +1,5 @@
-"""Sub-n-grams are near-stationary (Varre et al. 2025): learning n-grams waits at the unigram, the bigram and so on."""
+"""Sub-n-grams are near-stationary (Varre et al. 2025): training on n-grams has plateaus at the unigram, the bigram
+and so on."""
 
 from __future__ import annotations
 
@@ -70,8 +71,8 @@ def _slow(settings: Any) -> bool:
 
 V1 = Claim(
     "V1",
-    title="plateaus at the best shorter n-grams",
-    statement="""The loss waits at the losses of shorter n-grams, in order (Figure 1).""",
+    title="the loss has plateaus at the best shorter n-grams (simple model)",
+    statement="""The loss has plateaus at the losses of shorter n-grams, in order (Figure 1).""",
     definition=f"""Simple model, 128 tokens, trigrams of five symbols and 4-grams of three: for every k below n a
     plateau of the test loss (`stages_from_loss`) lies within {CLOSE:g} nats of the k-gram's with its best pseudo-count,
     and plateaus of larger k come later.""",
@@ -81,20 +82,20 @@ V1 = Claim(
 )
 V2 = Claim(
     "V2",
-    title="a head for every token back, one after the other",
-    statement="""Heads of layer 1 are uniform on the first plateau, one looks back by one on the second, and one each by
-    one and by two at the end (Figure 2).""",
-    definition=f"""Simple model, trigrams, 32 tokens, alpha = 1: in the middle of the evaluations at which the unigram
-    is the nearest rung every head's distance from uniform attention is at most {UNIFORM:g}; in the middle of those of
-    the bigram some head has a mean attention of {LOOKS:g} or more on the token before, and none on the one before that;
-    at the end some head has it on each.""",
-    quantity="parts that hold",
+    title="one head after another attends one token further back (32 tokens)",
+    statement="""Heads of layer 1 are uniform on the first plateau; on the second, one attends to the previous
+    token; at the end, one attends one token back and one two tokens back (Figure 2).""",
+    definition=f"""Simple model, trigrams, 32 tokens, alpha = 1: in the middle of the evaluations at which the
+    unigram is the nearest rung every head's distance from uniform attention is at most {UNIFORM:g}; in the middle
+    of those of the bigram some head has a mean attention of {LOOKS:g} or more to the previous token, and none to
+    the one before that; at the end each of the two has such a head.""",
+    quantity="how many parts hold",
     about=_short,
     judge=of_runs(heads_by_stage),
 )
 V3 = Claim(
     "V3",
-    title="the gradient is small on plateaus and peaks in drops",
+    title="the gradient norm is small on plateaus and peaks in drops",
     statement="The norm of the gradient is low on plateaus and peaks in the drops between them.",
     definition=f"""Simple model, 128 tokens: in every drop from one k-gram's loss to the next, from a tenth to nine
     tenths of it, the largest norm of a batch's gradient (running medians of five evaluations) is at least {PEAK:g}
@@ -120,8 +121,8 @@ EXPERIMENT = Experiment(
         V1,
         V1.called(
             "V1 transformer",
-            "The same of a transformer, with trigrams.",
-            title="the same, transformer",
+            "In a transformer trained on trigrams, the loss has plateaus at the losses of shorter n-grams, in order.",
+            title="the loss has plateaus at the best shorter n-grams (transformer)",
             definition=V1.definition.replace(
                 "Simple model, 128 tokens, trigrams of five symbols and 4-grams of three", "Transformer, 128 tokens"
             ),
@@ -130,8 +131,9 @@ EXPERIMENT = Experiment(
         ),
         V1.called(
             "V1 slow",
-            "The same with a tenth of the learning rate, and trigrams.",
-            title="the same, a tenth of the rate",
+            "With a tenth of the learning rate, trained on trigrams, the loss has plateaus at the losses of "
+            "shorter n-grams, in order.",
+            title="the loss has plateaus at the best shorter n-grams (simple model, a tenth of the learning rate)",
             definition=V1.definition.replace(
                 "Simple model, 128 tokens, trigrams of five symbols and 4-grams of three",
                 "Simple model, trigrams, 128 tokens, learning rate 0.001",
@@ -142,8 +144,8 @@ EXPERIMENT = Experiment(
         V2,
         V2.called(
             "V2 128 tokens",
-            "The same with 128 tokens and alpha = 0.5.",
-            title="the same, 128 tokens",
+            "As V2, with 128 tokens and alpha = 0.5.",
+            title="one head after another attends one token further back (128 tokens)",
             definition=V2.definition.replace("32 tokens, alpha = 1", "128 tokens, alpha = 0.5"),
             about=lambda settings: _long(settings) and settings.task.symbols == SIMPLE.task.symbols,
             judge=of_runs(heads_by_stage),

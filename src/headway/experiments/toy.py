@@ -1,4 +1,4 @@
-"""Paper B's toy: attention waits on a plateau, then finds the one token that matters at once; W moves first."""
+"""Paper B's toy model: after a plateau, attention suddenly finds the one relevant token; W moves first."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _EXACT, _SAMPLED = descended(sampled=False), descended(sampled=True)
 B5 = Claim(
     "B5",
     "The transition is sharp, and W moves before attention does.",
-    f"At every size the loss takes less time from {EARLY:.0%} of its start to the threshold than it took to "
-    f"get to {EARLY:.0%}; and <W, W*>/d has come {MOVED:.0%} of its way from 0 to 1 before attention has come "
-    f"{MOVED:.0%} of its way from B/T to 1.",
-    "time of the fall, relative to the time before it; the longest of all sizes",
+    f"At every size the loss takes less time from {EARLY:.0%} of its initial value to the threshold than it took to "
+    f"reach {EARLY:.0%}; and <W, W*>/d has covered {MOVED:.0%} of the distance from 0 to 1 before attention has "
+    f"covered {MOVED:.0%} of the distance from B/T to 1.",
+    "duration of the drop, relative to the time before it; the largest of all sizes",
     about=_EXACT,
     judge=of_runs(sharp_and_in_order, smooth=True),
-    title="the transition is sharp, and W moves before attention",
+    title="toy model: the transition is sharp, and W moves before attention",
 )
 
 
@@ -72,12 +72,13 @@ EXPERIMENT = Experiment(
         B5,
         Claim(
             "B5 samples",
-            "The same with a training set instead of the expectation.",
+            "Trained on samples instead of the expectation, the transition is also sharp, and W also moves "
+            "before attention.",
             B5.definition,
             B5.quantity,
             about=_SAMPLED,
             judge=of_runs(sharp_and_in_order, smooth=True),
-            title="the same with samples",
+            title="toy model, trained on samples: the transition is sharp, and W moves before attention",
         ),
     ),
     figures=draw,

@@ -1,4 +1,4 @@
-"""Paper B: how long transformers wait on single-location regression, against T, d, B and p."""
+"""Paper B: how long the plateau of transformers lasts on single-location regression, against T, d, B and p."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from headway.claims.plateau_laws import (
     repetition_shortens,
     sharp_and_in_order,
 )
+from headway.experiments import before_appendix
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import made
 from headway.records import Finding
-from headway.tasks.single_location import SingleLocation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASES = {
     # Ours: a narrower stream that learns faster, at sizes for which that is enough.
-    "quick": SingleLocation.usual().changed(
+    "quick": before_appendix.LOCATION.changed(
         model={"width": 64, "mlp": 256},
         training={"learning_rate": 5e-4, "steps": 3000, "tail": 0.3, "test_samples": 256},
         evaluation={"every": 20, "growth": 0.05},
     ),
-    "paper": SingleLocation.usual().changed(
+    "paper": before_appendix.LOCATION.changed(
         # Ours: TF32 and a short tail make paper scale affordable.
         training={"steps": 60_000, "tail": 0.2, "precision": "tf32"},
         evaluation={"every": 50},
@@ -158,12 +158,12 @@ def draw(results: Results) -> dict[str, Figure]:
     }
 
 
-_STATEMENT = f"A transformer's plateau on single-location regression lasts {LOCATION.words} steps"
+_STATEMENT = f"On single-location regression, a transformer's plateau lasts {LOCATION.words} steps"
 _FIT = (
-    "Least squares on the logarithms of all plateaus that ended, seed by seed, in d, T and B (runs with copies are "
-    "tested with as many): "
+    "Least squares on the logarithms of all plateaus that ended, seed by seed, against d, T and B (runs with "
+    "copies are tested with as many):  "
 )
-_OTHER_START = "The same law with Xavier's start and an orthogonal embedding"
+_OTHER_START = "The published law holds with Xavier initialisation and an orthogonal embedding"
 NEAR, WITHIN = LOCATION.near, LOCATION.within
 EXPERIMENT = Experiment(
     title=headline(__doc__),
@@ -172,40 +172,40 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B3",
-            f"{_STATEMENT}: the power of d.",
-            f"{_FIT}that of d is within {NEAR} of 1.29. The models' start, variance 1 / fan-in, was chosen when two "
-            "sizes of it and of Xavier's start had been seen.",
+            f"{_STATEMENT}: the exponent of d.",
+            f"{_FIT}the exponent of d is within {NEAR} of 1.29. The initialisation, variance 1 / fan-in, was chosen "
+            "after two sizes had been run with it and with Xavier initialisation.",
             "exponent of d",
             about=_in_law,
             judge=of_runs(law_exponent, law=LOCATION, factor="d"),
-            title="transformer's law: power of d",
+            title="transformer: the plateau grows as d^1.29",
         ),
         Claim(
             "B3 length",
-            f"{_STATEMENT}: the power of T.",
-            f"{_FIT}that of T is within {NEAR} of 0.80.",
+            f"{_STATEMENT}: the exponent of T.",
+            f"{_FIT}the exponent of T is within {NEAR} of 0.80.",
             "exponent of T",
             about=_in_law,
             judge=of_runs(length_exponent, law=LOCATION),
-            title="power of T",
+            title="transformer: the plateau grows as T^0.80",
             reasons={
-                "paper": "The larger d, the less T matters: Adam's small steps need long to learn the map itself, "
-                "however soon the vector could be found. But even at the smallest d the power is below the published "
-                "one."
+                "paper": "The larger d, the less T matters: Adam's small steps take long to learn the map itself, "
+                "however soon the vector could be found. But even at the smallest d the exponent is below the "
+                "published one."
             },
         ),
         Claim(
             "B3 copies",
-            f"{_STATEMENT}: the power of B.",
-            f"{_FIT}that of B is within {NEAR} of -0.80.",
+            f"{_STATEMENT}: the exponent of B.",
+            f"{_FIT}the exponent of B is within {NEAR} of -0.80.",
             "exponent of B",
             about=_in_law,
             judge=of_runs(copies_exponent),
-            title="power of B",
+            title="transformer: the plateau shrinks as B^-0.80",
             reasons={
-                "paper": "Copies shorten the wait more than what follows it: where the plateau is taken to end at a "
-                "higher loss, the power is near the published one. The fall from there to the threshold takes about as "
-                "long with many copies as with few."
+                "paper": "Copies shorten the plateau more than the drop after it. If the plateau is taken to end "
+                "at a higher loss, the exponent is near the published one. The drop from there to the threshold "
+                "takes about as long with many copies as with few."
             },
         ),
         Claim(
@@ -216,44 +216,45 @@ EXPERIMENT = Experiment(
             "constant, in steps",
             about=_in_law,
             judge=of_runs(law_constant, law=LOCATION),
-            title="constant",
+            title="transformer: the constant of the law is 0.76",
         ),
         Claim(
             "B3 Xavier",
-            f"{_OTHER_START}: the power of d. (Not in the slides.)",
-            f"As B3, from the runs that start so, which have no copies: within {NEAR} of 1.29.",
+            f"{_OTHER_START}: the exponent of d. (Not in the slides.)",
+            f"As B3, from the runs with this initialisation, which have no copies: within {NEAR} of 1.29.",
             "exponent of d",
             about=_xavier,
             judge=of_runs(law_exponent, law=ONE_COPY, factor="d"),
-            title="power of d with Xavier's start (ours)",
+            title="transformer, Xavier initialisation: the plateau grows as d^1.29 (ours)",
             reasons={
-                "paper": "An orthogonal embedding makes vectors as long as 1 for every d, so that against the "
-                "positions they are as strong for large d as for small; with variance 1 / fan-in they fade like "
-                "1 / sqrt(d). How the plateau grows with d depends on the start, then, and the published power belongs "
-                "to the other one."
+                "paper": "With an orthogonal embedding, vectors have norm 1 for every d, and so the same strength "
+                "relative to the positions. With variance 1 / fan-in their norm falls as 1 / sqrt(d). How the "
+                "plateau grows with d thus depends on the initialisation, and the published exponent belongs to "
+                "the other one."
             },
         ),
         Claim(
             "B3 Xavier length",
-            f"{_OTHER_START}: the power of T. (Not in the slides.)",
-            f"As B3 length, from the runs that start so, which have no copies: within {NEAR} of 0.80.",
+            f"{_OTHER_START}: the exponent of T. (Not in the slides.)",
+            f"As B3 length, from the runs with this initialisation, which have no copies: within {NEAR} of 0.80.",
             "exponent of T",
             about=_xavier,
             judge=of_runs(length_exponent, law=ONE_COPY),
-            title="power of T with Xavier's start (ours)",
+            title="transformer, Xavier initialisation: the plateau grows as T^0.80 (ours)",
         ),
         Claim(
             "B5 transformer",
-            "In a transformer, too, the transition is sharp, and what it makes of the relevant vector is learnt before "
-            "attention is.",
-            f"In every run without repetition the loss falls from {EARLY:.0%} of 1/2, which answering 0 costs, to the "
-            f"threshold in less time than it took to get to {EARLY:.0%}; and E<y, y*>, where every position holds the "
-            f"relevant vector, is above {MOVED:g} for good before the head that attends to the relevant position most "
-            f"in the end has come {MOVED:.0%} of the way from uniform attention to 1 for good.",
-            "time of the fall, relative to the time before it; the longest of all runs",
+            "In a transformer, too, the transition is sharp, and the map applied to the relevant vector is learnt "
+            "before attention finds that vector.",
+            f"In every run without repetition the loss falls from {EARLY:.0%} of 1/2, the loss of the answer 0, to "
+            f"the threshold in less time than it took to reach {EARLY:.0%}; and E<y, y*>, with the relevant vector "
+            f"at every position, stays above {MOVED:g} from an earlier step on than that from which the head that "
+            f"finally attends most to the relevant position has permanently covered {MOVED:.0%} of the distance "
+            "from uniform attention to 1.",
+            "duration of the drop, relative to the time before it; the largest of all runs",
             about=_plain,
             judge=of_runs(sharp_and_in_order),
-            title="the same in a transformer",
+            title="transformer: the transition is sharp, and the map is learnt before attention",
         ),
         Claim(
             "B6 transformer",
@@ -263,7 +264,7 @@ EXPERIMENT = Experiment(
             "longest plateau, relative to the shortest",
             about=_plain,
             judge=of_runs(grows, factors=("T", "d")),
-            title="the same in a transformer",
+            title="transformer: the plateau grows with T and d",
         ),
         Claim(
             "B7 transformer",
@@ -274,13 +275,14 @@ EXPERIMENT = Experiment(
             "every next larger p, 0 included; and a doubling of B shortens the one by a larger factor than a doubling "
             "of p the other, on average from the smallest B to the largest and from the smallest p above 0 to the "
             "largest.",
-            "by what factor a doubling of B shortens the plateau, relative to one of p",
+            "factor by which doubling B shortens the plateau, relative to doubling p",
             about=_at_one_size,
             judge=_judge_repetition,
-            title="the same in a transformer",
+            title="transformer: repetition shortens the plateau, in the context more than across samples",
             reasons={
-                "paper": "A little repetition across samples shortens the time, and with more of it the favourite is "
-                "learnt by itself: the largest share is slower than the one before, because the test has no favourites."
+                "paper": "A little repetition across samples shortens the plateau. With more, the model learns "
+                "only the repeated vector: the largest share p is slower than the one before, because the test "
+                "contains no repeated vector."
             },
         ),
     ),

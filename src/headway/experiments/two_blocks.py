@@ -1,4 +1,4 @@
-"""Paper A, Figures 11 and 12: two transformer layers learn in stages, too, the first one less marked."""
+"""Paper A, Figures 11 and 12: two transformer layers also learn in stages, the first stage less marked."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ RATES = {"quick": (0.04, 0.001), "printed": (0.0015, 0.001), "as-run": (0.04, 0.
 """Learning rates of the minimal and the full model. The paper says "adjusted": ours, the factors that were run."""
 
 GONE_OR_AS_CLEAR = """
-With two layers the first plateau of the loss is gone in half of the seeds, and in the others still there: in two of
-them a little clearer than with one layer."""
+With two layers, half of the seeds have no first plateau of the loss; the others still do, and in two of them it is
+slightly clearer than with one layer."""
 
 A15 = Claim(
     "A15",
-    title="two layers: the same, first stage less marked, full model",
-    statement="With two layers learning is incremental too; the first stage is less marked.",
-    definition="""With two transformer layers the rungs are passed in order (A1), and the first plateau of the loss is
-    less clear (docs/measures.md) than with one layer, same seed.""",
+    title="two layers: rungs in order, first plateau less clear (full model)",
+    statement="With two layers learning is still incremental; the first stage is less marked.",
+    definition="""With two transformer layers the rungs are passed in order (A1), and the first plateau of the loss
+    is less clear (docs/measures.md) than with one layer and the same seed.""",
     quantity="clarity of the first plateau minus that with one layer",
     judge=of_runs(first_stage_less_marked, "full, two", "full, one"),
     reasons={"printed": GONE_OR_AS_CLEAR},
 )
 A15_MORE = A15.called(
     "A15 27 000 samples",
-    title="the same with 27 000 samples, full model",
+    title="two layers: rungs in order, first plateau less clear (full model, 27 000 samples)",
     judge=of_runs(first_stage_less_marked, "full, two, 27 000 samples", "full, one"),
     reasons={},
 )
 A15_MINIMAL = A15.called(
     "A15 minimal",
-    title="the same, minimal model",
+    title="two layers: rungs in order, first plateau less clear (minimal model)",
     judge=of_runs(first_stage_less_marked, "minimal, two", "minimal, one"),
     reasons={"printed": TOO_SLOW},
 )

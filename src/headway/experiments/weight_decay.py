@@ -38,7 +38,7 @@ def decay_hardly_matters(claim: Claim, run: Run, without: Run) -> Finding:
 
 A13 = Claim(
     "A13",
-    title="weight decay hardly matters",
+    title="weight decay makes almost no difference",
     statement="Weight decay makes almost no difference.",
     definition=f"""With the same seed, with and without weight decay, every stage boundary (docs/measures.md) exists in
     both or in neither, and the boundaries and the lowest excess loss differ by less than {ALMOST:.0%}.""",

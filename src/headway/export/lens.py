@@ -34,6 +34,7 @@ def lens_config(model: TrainedModel) -> dict[str, Any]:
         "attn_only": settings.mlp == 0,
         "normalization_type": "LN" if settings.norm == "pre" else None,
         "positional_embedding_type": "rotary" if settings.positions == "rotary" else "standard",
+        **({} if settings.causal else {"attention_dir": "bidirectional"}),
     }
     if settings.mlp:
         config |= {"d_mlp": settings.mlp, "act_fn": "gelu_new" if settings.activation == "gelu" else "relu"}
@@ -48,7 +49,9 @@ def lens_weights(model: TrainedModel) -> dict[str, np.ndarray]:
     settings, module, reads = model.module.settings, model.module, model.reads
     _, width, score = module.layers[0].attention.query.shape
     dtype = module.layers[0].attention.query.dtype
-    found: dict[str, Any] = {"embed.W_E": _wide(module.embedding, reads.inputs, width)}
+    # A bias of the embedding is the same as one more in every row of it.
+    embedding = module.embedding if module.embedding_bias is None else module.embedding + module.embedding_bias
+    found: dict[str, Any] = {"embed.W_E": _wide(embedding, reads.inputs, width)}
     if settings.positions != "rotary":
         found["pos_embed.W_pos"] = _positions(model, width)
     # Its scores are always divided; where ours are not, the queries make up for it.
@@ -71,7 +74,7 @@ def lens_weights(model: TrainedModel) -> dict[str, np.ndarray]:
     if module.final_norm is not None:
         found |= {"ln_final.w": module.final_norm.scale, "ln_final.b": module.final_norm.shift}
     found["unembed.W_U"] = np.eye(width, reads.outputs) if module.readout is None else module.readout
-    found["unembed.b_U"] = np.zeros(reads.outputs)
+    found["unembed.b_U"] = np.zeros(reads.outputs) if module.readout_bias is None else module.readout_bias
     return {name: np.ascontiguousarray(values, dtype) for name, values in found.items()}
 
 

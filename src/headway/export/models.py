@@ -69,7 +69,7 @@ def plain_weights(model: TrainedModel) -> dict[str, np.ndarray]:
 def told(model: TrainedModel) -> dict[str, Any]:
     """What a program needs to know of the model besides its weights."""
     settings, reads = model.module.settings, model.reads
-    names = ("positions", "scaled_scores", "residual", "norm", "attention", "activation", "emphasis")
+    names = ("positions", "scaled_scores", "residual", "norm", "attention", "activation", "emphasis", "causal")
     emphasis = model.module.layers[0].attention.emphasis
     return {
         "record": printable(model.record.name),

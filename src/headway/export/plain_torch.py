@@ -84,7 +84,7 @@ class Biases(nn.Module):
 
 
 class Attention(nn.Module):
-    """Causal heads. Without `key`, `query` is the merged matrix of both; so is `value` without `output`."""
+    """The heads. Without `key`, `query` is the merged matrix of both; so is `value` without `output`."""
 
     def __init__(self, weights):
         super().__init__()
@@ -118,7 +118,8 @@ class Attention(nn.Module):
             slopes = 2.0 ** (-8 * torch.arange(1, heads + 1, dtype=torch.float64) / heads)
             scores = scores - (slopes[:, None, None] * distance.clamp(min=0)).to(scores)
         linear = SETTINGS["attention"] == "linear"
-        seen = scores.masked_fill(distance < 0, 0 if linear else -math.inf)
+        hidden = (distance < 0) & SETTINGS["causal"]
+        seen = scores.masked_fill(hidden, 0 if linear else -math.inf)
         pattern = seen if linear else seen.softmax(dim=-1)
         if SETTINGS["emphasis"] != 1:
             queries, keys = zip(*SETTINGS["emphasised"], strict=True)
@@ -173,6 +174,8 @@ class Transformer(nn.Module):
         final = below(weights, "final_norm.")
         self.final_norm = Norm(final) if final else None
         self.readout = parameter(weights, "readout")
+        self.embedding_bias = parameter(weights, "embedding_bias")
+        self.readout_bias = parameter(weights, "readout_bias")
 
     def embed(self, inputs):
         if inputs.is_floating_point():  # vectors
@@ -181,6 +184,7 @@ class Transformer(nn.Module):
             x = nn.functional.one_hot(inputs, SETTINGS["inputs"]).to(self.layers[0].attention.value)
         else:
             x = self.embedding[inputs]
+        x = x if self.embedding_bias is None else x + self.embedding_bias
         if self.positions is not None:
             x = x + self.positions
         if SETTINGS["positions"] == "sinusoidal":
@@ -197,6 +201,7 @@ class Transformer(nn.Module):
             patterns.append(pattern)
         x = x if self.final_norm is None else self.final_norm(x)
         logits = x[..., : SETTINGS["inputs"]] if self.readout is None else x @ self.readout
+        logits = logits if self.readout_bias is None else logits + self.readout_bias
         return (logits, patterns) if attention else logits
 
 

@@ -24,8 +24,8 @@ NOT_SERVED = (
     "the minimal model in float32 and for the full model in tf32, up to the sizes in src/headway/kernels/README.md"
 )
 NOT_TABLES = (
-    "the fast forms know attention by softmax, without biases, emphasis or dropped codes of distances, so XLA compiles "
-    "the whole step"
+    "the fast forms know causal attention by softmax, without biases, emphasis or dropped codes of distances, so XLA "
+    "compiles the whole step"
 )
 NOT_USABLE = (
     "the CUDA kernels need an NVIDIA GPU of compute capability 8 or more and NVRTC, which comes with jax[cuda12] or "

@@ -1,4 +1,4 @@
-"""Multi-head causal attention whose parts can be left out, written for one sequence."""
+"""Multi-head attention, causal or not, whose parts can be left out, written for one sequence."""
 
 import math
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Emphasis(NamedTuple):
 
 
 class Attention(eqx.Module):
-    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j + bias_k[q, j] ) x_j, over the positions j <= q.
+    """out_q = sum_k W_k^T sum_j softmax_j( x_q . S_k x_j + bias_k[q, j] ) x_j, over the positions j <= q, or all.
 
     S_k = query_k key_k^T, or one merged matrix where `key` is None.
     W_k = value_k output_k, or one full-width matrix where `output` is None.
@@ -74,6 +74,7 @@ class Attention(eqx.Module):
     emphasis: Emphasis | None = eqx.field(static=True, default=None)
     codes: Any = None
     """What the positions learn that queries meet beside the keys."""
+    causal: bool = eqx.field(static=True, default=True)
 
     def __call__(
         self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop = lambda pattern: pattern
@@ -123,7 +124,7 @@ class Attention(eqx.Module):
             scores = scores / math.sqrt(self.query.shape[-1])
         shift = self.shift(queries, len(x))
         scores = scores if shift is None else scores + shift
-        seen = causal_mask(queries, len(x))
+        seen = causal_mask(queries, len(x)) if self.causal else jnp.ones((queries, len(x)), bool)
         pattern = jnp.where(seen, scores, 0) if self.linear else jax.nn.softmax(jnp.where(seen, scores, -jnp.inf))
         return pattern if self.emphasis is None else pattern * self.emphasis.of(queries, len(x)).astype(pattern.dtype)
 

@@ -72,6 +72,8 @@ def attributed(model: Transformer, tokens: Inputs) -> Attributed:
         return part[..., : model.vocab] if model.readout is None else part @ model.readout
 
     logits, rest, parts = jax.tree.map(read, stream)
+    if model.readout_bias is not None:
+        logits, rest = logits + model.readout_bias, rest + model.readout_bias
     return Attributed(logits, tuple(patterns), parts, rest)
 
 

@@ -2,8 +2,8 @@
 
     def start(role, key, shape, fan_in, fan_out, scale): ...    # -> a matrix of that shape
 
-Roles: embedding, positions, query, key, value, output, mlp-in, mlp-out, readout. Biases start at zero, norms at one.
-Heads that belong to one width x width map share its fan, as one matrix would.
+Roles: embedding, positions, query, key, value, output, mlp-in, mlp-out, readout. Norms start at one, and biases at zero
+unless the start is one of `BIASED`. Heads that belong to one width x width map share its fan, as one matrix would.
 """
 
 import math
@@ -96,6 +96,25 @@ def gpt_2(
     return 0.02 * scale * jax.random.normal(key, shape) / (math.sqrt(branches) if added else 1)
 
 
+def pytorch(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """Uniform in +-1 / sqrt(fan_in), as torch.nn.Linear starts its weights and its biases.
+
+    What joins the heads reads all of their coordinates, however wide each of them is.
+    """
+    reads = shape[0] * shape[1] if role == "output" else fan_in
+    return scale * _uniform(key, shape, 1 / math.sqrt(reads))
+
+
+def silent_pytorch(
+    role: str, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int, scale: Scale
+) -> Float[Array, "..."]:
+    """The same with a readout of zero: the first answer is 0, whatever is read."""
+    start = pytorch(role, key, shape, fan_in, fan_out, scale)
+    return jnp.zeros(shape) if role in ("readout", "readout-bias") else start
+
+
 STARTS: dict[str, Start] = {
     "xavier": xavier,
     "orthogonal": orthogonal,
@@ -103,7 +122,11 @@ STARTS: dict[str, Start] = {
     "fan-in": by_fan_in,
     "unit-embedding": unit_embedding,
     "gpt-2": gpt_2,
+    "pytorch": pytorch,
+    "silent-pytorch": silent_pytorch,
 }
+BIASED = ("pytorch", "silent-pytorch")
+"""Starts that draw biases, too; their role is "bias", or "readout-bias"."""
 
 
 def start_of(settings: ModelSettings) -> Start:
@@ -134,6 +157,9 @@ def transformer(
     keys = _keys(key)
 
     def draw(role: str, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
+        bias = role.endswith("bias")
+        if bias and settings.initialisation not in BIASED:
+            return jnp.zeros(shape)
         return start(role, next(keys), shape, fan_in, fan_out, scale)
 
     def coded(key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int, fan_out: int) -> Float[Array, "..."]:
@@ -141,10 +167,11 @@ def transformer(
 
     positions = encoding(settings)
     width = settings.stream(inputs, length)
-    embedding = table = readout = None
+    embedding = table = readout = embedding_bias = readout_bias = None
     if settings.embedding == "learned":
         own = width - (0 if positions.extra is None else positions.extra(length))
         embedding = draw("embedding", (inputs, own), inputs, own)
+        embedding_bias = draw("bias", (own,), inputs, own) if settings.edge_biases else None
     if positions.stream_start is not None:
         table = positions.stream_start(coded, next(keys), length, width)
     emphasis = None if settings.emphasis == 1 else Emphasis(settings.emphasis, relevant)
@@ -155,7 +182,10 @@ def transformer(
     if settings.readout:
         outputs = inputs if outputs is None else outputs
         readout = draw("readout", (width, outputs), width, outputs)
-    return Transformer(embedding, table, layers, final_norm, readout, settings, inputs, length)
+        readout_bias = draw("readout-bias", (outputs,), width, outputs) if settings.edge_biases else None
+    return Transformer(
+        embedding, table, layers, final_norm, readout, settings, inputs, length, embedding_bias, readout_bias
+    )
 
 
 def _keys(key: PRNGKeyArray) -> Iterator[PRNGKeyArray]:
@@ -176,9 +206,9 @@ def _layer(
     if settings.mlp:
         mlp = MLP(
             draw("mlp-in", (width, settings.mlp), width, settings.mlp),
-            jnp.zeros(settings.mlp),
+            draw("bias", (settings.mlp,), width, settings.mlp),
             draw("mlp-out", (settings.mlp, width), settings.mlp, width),
-            jnp.zeros(width),
+            draw("bias", (width,), settings.mlp, width),
             settings.activation,
         )
     branches = 1 if mlp is None else 2
@@ -196,19 +226,30 @@ def _attention(
     output = draw("output", (heads, part, width), width, width) if settings.output else None
     positions = encoding(settings)
     bias = None if positions.shift_start is None else positions.shift_start(heads, length)
-    biases = _biases(query, key, value, width) if settings.biases else None
+    biases = _biases(query, key, value, width, draw) if settings.biases else None
     linear = settings.attention == "linear"
     codes = None if positions.face_start is None else positions.face_start(*code(), heads, length, query.shape[-1])
     return Attention(
-        query, key, value, output, settings.scaled_scores, bias, positions, biases, linear, emphasis, codes
+        query,
+        key,
+        value,
+        output,
+        settings.scaled_scores,
+        bias,
+        positions,
+        biases,
+        linear,
+        emphasis,
+        codes,
+        settings.causal,
     )
 
 
-def _biases(query: Array, key: Array | None, value: Array, width: int) -> Biases:
+def _biases(query: Array, key: Array | None, value: Array, width: int, draw: Draw) -> Biases:
     heads = len(query)
     return Biases(
-        jnp.zeros((heads, query.shape[-1])),
-        None if key is None else jnp.zeros((heads, key.shape[-1])),
-        jnp.zeros((heads, value.shape[-1])),
-        jnp.zeros(width),
+        draw("bias", (heads, query.shape[-1]), width, width),
+        None if key is None else draw("bias", (heads, key.shape[-1]), width, width),
+        draw("bias", (heads, value.shape[-1]), width, width),
+        draw("bias", (width,), heads * value.shape[-1], width),
     )

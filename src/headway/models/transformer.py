@@ -80,6 +80,8 @@ class Transformer(eqx.Module):
     settings: ModelSettings = eqx.field(static=True)
     vocab: int = eqx.field(static=True)
     length: int = eqx.field(static=True)
+    embedding_bias: Float[Array, " code"] | None = None
+    readout_bias: Float[Array, " output"] | None = None
 
     def __call__(
         self, tokens: Inputs, predicted: int, key: PRNGKeyArray | None = None
@@ -108,6 +110,7 @@ class Transformer(eqx.Module):
             readings.append(heads)
         x = x if self.final_norm is None else self.final_norm(x)
         logits = x[:, : self.vocab] if self.readout is None else x @ self.readout
+        logits = logits if self.readout_bias is None else logits + self.readout_bias
         return Reading(logits, tuple(readings), x)
 
     @property
@@ -123,7 +126,7 @@ class Transformer(eqx.Module):
             x = jax.nn.one_hot(tokens, self.vocab, dtype=self.layers[0].attention.value.dtype)
         else:
             x = self.embedding[tokens]
-        return self.placed(x)
+        return self.placed(x if self.embedding_bias is None else x + self.embedding_bias)
 
     def placed(self, x: Float[Array, "time _"]) -> Float[Array, "time width"]:
         """Vectors with their positions."""

@@ -11,7 +11,7 @@ from headway.settings.given import Given, Part, given
 
 POSITIONS = ("learned", "one-hot", "sinusoidal", "none", "rotary", "relative", "relative-keys", "alibi")
 """Positional encodings that have a name; `headway.models.positions` has a function for each."""
-INITIALISATIONS = ("xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2")
+INITIALISATIONS = ("xavier", "orthogonal", "uniform", "fan-in", "unit-embedding", "gpt-2", "pytorch", "silent-pytorch")
 """Starts that have a name; `headway.models.initialisation` has a function for each."""
 
 
@@ -50,14 +50,16 @@ class ModelSettings:
     scores) in [-scale, scale], values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as
     libraries start linear maps. unit-embedding: the same but for an embedding of variance 1, as libraries start tables
     of symbols. gpt-2: N(0, 0.02^2), and what is added to the stream in so many branches smaller by the root of their
-    number. In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
+    number. pytorch: weights and biases uniform in +-1/sqrt(fan-in), a third of the variance 1 / fan-in, as PyTorch
+    starts linear maps. silent-pytorch: the same with a readout of zero, so that the first answer is 0. In Python also a
+    function (role, key, shape, fan_in, fan_out, scale) -> matrix.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""
     attention: Literal["softmax", "linear"] = field(default="softmax", metadata={"added": "0.3"})
     """What scores become: shares that add up to 1; or the scores themselves, of any size and sign."""
     biases: bool = field(default=False, metadata={"added": "0.3"})
-    """Biases of the heads' queries, keys and values and of what they write, from zero."""
+    """Biases of the heads' queries, keys and values and of what they write; from zero, unless the start has its own."""
     activation: Literal["relu", "gelu"] = field(default="relu", metadata={"added": "0.3"})
     """Of the MLP; gelu in the form with tanh."""
     emphasis: float = field(default=1.0, metadata={"added": "0.3"})
@@ -68,6 +70,11 @@ class ModelSettings:
     head_width: int | None = field(default=None, metadata={"added": "0.3"})
     """Coordinates of a head's queries, keys and values; the width shared out among the heads if not given. Merged
     scores, and values without an output matrix, have the full width anyway."""
+
+    edge_biases: bool = field(default=False, metadata={"added": "0.3"})
+    """Biases of the embedding and of the readout, as linear maps of libraries have them."""
+    causal: bool = field(default=True, metadata={"added": "0.3"})
+    """Whether a position sees only itself and what came before; else every position sees all."""
 
     def __post_init__(self) -> None:
         for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
@@ -83,6 +90,12 @@ class ModelSettings:
         require_number("model.emphasis", self.emphasis, least=0)
         if self.head_width is not None:
             require_whole("model.head_width", self.head_width, 1)
+        shifting = ("relative", "relative-keys", "alibi")
+        require(
+            self.causal or self.positions not in shifting,
+            f"model.causal is False, but {self.positions} positions know distances to what came before only. Use other "
+            "positions, or model.causal True.",
+        )
 
     def part(self, stream: int) -> int:
         """Coordinates of a head in a residual stream of this width."""

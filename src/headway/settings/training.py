@@ -64,6 +64,9 @@ class TrainingSettings:
     frozen: tuple[str, ...] = field(default=(), metadata={"added": "0.3"})
     """Parts of the model (embedding, positions, attention, mlp, norms, readout) that have the weights with which the
     same seed ends if nothing is frozen, and keep them."""
+    rates: tuple[float, ...] = field(default=(), metadata={"added": "0.3"})
+    """Learning rates of which the one is taken, instead of learning_rate, with which the plateau of runs of their own
+    seeds ends first (`headway.sweep.pilots`); it needs a threshold. None: learning_rate is taken."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "optimiser", given(self.optimiser))
@@ -90,6 +93,31 @@ class TrainingSettings:
             self.threshold is not None or self.until is None,
             f"training.until is {self.until}, but without training.threshold a run goes on to its last step. "
             "Give the threshold at which its plateau ends, too.",
+        )
+
+        self._check_rates()
+
+    def _check_rates(self) -> None:
+        for rate in self.rates:
+            require_number("a rate of training.rates", rate, above=0)
+        require(
+            len(set(self.rates)) == len(self.rates) != 1,
+            f"training.rates is {self.rates}, but there must be different rates to choose from, or none. Give two or "
+            "more, or only training.learning_rate.",
+        )
+        require(
+            not self.rates or self.threshold is not None,
+            "training.rates are chosen from by when plateaus end, but training.threshold does not say when that is. "
+            "Give it, or only training.learning_rate.",
+        )
+        require(
+            not self.rates or self.optimiser in OWN_OPTIMISERS,
+            f"training.rates are there for {' and '.join(OWN_OPTIMISERS)}, but training.optimiser is "
+            f"{self.optimiser!r}. Use one of them, or only training.learning_rate.",
+        )
+        require(
+            not (self.rates and self.frozen),
+            "training.rates and training.frozen do not go together. Leave out one of them.",
         )
 
     def _check_optimiser(self) -> None:

@@ -38,7 +38,7 @@ def announced(root: Path, cells: Sequence[Cell]) -> Generator[None]:
 
     Cells that lie there already are left out, those that the others compare themselves with are added.
     """
-    wanted = dict.fromkeys(each for cell in cells for each in (*cell.references(), cell))
+    wanted = dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell))
     # Whether what lies there can be read, and whether there is such a kind, is found out by who opens it.
     missing = [cell for cell in wanted if not os.path.lexists(root / cell.identity)]
     path = root / f"sweep-{secrets.token_hex(8)}.plan"

@@ -42,9 +42,9 @@ class Bundle:
 def waves(cells: Iterable[Cell], keep: Keep = NOTHING) -> tuple[list[Bundle], list[Bundle]]:
     """What needs nothing, then what is compared with it; each cell once, in the order in which they were asked for."""
     wanted = list(dict.fromkeys(cells))
-    needed = [reference for cell in wanted for reference in cell.references()]
-    first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.references())])
-    return pack(first, keep), pack((cell for cell in wanted if cell.references()), keep)
+    needed = [reference for cell in wanted for reference in cell.needs()]
+    first = dict.fromkeys([*needed, *(cell for cell in wanted if not cell.needs())])
+    return pack(first, keep), pack((cell for cell in wanted if cell.needs()), keep)
 
 
 def pack(cells: Iterable[Cell], keep: Keep = NOTHING) -> list[Bundle]:

@@ -69,6 +69,8 @@ def _refusal(settings: Any) -> str:
         return "with the schedule cosine every step depends on how many there are"
     if settings.references:
         return "it needs other runs (task.references, training.frozen) of as many steps as its own"
+    if settings.training.rates:
+        return "its learning rate is chosen by runs of as many steps as its own (training.rates)"
     return ""
 
 

@@ -53,7 +53,7 @@ def hand_out(
     """
     require_keepable(keep, cells)
     look_at_users_code(cells, store, LogProgress())
-    wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.references(), cell)))
+    wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell)))
     missing = [cell for cell in wanted if not store.has(cell)]
     for cell in missing:
         # What failed in an earlier sweep is tried again, once.
@@ -104,7 +104,7 @@ def _left(bundles: Sequence[Bundle], store: Store, workers: int, *, ready: bool 
             for cell in bundle.cells
             if cell not in failed
             and not store.has(cell)
-            and (not ready or all(store.has(each) for each in cell.references()))
+            and (not ready or all(store.has(each) for each in cell.needs()))
         )
         left += cut(replace(bundle, cells=cells), workers) if cells else []
     return left

@@ -18,6 +18,7 @@ from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.compiled import share
 from headway.sweep.continuing import ShorterRuns, adopt
 from headway.sweep.keeping import KeptModels, kept_in_words, require_keepable
+from headway.sweep.pilots import choose_rate
 from headway.sweep.plan import pieces_of
 from headway.sweep.rungs import Rungs
 from headway.sweep.users_code import look_at_users_code
@@ -121,8 +122,8 @@ def _wanted(bundle: Bundle, store: Store, once: bool, errors: list[Exception]) -
         try:
             if store.has(cell) or (once and failure.note_of(store.root / cell.identity).exists()):
                 continue
-            # A reference that could not be computed is an error already, and no other one follows from it.
-            if all(store.has(reference) for reference in cell.references()):
+            # What it needs and could not be computed is an error already, and no other one follows from it.
+            if all(store.has(each) for each in cell.needs()):
                 wanted.append(cell)
         except StoreError as error:
             errors.append(error)
@@ -169,7 +170,8 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
         watch.note(f"going on at step {position} of {steps}")
     began = saved = time.monotonic()
     pause = SAVE_EVERY
-    group = Group(cells, references, bundle.capacity)
+    chosen = [choose_rate(cell, store) for cell in cells]
+    group = Group([each.cell for each in chosen], references, bundle.capacity)
     shortfall = None if group.form is None else group.form.shortfall
     if shortfall is not None and shortfall not in _said:
         _said.add(shortfall)
@@ -230,7 +232,9 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
             origin = provenance(device(), before + time.monotonic() - began) | words
             seconds = {SECONDS: np.asarray([origin["seconds"]])}
             end = {**ends[index], **seconds} if keeps[index] else None
-            works[index].finish(facts[index], origin, weights[index], keeping[index].earlier(), end)
+            works[index].finish(
+                facts[index] | chosen[index].facts(), origin, weights[index], keeping[index].earlier(), end
+            )
 
     try:
         for tick in group.ticks(position, None if fresh else checkpoints):

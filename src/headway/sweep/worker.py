@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def work(bundles: Sequence[Bundle], store: Store, watch: Watch) -> int:
     """Compute the bundles, and first whatever they are compared with, if nobody has; the exit code."""
-    needed = [reference for bundle in bundles for cell in bundle.cells for reference in cell.references()]
+    needed = [reference for bundle in bundles for cell in bundle.cells for reference in cell.needs()]
     missing = [cell for cell in dict.fromkeys(needed) if not store.has(cell)]
     with kept_compiled(watch.note):
         errors = run_bundles(pack(missing, bundles[0].keep if bundles else NOTHING), store, watch, once=True)

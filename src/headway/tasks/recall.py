@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
+from headway.lazily import Array, Bool, Float, Int, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require, require_number, require_probability, require_whole, settle
 from headway.tasks.task import Example, with_numbers
@@ -23,9 +23,11 @@ class Recall:
         4 7   2 0   9 4 | 2   ->   0
                 ^         ^ the query: its pair stands in exactly one slot
 
-    The other keys are drawn, with replacement, from the other symbols. With B copies every other slot holds the
-    query's pair, too, with probability (B - 1)/(n - 1): B slots on average. With cross-sample repetition the query is
-    one of the first `favourites` symbols with probability p, and otherwise any symbol.
+    The other keys are drawn from the other symbols, with replacement or, as the paper's appendix says, without; f is
+    any function or, as it says, a permutation. With B copies every other slot holds the query's pair, too, with
+    probability (B - 1)/(n - 1), so that there are B on average and one at least; as the appendix says, every slot
+    does, with probability B/n, so that there may be none. With cross-sample repetition the query is one of the first
+    `favourites` symbols with probability p, and otherwise any symbol.
     """
 
     NAME: ClassVar[str] = "recall"
@@ -42,6 +44,13 @@ class Recall:
     """p: how probably the query is one of the favourite symbols (cross-sample repetition)."""
     favourites: int = 2
     """How many symbols are favourites."""
+
+    mapping: Literal["function", "permutation"] = field(default="function", metadata={"added": "0.3"})
+    """f: any symbol may be the value of several keys, or of one."""
+    keys: Literal["repeated", "distinct"] = field(default="repeated", metadata={"added": "0.3"})
+    """The other keys of a sequence: drawn with replacement, or without, so that no two slots hold the same one."""
+    slots: Literal["one-at-least", "independent"] = field(default="one-at-least", metadata={"added": "0.3"})
+    """With copies: one slot holds the query's pair for sure and each other one by chance; or each by chance alone."""
 
     rungs: ClassVar[tuple[str, ...]] = ("uniform", "any value of the context", "the query's value")
 
@@ -60,19 +69,24 @@ class Recall:
             f"{self.favourites} favourites are more than the {self.vocab} symbols. Use at most {self.vocab}.",
         )
         require_probability("task.favoured", self.favoured)
+        require(
+            self.keys == "repeated" or self.pairs < self.vocab,
+            f"{self.pairs} distinct keys besides the query do not fit into {self.vocab} symbols. Use task.pairs < "
+            f'{self.vocab}, or task.keys "repeated".',
+        )
 
     @classmethod
     def usual(cls) -> Settings[Recall]:
-        """Paper B's four layers. Symbols are looked up in a table, which libraries start with variance 1.
+        """Paper B's four layers, its permutation and its distinct keys; symbols enter one-hot through a linear map.
 
-        Ours: it goes on until most answers are right; with few pairs, naming any value gets 5 % right.
+        Ours: the start, as for single-location regression; it goes on until most answers are right, because with few
+        pairs naming any value gets 5 % right.
         """
         from headway.tasks.run import plateau_settings
 
-        settings: Any = plateau_settings(cls(), threshold=0.05)
-        return settings.changed(
-            model={"layers": 4, "initialisation": "unit-embedding"}, training={"until": 0.9, "test_samples": 2048}
-        )
+        task = cls(mapping="permutation", keys="distinct", slots="independent")
+        settings: Any = plateau_settings(task, threshold=0.05)
+        return settings.changed(model={"layers": 4, "causal": True}, training={"until": 0.9, "test_samples": 2048})
 
     @property
     def reads(self) -> int:
@@ -92,10 +106,11 @@ class Recall:
     def naming(self) -> float:
         """Accuracy of naming the value in any one slot, without repetition.
 
-        It is right if the slot is the query's, or if the slot's value happens to be the query's.
+        It is right if the slot is the query's, or if the slot's value happens to be the query's, which that of another
+        key is not where f is a permutation.
         """
         right = 1 / self.pairs
-        return right + (1 - right) / self.vocab
+        return right + ((1 - right) / self.vocab if self.mapping == "function" else 0.0)
 
     def check(self, settings: Any) -> None:
         threshold = settings.training.threshold
@@ -122,17 +137,33 @@ class Recall:
     def sample(self, key: PRNGKeyArray) -> Example:
         """One sequence; B and p may be traced. `extra` says which pairs are the query's."""
         mapping_key, query_key, choice_key, slot_key, copy_key, others_key = jax.random.split(key, 6)
-        mapping = jax.random.randint(mapping_key, (self.vocab,), 0, self.vocab)
+        mapping = self._mapping(mapping_key)
         usual = jax.random.uniform(choice_key) < self.favoured
         query = jax.random.randint(query_key, (), 0, jnp.where(usual, self.favourites, self.vocab))
-        more = jax.random.uniform(copy_key, (self.pairs,)) < (self.copies - 1) / max(self.pairs - 1, 1)
-        slot = jnp.arange(self.pairs) == jax.random.randint(slot_key, (), 0, self.pairs)
-        relevant = slot | more
+        relevant = self._slots(slot_key, jax.random.uniform(copy_key, (self.pairs,)))
         # Any symbol but the query: one of the next vocab - 1, counted round the pool.
-        others = (query + jax.random.randint(others_key, (self.pairs,), 1, self.vocab)) % self.vocab
-        keys = jnp.where(relevant, query, others)
+        keys = jnp.where(relevant, query, (query + self._others(others_key)) % self.vocab)
         inputs = jnp.append(jnp.stack([keys, mapping[keys]], axis=1).ravel(), query)
         return Example(inputs, mapping[query][None], extra=relevant)
+
+    def _mapping(self, key: PRNGKeyArray) -> Int[Array, " {self.vocab}"]:
+        """f as a table."""
+        if self.mapping == "permutation":
+            return jax.random.permutation(key, self.vocab)
+        return jax.random.randint(key, (self.vocab,), 0, self.vocab)
+
+    def _slots(self, key: PRNGKeyArray, chance: Float[Array, " {self.pairs}"]) -> Bool[Array, " {self.pairs}"]:
+        """Which slots hold the query's pair; without copies, one."""
+        one = jnp.arange(self.pairs) == jax.random.randint(key, (), 0, self.pairs)
+        if self.slots == "independent":
+            return jnp.where(jnp.asarray(self.copies) > 1, chance < self.copies / self.pairs, one)
+        return one | (chance < (self.copies - 1) / max(self.pairs - 1, 1))
+
+    def _others(self, key: PRNGKeyArray) -> Int[Array, " {self.pairs}"]:
+        """How far behind the query, counted round the pool, the key of each slot is if it is another."""
+        if self.keys == "distinct":
+            return 1 + jax.random.permutation(key, self.vocab - 1)[: self.pairs]
+        return jax.random.randint(key, (self.pairs,), 1, self.vocab)
 
     def ladder(self, example: Example) -> Float[Array, "rung 1 symbol"]:
         """Any symbol; a value of the context, as often as it stands there; the value behind the query's key."""

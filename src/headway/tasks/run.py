@@ -107,6 +107,15 @@ class Settings(Generic[Task, Model]):
         compared = self.task.reference_runs(self) if hasattr(self.task, "reference_runs") else ()  # ty: ignore[call-non-callable]
         return (*compared, *(self._compared_with_none.thawed() for _ in self.training.frozen[:1]))
 
+    @property
+    def pilots(self) -> tuple[Settings[Task, Model], ...]:
+        """The runs that choose the learning rate, one for each of `training.rates`: they end with their plateau."""
+        alone = self._compared_with_none
+        return tuple(
+            replace(alone, training=replace(self.training, learning_rate=rate, rates=(), until=None, tail=0.0))
+            for rate in self.training.rates
+        )
+
     def thawed(self) -> Settings[Task, Model]:
         """The same run with nothing frozen."""
         return replace(self, training=replace(self.training, frozen=()))
@@ -147,7 +156,10 @@ def _changed(group: str, settings: Any, change: dict[str, Any]) -> Any:
 
 
 def plateau_settings(task: Task, threshold: float) -> Settings[Task]:
-    """Paper B's transformers: two layers, no norm, Adam on fresh samples until the plateau has ended."""
+    """Paper B's transformers: two layers, no norm, Adam on fresh samples until the plateau has ended.
+
+    Ours where the appendix is silent: PyTorch's start, with the biases that its linear maps have, GELU and no mask.
+    """
     model = ModelSettings(
         heads=4,
         layers=2,
@@ -156,14 +168,18 @@ def plateau_settings(task: Task, threshold: float) -> Settings[Task]:
         norm="none",
         mlp=1024,
         dropout=0.0,
-        initialisation="fan-in",
+        initialisation="pytorch",
+        activation="gelu",
+        biases=True,
+        edge_biases=True,
+        causal=False,
     )
     training = TrainingSettings(
         learning_rate=1e-4,
         weight_decay=0.0,
         clip=0.0,
         schedule="constant",
-        steps=20_000,
+        steps=50_000,
         threshold=threshold,
         batch=32,
         data="fresh",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from headway.lazily import Array, Bool, Float, PRNGKeyArray, jax, jnp
+from headway.lazily import Array, Bool, Float, Int, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require, require_probability, require_whole, settle
 from headway.tasks.features import haar
@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 
 
 class Map(NamedTuple):
-    """What a seed has to learn: W*, and the vector that cross-sample repetition repeats."""
+    """What a seed has to learn: W*, the vector that cross-sample repetition repeats, and perhaps where to look."""
 
     matrix: Float[Array, "dimension dimension"]
     favourite: Float[Array, " dimension"]
+    order: Int[Array, " length"] | None = None
+    """Of positions that are drawn once: the relevant vector stands at the first B of them."""
 
 
 @dataclass(frozen=True)
 class SingleLocation:
-    """y* = W* x_s with x_t ~ N(0, I/d), t = 1..T, and W* orthogonal, so that E|y*|^2 = 1 and silence costs 1/2.
+    """y* = W* x_s with x_t ~ N(0, I/d), t = 1..T, and E|W*|_F^2 = d, so that E|y*|^2 = 1 and silence costs 1/2.
 
     With T = 4, one copy, and the mark as the last row; the model answers at the empty position behind the dots:
 
@@ -33,7 +35,8 @@ class SingleLocation:
 
     With B copies the relevant vector stands, marked, at B positions: x_3  x_2  x_3  x_4 with the marks 1 0 1 0. With
     cross-sample repetition it is, with probability p, the same unit vector `favourite` in every sequence. The empty
-    position is ours: if the answer were read off one of the T, the residual path could carry it there by itself.
+    position is ours: where the answer is read off the last of the T, the residual path carries it there by itself
+    whenever that is the relevant one.
     """
 
     NAME: ClassVar[str] = "single-location"
@@ -43,14 +46,20 @@ class SingleLocation:
     """T: how many positions there are to look at, before an empty one at which the model answers."""
     dimension: int = 16
     """d: of every vector and of the answer."""
-    position: Literal["random", "fixed"] = "random"
-    """Where the relevant vector is: anywhere in each sequence, or always at the last of the T positions."""
+    position: Literal["random", "fixed", "drawn"] = "random"
+    """Where the relevant vector is: anywhere in each sequence; always at the last of the T positions; or always at one
+    that each seed draws for itself, which is not the last if the answer is read there."""
     mark: bool = True
     """Whether a further input says which position is relevant."""
     copies: int = 1
     """B: at how many positions the relevant vector stands (context repetition)."""
     repeated: float = 0.0
     """p: how probably the relevant vector is one that stays the same all along (cross-sample repetition)."""
+
+    matrix: Literal["orthogonal", "gaussian"] = field(default="orthogonal", metadata={"added": "0.3"})
+    """W*: orthogonal; or its entries N(0, 1/d), as the paper's appendix draws them."""
+    read_at: Literal["behind", "last"] = field(default="behind", metadata={"added": "0.3"})
+    """Where the model answers: at an empty position behind the T, or at the last of them."""
 
     rungs: ClassVar[tuple[str, ...]] = ("silence", "the mean of all positions", "the relevant position")
 
@@ -64,22 +73,27 @@ class SingleLocation:
             f"{self.copies} copies do not fit on {self.length} positions. Use task.copies <= {self.length}.",
         )
         require_probability("task.repeated", self.repeated)
+        require(
+            self.position != "fixed" or self.read_at == "behind",
+            'task.position "fixed" is the last of the T positions, where the model answers with task.read_at "last": '
+            'nothing would have to be found. Use task.position "drawn", or task.read_at "behind".',
+        )
 
     @classmethod
     def usual(cls) -> Settings[SingleLocation]:
         """Paper B's two layers of four heads of 64 without norm, and Adam on fresh samples until the plateau has ended.
 
-        Ours: the start, which is the usual one of libraries and of which the slides are silent; the budget of steps,
-        the tail, when it is measured and on how much.
+        W* is Gaussian. Ours, because the appendix is silent: PyTorch's start of every linear map, biases and GELU, no
+        mask, an answer at the last position; the tail, when it is measured and on how much.
         """
         from headway.tasks.run import plateau_settings
 
-        return plateau_settings(cls(), threshold=0.1)
+        return plateau_settings(cls(matrix="gaussian", read_at="last"), threshold=0.1)
 
     @property
     def reads(self) -> int:
-        """Positions that the model reads: the T of the task and the one at which it answers."""
-        return self.length + 1
+        """Positions that the model reads: the T of the task and, if it is another, the one at which it answers."""
+        return self.length + (self.read_at == "behind")
 
     @property
     def predicted(self) -> int:
@@ -101,7 +115,7 @@ class SingleLocation:
         0 where the relevant position can be known. Else every position is as likely as any other, the best guess is
         W* times the mean of all vectors, and its loss is (1 - 1/T) / 2.
         """
-        return 0.0 if self.mark or self.position == "fixed" else 0.5 * (1 - 1 / self.length)
+        return 0.0 if self.mark or self.position != "random" else 0.5 * (1 - 1 / self.length)
 
     def about(self) -> About:
         return About(
@@ -117,35 +131,48 @@ class SingleLocation:
         )
 
     def world(self, key: PRNGKeyArray) -> Map:
-        """A freshly drawn W* (Haar) and favourite (uniform on the sphere)."""
+        """A freshly drawn W*, favourite (uniform on the sphere) and, where it stays, position."""
         matrix_key, favourite_key = jax.random.split(key)
         direction = jax.random.normal(favourite_key, (self.dimension,))
-        return Map(haar(matrix_key, self.dimension), direction / jnp.linalg.norm(direction))
+        if self.matrix == "gaussian":
+            matrix = jax.random.normal(matrix_key, (self.dimension, self.dimension)) / jnp.sqrt(self.dimension)
+        else:
+            matrix = haar(matrix_key, self.dimension)
+        order = self._order(jax.random.fold_in(key, 2)) if self.position == "drawn" else None
+        return Map(matrix, direction / jnp.linalg.norm(direction), order)
+
+    def _order(self, key: PRNGKeyArray) -> Int[Array, " {self.length}"]:
+        """Which position is relevant first, second, ...; where the answer is read, last of all."""
+        at_answer = jnp.arange(self.length - 1, self.length) if self.read_at == "last" else jnp.arange(0)
+        return jnp.concatenate([jax.random.permutation(key, self.length - len(at_answer)), at_answer])
 
     def sample(self, world: Map, key: PRNGKeyArray) -> Example:
         """One sequence; B and p may be traced. `extra` says which of the positions read are relevant."""
         place_key, noise_key, choice_key = jax.random.split(key, 3)
-        relevant = self._places(place_key)
-        noise = jax.random.normal(noise_key, (self.reads, self.dimension)) / jnp.sqrt(self.dimension)
+        relevant = self._places(world, place_key)
+        noise = jax.random.normal(noise_key, (self.length + 1, self.dimension)) / jnp.sqrt(self.dimension)
         usual = jax.random.uniform(choice_key) < self.repeated
         wanted = jnp.where(usual, world.favourite, noise[-1])
         vectors = jnp.where(relevant[:, None], wanted, noise[:-1])
         marks = relevant.astype(vectors.dtype) * self.mark
         inputs = jnp.concatenate([vectors, marks[:, None]], axis=1)
+        answer = _mapped(world, wanted)[None]
+        if self.read_at == "last":
+            return Example(inputs, answer, extra=relevant)
         empty = jnp.zeros((1, self.inputs), inputs.dtype)
-        return Example(
-            jnp.concatenate([inputs, empty]), _mapped(world, wanted)[None], extra=jnp.append(relevant, False)
-        )
+        return Example(jnp.concatenate([inputs, empty]), answer, extra=jnp.append(relevant, False))
 
-    def _places(self, key: PRNGKeyArray) -> Bool[Array, " {self.length}"]:
-        """Which of the T positions hold the relevant vector: any set of B, or the last B."""
+    def _places(self, world: Map, key: PRNGKeyArray) -> Bool[Array, " {self.length}"]:
+        """Which of the T positions hold the relevant vector: any set of B, the last B, or those that were drawn."""
         if self.position == "fixed":
             return jnp.arange(self.length) >= self.length - self.copies
+        if world.order is not None:
+            return jnp.zeros(self.length, bool).at[world.order].set(jnp.arange(self.length) < self.copies)
         return jax.random.permutation(key, self.length) < self.copies
 
     def ladder(self, world: Map, example: Example) -> Float[Array, "rung 1 dimension"]:
         """0; what a reader answers who does not know which position is relevant; and what one who knows answers."""
-        vectors = example.inputs[:-1, : self.dimension]
+        vectors = example.inputs[: self.length, : self.dimension]
         mean = _mapped(world, jnp.mean(vectors, axis=0))
         return jnp.stack([jnp.zeros_like(mean), mean, example.targets[0]])[:, None]
 

@@ -27,9 +27,10 @@ class BatchReading(NamedTuple):
 
 
 def serves(settings: ModelSettings) -> bool:
-    """Whether the tables know such heads: softmax, no biases, nothing emphasised, no codes of distances dropped."""
+    """Whether the tables know such heads: causal, softmax, no biases, nothing emphasised, no codes dropped."""
     codes_dropped = settings.attention_dropout and settings.dropout > 0 and encoding(settings).face is not None
-    return settings.attention == "softmax" and not settings.biases and settings.emphasis == 1 and not codes_dropped
+    plain = settings.attention == "softmax" and settings.causal and settings.emphasis == 1
+    return plain and not (settings.biases or settings.edge_biases or codes_dropped)
 
 
 def gradient(
