@@ -121,6 +121,8 @@ def figure_information(runs: RunsByName) -> Figure:
         information = np.asarray(run[1].facts["information"], float)
         known = np.isfinite(steps) & (information > 0)
         axes.plot(information[known], np.maximum(steps[known], 1), "o", color=colour, markersize=3, label=name)
+    if not any(len(np.asarray(line.get_xdata())) for line in axes.get_lines()):
+        axes.set(xlim=(0.01, 1), ylim=(1, 1000))  # a logarithmic axis cannot be laid out around nothing
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("information of a lag, given the nearer ones (nats)")
