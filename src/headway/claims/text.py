@@ -29,9 +29,20 @@ CLOSE = 1.5
 
 
 def name_of(settings: Any) -> str:
-    """speeches, bpe."""
-    task = settings.task
-    return f"{task.text.rpartition('/')[2]}, {task.tokeniser}"
+    """speeches, bpe 512, muon."""
+    task, model, optimiser = settings.task, settings.model, settings.training.optimiser
+    changes = [f"{task.tokeniser} {task.vocab}", "MLP" if model.mlp else "", "" if optimiser == "adamw" else optimiser]
+    return ", ".join([task.text.rpartition("/")[2], *filter(None, changes)])
+
+
+def named(runs: Sequence[AnyRun]) -> dict[str, AnyRun]:
+    """Every run under a name of its own."""
+    found: dict[str, AnyRun] = {}
+    for run in runs:
+        name = name_of(run[0])
+        count = sum(each == name or each.startswith(f"{name} (") for each in found)
+        found[f"{name} ({count + 1})" if count else name] = run
+    return found
 
 
 def grams(trajectory: Trajectory) -> np.ndarray:
@@ -48,11 +59,11 @@ def lowest_at(trajectory: Trajectory) -> np.ndarray:
 def in_order(claim: Claim, *runs: AnyRun) -> Finding:
     """b_1 < b_2 < b_3 <= b_4 <= .., with b_n the step at which KL(n-gram || model) reaches its minimum."""
     parts, ratios = {}, []
-    for settings, trajectory in runs:
+    for name, (_, trajectory) in named(runs).items():
         steps = lowest_at(trajectory)
         gaps = np.diff(steps, axis=1)
         strict = np.all(gaps[:, : STRICT - 1] > 0, axis=1)
-        parts[name_of(settings)] = strict & np.all(gaps[:, STRICT - 1 :] >= 0, axis=1)
+        parts[name] = strict & np.all(gaps[:, STRICT - 1 :] >= 0, axis=1)
         first = np.maximum(steps[:, :STRICT], 1)
         ratios.append(np.min(first[:, 1:] / first[:, :-1], axis=1))
     return claim.all_of(runs, parts, values=np.min(ratios, axis=0))
@@ -62,11 +73,11 @@ def in_order(claim: Claim, *runs: AnyRun) -> Finding:
 def nearer_than_by_confidence(claim: Claim, *runs: AnyRun) -> Finding:
     """min_t KL(n-gram || model) < min_s KL(n-gram || softmax(s z)), z the model's logits at the end, n = 1, 2, 3."""
     parts, ratios = {}, []
-    for settings, trajectory in runs:
+    for name, (_, trajectory) in named(runs).items():
         nearest = np.min(grams(trajectory), axis=1)[:, :STRICT]
         alone = np.min(at_end(trajectory["kl_confidence"]), axis=1)[:, 1 : 1 + STRICT]
         ratios.append(nearest / alone)
-        parts[name_of(settings)] = np.all(ratios[-1] < NEARER, axis=1)
+        parts[name] = np.all(ratios[-1] < NEARER, axis=1)
     worst = np.max([ratio.max(axis=1) for ratio in ratios], axis=0)
     medians = ", ".join(f"{each:.2f}" for each in np.median(np.concatenate(ratios), axis=0))
     return claim.all_of(runs, parts, f"Order by order {medians} (medians over runs and seeds).", worst)
@@ -103,14 +114,14 @@ def half_way(times: np.ndarray, curves: np.ndarray) -> np.ndarray:
 def by_information(claim: Claim, *runs: AnyRun) -> Finding:
     """t_i < t_j wherever I_i > I_j: t_i the step at which lag i is taken up, I_i its information given nearer ones."""
     parts, ratios = {}, []
-    for run in runs:
+    for name, run in named(runs).items():
         settings, trajectory = run
         lags = asked_lags(settings)
         information = np.asarray(trajectory.facts["information"], float)[:, lags - 1]
         steps = taken_up(run, lags * settings.task.interleaved)
         order = np.argsort(-information, axis=1, kind="stable")
         ordered = np.take_along_axis(steps, order, axis=1)
-        parts[name_of(settings)] = np.all(np.diff(ordered, axis=1) > 0, axis=1)
+        parts[name] = np.all(np.diff(ordered, axis=1) > 0, axis=1)
         ratios.append(np.min(ordered[:, 1:] / np.maximum(ordered[:, :-1], 1), axis=1))
     return claim.all_of(runs, parts, values=np.min(ratios, axis=0))
 
@@ -119,10 +130,10 @@ def by_information(claim: Claim, *runs: AnyRun) -> Finding:
 def not_by_distance(claim: Claim, *runs: AnyRun) -> Finding:
     """Interleaved k times: at the end a head attends more to lag 2k than any does to lag k + 1, which is nearer."""
     parts, ratios = {}, []
-    for run in runs:
-        settings, woven = run[0], run[0].task.interleaved
+    for name, run in named(runs).items():
+        woven = run[0].task.interleaved
         far, near = np.moveaxis(at_end(attention_to(run, [2 * woven, woven + 1])), -1, 0)
-        parts[name_of(settings)] = far > near
+        parts[name] = far > near
         ratios.append(far / near)
     return claim.all_of(runs, parts, values=np.min(ratios, axis=0))
 
@@ -133,11 +144,11 @@ def together_then_apart(claim: Claim, *runs: AnyRun) -> Finding:
     if any(settings.model.heads < 2 for settings, _ in runs):
         return claim.not_run("One head has nobody to share lags with.")
     parts, falls = {}, []
-    for settings, trajectory in runs:
+    for name, (_, trajectory) in named(runs).items():
         times = trajectory.times("attention_near")
         humps = [rises_then_falls(times, competition(seed[:, -1]), HUMP) for seed in trajectory["attention_near"]]
-        parts[f"{name_of(settings)}: rises"] = [hump.rises for hump in humps]
-        parts[f"{name_of(settings)}: falls"] = [hump.falls for hump in humps]
+        parts[f"{name}: rises"] = [hump.rises for hump in humps]
+        parts[f"{name}: falls"] = [hump.falls for hump in humps]
         falls.append([hump.peak - hump.last for hump in humps])
     return claim.all_of(runs, parts, values=np.min(falls, axis=0))
 
@@ -146,9 +157,9 @@ def together_then_apart(claim: Claim, *runs: AnyRun) -> Finding:
 def induction_after_previous(claim: Claim, *runs: AnyRun) -> Finding:
     """A previous-token head, later an induction head, and the in-context score falls with the second."""
     parts, ratios = {}, []
-    for run in runs:
-        settings, trajectory = run
-        name, times = name_of(settings), trajectory.times("prefix_matching")
+    for name, run in named(runs).items():
+        trajectory = run[1]
+        times = trajectory.times("prefix_matching")
         previous, copying = attention_to(run, [2])[..., 0], trajectory["prefix_matching"].max(axis=(2, 3))
         first, second = half_way(times, previous), half_way(times, copying)
         helped = half_way(times, -trajectory["in_context_score"])
@@ -165,18 +176,16 @@ def induction_after_previous(claim: Claim, *runs: AnyRun) -> Finding:
 def lags_vanish(claim: Claim, *runs: AnyRun) -> Finding:
     """Shuffled in windows: the unigram at the same step, and no lag taken up as in plain text."""
     parts, shares = {}, []
-    for run in runs:
+    for name, run in named([each for each in runs if each[0].task.shuffled > 1]).items():
         settings, trajectory = run
-        if settings.task.shuffled == 1:
-            continue
         plain = next((each for each in runs if each[0].task.shuffled == 1 and _same_text(each[0], settings)), None)
         if plain is None:
             return claim.not_run("There is no run on the same text as it is.")
         ratio = lowest_at(trajectory)[:, 0] / lowest_at(plain[1])[:, 0]
-        parts[f"{name_of(settings)}: unigram"] = np.abs(np.log(ratio)) <= np.log(AS_SOON)
+        parts[f"{name}: unigram"] = np.abs(np.log(ratio)) <= np.log(AS_SOON)
         rises = [_rise(each) for each in (run, plain)]
         shares.append(rises[0] / rises[1])
-        parts[f"{name_of(settings)}: no lag"] = shares[-1] < REMAINS
+        parts[f"{name}: no lag"] = shares[-1] < REMAINS
     if not parts:
         return claim.not_run("No text is shuffled.")
     return claim.all_of(runs, parts, values=np.max(shares, axis=0))
@@ -209,8 +218,7 @@ def learnt_at(run: AnyRun) -> np.ndarray:
 def sooner_with_depth(claim: Claim, *runs: AnyRun) -> Finding:
     """The more layers, the sooner half of the second lag's information is learnt."""
     parts, ratios = {}, []
-    texts = {name_of(settings): settings for settings, _ in runs}
-    for name in texts:
+    for name in dict.fromkeys(name_of(settings) for settings, _ in runs):
         own = sorted((run for run in runs if name_of(run[0]) == name), key=lambda run: run[0].model.layers)
         if len(own) == 1:
             continue
