@@ -49,6 +49,10 @@ FIGURES = {
     "transformer-law": ("plateaus", "transition", "law"),
     "recall": ("accuracy", "plateaus", "two-attentions", "law"),
     "recall-repetition": ("repetition",),
+    "transformer-appendix": ("plateaus", "transition", "law"),
+    "transformer-variations": ("laws",),
+    "recall-appendix": ("accuracy", "plateaus", "two-attentions", "law"),
+    "recall-repetition-appendix": ("repetition",),
     "induction": ("ladder", "induction", "layers", "distraction", "trigrams"),
     "induction-minimal": ("minimal",),
     "sub-n-grams": ("sub-n-grams",),
@@ -97,7 +101,8 @@ def test_a_run_that_several_experiments_need_is_trained_once(everything, store):
     """The full model serves everywhere as it serves Figure 3, where n-gram models stand beside it."""
     beside = {cell for cell in CELLS.values() if cell.references()}
     served = {Cell(cell.settings.alone(), SEEDS) for cell in beside if getattr(cell.settings.task, "references", ())}
-    wanted = {*CELLS.values(), *(reference for cell in beside for reference in cell.references())} - served
+    needed = {each for cell in CELLS.values() for each in cell.needs()}
+    wanted = {*CELLS.values(), *needed} - served
     assert CELLS["attention", "full"] in served
     assert {entry.identity for entry in store.status() if entry.state == "done"} == {cell.identity for cell in wanted}
     began = re.findall(
