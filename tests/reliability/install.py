@@ -6,10 +6,9 @@ Packages are downloaded and unpacked but not installed: no service starts, no us
 """
 
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
+from tests.environment import call, make
 from tests.reliability.places import CHECKOUT, DEBIAN, PLACE
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "libfaketime")
@@ -21,12 +20,6 @@ PROGRAMS = {"mkfs.ext4": "e2fsprogs", "mount": "mount", "losetup": "mount"}
 
 def say(words: str) -> None:
     sys.stderr.write(f"reliability: {words}\n")
-
-
-def call(*command: str | Path) -> None:
-    outcome = subprocess.run(command, capture_output=True, text=True)
-    if outcome.returncode:
-        sys.exit(f"reliability: this failed: {' '.join(map(str, command))}\n{outcome.stdout}{outcome.stderr}")
 
 
 def unpack() -> None:
@@ -42,28 +35,6 @@ def unpack() -> None:
         call("dpkg-deb", "-x", archive, DEBIAN)
 
 
-def add_python() -> None:
-    """An environment that sees what `.venv` has, and has Ray and submitit besides."""
-    folder = PLACE / "venv"
-    say("installing Ray and submitit from PyPI (once)")
-    call(sys.executable, "-m", "venv", "--clear", folder)
-    [packages] = folder.glob("lib/python3*/site-packages")
-    [others] = {path for path in map(Path, sys.path) if path.name == "site-packages" and path.is_dir()}
-    # Behind its own: what pip finds there it does not install again.
-    (packages / "headway-reliability.pth").write_text(f"{others.resolve()}\n{CHECKOUT / 'src'}\n")
-    call(
-        folder / "bin/python",
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        "--require-hashes",
-        "-r",
-        PYTHON,
-    )
-
-
 def main() -> None:
     missing = {package for program, package in PROGRAMS.items() if not shutil.which(program)}
     if missing:
@@ -77,7 +48,8 @@ def main() -> None:
     PLACE.mkdir(exist_ok=True)
     done.unlink(missing_ok=True)
     unpack()
-    add_python()
+    say("installing Ray and submitit from PyPI (once)")
+    make(PLACE / "venv", PYTHON)
     done.write_text(wanted)  # last, so that an interrupted installation is repeated
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import jax
 
+LANES = 8
+"""Float32 numbers of a vector."""
 MAJOR = "0"
 """Of XLA's interface for calls, which `calls.py` reads word by word."""
 

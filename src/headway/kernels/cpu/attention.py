@@ -118,8 +118,9 @@ def _call(shape, part: str) -> str:
     """The name of a compiled part."""
     from headway.kernels.cpu.attention_backward import backward_work, scatter_work
     from headway.kernels.cpu.attention_forward import forward_work
-    from headway.kernels.cpu.calls import register
+    from headway.kernels.cpu.register import register
 
     name = f"headway_attention_{part}_" + "_".join(map(str, shape))
-    register(name, {"forward": forward_work, "backward": backward_work, "scatter": scatter_work}[part](shape))
+    work = {"forward": forward_work, "backward": backward_work, "scatter": scatter_work}[part]
+    register(name, lambda: work(shape))
     return name

@@ -5,11 +5,11 @@ from typing import no_type_check
 
 from numba import float32, njit
 
+from headway.kernels.cpu import LANES
 from headway.kernels.cpu.attention_forward import KEYS_AT_ONCE, Shape, copy
 from headway.kernels.cpu.one_hot_forward import WORK, clear
 from headway.kernels.cpu.tiles import dots_tile, product_tile
 from headway.kernels.cpu.vectors import (
-    LANES,
     advance,
     advance_integers,
     floats_at,

@@ -13,10 +13,10 @@ from typing import NamedTuple, no_type_check
 
 from numba import float32, njit
 
+from headway.kernels.cpu import LANES
 from headway.kernels.cpu.one_hot_forward import LOWEST, WORK, clear
 from headway.kernels.cpu.tiles import product_tile
 from headway.kernels.cpu.vectors import (
-    LANES,
     advance,
     advance_integers,
     below,

@@ -8,16 +8,15 @@ a call slower but cannot stop it, and any number of calls may be under way at on
 lives until the last helper has looked at it, however late that comes.
 """
 
-import ctypes
 from collections.abc import Callable
 from typing import no_type_check
 
-import jax
 from llvmlite import ir
 from numba import cfunc
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from headway.kernels.cpu.objects import HELPER, Object, of
 from headway.kernels.cpu.vectors import inner, pointers_at
 
 FIELDS = {
@@ -147,13 +146,22 @@ def _begin(frame):
     return state
 
 
+@intrinsic
 @no_type_check
-def register(name: str, work: Callable) -> None:
-    """Make `work(slice, slices, batch, addresses)` the XLA custom call `name`.
+def _helper(typing):
+    """The address of the function that is called HELPER where this is loaded."""
 
-    The addresses are those of the inputs and then of the outputs. The batch is the first dimension of the first input,
-    the number of slices that of the first output.
-    """
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, [word]), HELPER)
+        return builder.ptrtoint(function, word)
+
+    return types.int64(), generate
+
+
+@no_type_check
+def helping(work: Callable) -> Object:
+    """A thread's part in a call: `work(slice, slices, batch, addresses)` for one slice after the other."""
 
     @cfunc(types.int64(types.int64), error_model="numpy")
     def help_out(address):
@@ -167,7 +175,12 @@ def register(name: str, work: Callable) -> None:
         _release(state)
         return 0
 
-    helper = help_out.address
+    return of(help_out.inspect_llvm(), help_out.native_name)
+
+
+@no_type_check
+def handling() -> Object:
+    """What XLA calls: it asks XLA's threads for help, helps out itself, and waits for the last."""
 
     @cfunc(types.int64(words), error_model="numpy")
     def handle(frame):
@@ -180,20 +193,12 @@ def register(name: str, work: Callable) -> None:
         slices = state[_SLICES]
         for _ in range(min(_threads(frame), slices) - 1):
             _fetch_add(state, _USERS, 1)
-            if not _ask(frame, _SCHEDULE, helper, _address(state), 5):
+            if not _ask(frame, _SCHEDULE, _helper(), _address(state), 5):
                 _fetch_add(state, _USERS, -1)
-        _call(helper, _address(state))
+        _call(_helper(), _address(state))
         while _fetch_add(state, _FINISHED, 0) < slices:
             _give_way()
         _release(state)
         return 0
 
-    capsule = ctypes.pythonapi.PyCapsule_New
-    capsule.restype = ctypes.py_object
-    capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    jax.ffi.register_ffi_target(name, capsule(handle.address, None, None), platform="cpu")
-    _KEPT.append((help_out, handle))
-
-
-_KEPT: list = []
-"""XLA holds bare addresses, so the compiled functions must not be thrown away."""
+    return of(handle.inspect_llvm(), handle.native_name)

@@ -141,10 +141,11 @@ _project.defvjp(_forward, _pull)
 @functools.cache
 def _call(sizes: tuple[int, ...], part: str) -> str:
     """The name of a compiled part."""
-    from headway.kernels.cpu.calls import register
     from headway.kernels.cpu.dropped_backward import backward_work
     from headway.kernels.cpu.dropped_forward import Shape, forward_work
+    from headway.kernels.cpu.register import register
 
     name = f"headway_dropped_{part}_" + "_".join(map(str, sizes))
-    register(name, {"forward": forward_work, "backward": backward_work}[part](Shape(*sizes)))
+    work = {"forward": forward_work, "backward": backward_work}[part]
+    register(name, lambda: work(Shape(*sizes)))
     return name

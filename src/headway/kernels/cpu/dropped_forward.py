@@ -8,9 +8,10 @@ from typing import NamedTuple, no_type_check
 
 from numba import float32, njit
 
+from headway.kernels.cpu import LANES
 from headway.kernels.cpu.dropped_rows import COLUMNS, falls, lowest, without
 from headway.kernels.cpu.one_hot_forward import WORK
-from headway.kernels.cpu.vectors import LANES, advance, advance_integers, floats_at, inner, integers_at
+from headway.kernels.cpu.vectors import advance, advance_integers, floats_at, inner, integers_at
 
 AT_ONCE = 4
 """Examples that pass a tile of the matrices together, while it is in the cache."""

@@ -9,7 +9,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from headway.kernels.cpu.vectors import LANES, floats, folded, fused, integers, load_at, splat_of, store_at
+from headway.kernels.cpu import LANES
+from headway.kernels.cpu.vectors import floats, folded, fused, integers, load_at, splat_of, store_at
 
 VECTORS = 8
 COLUMNS = VECTORS * LANES

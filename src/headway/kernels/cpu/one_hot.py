@@ -8,6 +8,7 @@ neither the number of cores nor who took which slice changes a bit.
 import functools
 import math
 import threading
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
@@ -15,10 +16,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int32
 
 from headway.kernels.cpu import room
-from headway.kernels.cpu.calls import register
-from headway.kernels.cpu.one_hot_backward import gradient_work
-from headway.kernels.cpu.one_hot_forward import read_work
 from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
+from headway.kernels.cpu.register import register
 from headway.kernels.windows import contexts_of, shares_of
 from headway.models.attention import Attention
 from headway.models.rows import Rows
@@ -124,5 +123,13 @@ def _target(what: str, shape: Shape) -> str:
 @functools.cache
 def _compiled(what: str, shape: Shape) -> str:
     name = f"headway_one_hot_{what}_{'_'.join(map(str, shape))}"
-    register(name, {"gradient": gradient_work, "read": read_work}[what](shape))
+    register(name, lambda: _work(what)(shape))
     return name
+
+
+def _work(what: str) -> Callable:
+    # Late: numba takes a while to import, and a kernel that was kept needs none.
+    from headway.kernels.cpu.one_hot_backward import gradient_work
+    from headway.kernels.cpu.one_hot_forward import read_work
+
+    return {"gradient": gradient_work, "read": read_work}[what]

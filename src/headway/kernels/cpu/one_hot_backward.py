@@ -6,11 +6,11 @@ from typing import no_type_check
 
 from numba import float32, njit
 
+from headway.kernels.cpu import LANES
 from headway.kernels.cpu.one_hot_forward import LOWEST, WORK, clear, forward_parts
 from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
 from headway.kernels.cpu.tiles import dots_tile, product_tile
 from headway.kernels.cpu.vectors import (
-    LANES,
     advance,
     advance_integers,
     below,

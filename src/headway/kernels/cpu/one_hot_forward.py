@@ -15,10 +15,10 @@ import numpy as np
 from numba import float32, njit
 from numba.core import types
 
+from headway.kernels.cpu import LANES
 from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
 from headway.kernels.cpu.tiles import product_tile
 from headway.kernels.cpu.vectors import (
-    LANES,
     advance,
     advance_integers,
     below,

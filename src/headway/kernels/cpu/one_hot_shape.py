@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from headway.kernels.cpu.vectors import LANES
+from headway.kernels.cpu import LANES
 
 BLOCK = 4
 """Sequences that go through a step together, so that one head's tables stay in the fastest cache."""

@@ -6,7 +6,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from headway.kernels.cpu.vectors import LANES, floats, fused, load_at, pick, splat_of, store_at
+from headway.kernels.cpu import LANES
+from headway.kernels.cpu.vectors import floats, fused, load_at, pick, splat_of, store_at
 
 _PLACE = types.intp
 _INDEX = ir.IntType(64)

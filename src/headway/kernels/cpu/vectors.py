@@ -14,7 +14,8 @@ from numba.core import types
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
-LANES = 8
+from headway.kernels.cpu import LANES
+
 inner = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled ones call."""
 _FLOAT, _WORD, _INDEX = ir.FloatType(), ir.IntType(32), ir.IntType(64)

@@ -1,0 +1,132 @@
+"""A compiled kernel is an object file, kept where JAX keeps its programs: a shape is compiled once for all runs.
+
+Machine code runs as the user, so it is taken from that folder alone, which `sweep/cache_folder.py` guards. A file that
+is damaged, or that needs a function which this process does not have, counts as none.
+"""
+
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import llvmlite.binding as llvm
+
+_UNREACHED = ("numba_", "NRT_")
+"""Numba's functions that raise an exception in Python: kernels raise none, but the code that would do it is there."""
+
+
+HELPER = "headway_helper"
+"""What `calls.py` calls the function of a kernel; each kernel is loaded with its own."""
+_PROCESS = ctypes.CDLL(None)
+"""What C's library and Python have."""
+
+
+class Object(NamedTuple):
+    """An object file, the name of its function, and the functions that it needs from others."""
+
+    code: bytes
+    function: str
+    needs: tuple[str, ...]
+
+
+def kept(name: str, make: Callable[[], Object]) -> Object:
+    """The object of this name from the folder of compiled programs, or from `make`, and then it is kept there."""
+    folder = getattr(jax.config, "jax_compilation_cache_dir", None)
+    if folder is None:
+        return make()
+    path = Path(folder) / f"{name}-{_compiled_by()}.kernel"
+    found = _read(path)
+    if found is None:
+        found = make()
+        with suppress(OSError):  # a cache that cannot be written is none
+            _write(path, found)
+    return found
+
+
+def of(text: str, function: str) -> Object:
+    """Compile LLVM's text for this machine."""
+    module = llvm.parse_assembly(text)
+    needs = (other.name for other in module.functions if other.is_declaration and not other.name.startswith("llvm."))
+    return Object(_machine().emit_object(module), function, tuple(sorted(needs)))
+
+
+def provide(name: str, address: int) -> None:
+    """Whatever is loaded from now on finds this function under this name."""
+    llvm.add_symbol(name, address)
+
+
+def load(found: Object) -> int:
+    """The address of its function, for as long as the process lives."""
+    for name in found.needs:
+        if name.startswith(_UNREACHED) and llvm.address_of_symbol(name) is None:
+            llvm.add_symbol(name, _abort())
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(found.code))
+    engine.finalize_object()
+    _KEPT.append(engine)
+    return engine.get_function_address(found.function)
+
+
+_KEPT: list[Any] = []
+"""XLA holds bare addresses, so that what they lead to must not be thrown away."""
+
+
+def _read(path: Path) -> Object | None:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        head, code = path.read_bytes().split(b"\n", 1)
+        told = json.loads(head)
+        found = Object(code, told["function"], tuple(told["needs"]))
+        if told["sha256"] == hashlib.sha256(code).hexdigest() and all(map(_is_there, found.needs)):
+            return found
+    return None
+
+
+def _write(path: Path, made: Object) -> None:
+    """Whole, and under its name in one step."""
+    told = {"function": made.function, "needs": made.needs, "sha256": hashlib.sha256(made.code).hexdigest()}
+    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(json.dumps(told).encode() + b"\n" + made.code)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _is_there(name: str) -> bool:
+    return name == HELPER or name.startswith(_UNREACHED) or hasattr(_PROCESS, name)
+
+
+@functools.cache
+def _machine() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, jit=True)
+
+
+@functools.cache
+def _compiled_by() -> str:
+    """A digest of these files, the compilers and the processor: with another of them, it is another object."""
+    told = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        told.update(path.read_bytes())
+    for name in ("numba", "llvmlite"):
+        told.update(version(name).encode())
+    told.update(f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}".encode())
+    return told.hexdigest()[:16]
+
+
+@functools.cache
+def _abort() -> int:
+    """The address of C's `abort`: better no process than one that goes on with wrong numbers."""
+    return ctypes.cast(_PROCESS.abort, ctypes.c_void_p).value or 0

@@ -1,0 +1,32 @@
+"""A kernel becomes an XLA custom call: compiled when its shape is first wanted, or taken from where it was kept."""
+
+import ctypes
+import threading
+from collections.abc import Callable
+
+import jax
+
+from headway.kernels.cpu.objects import HELPER, kept, load, provide
+
+_one_at_a_time = threading.Lock()
+
+
+def register(name: str, work: Callable[[], Callable]) -> None:
+    """Make `work()(slice, slices, batch, addresses)` the XLA custom call `name`; see `calls.py`.
+
+    The addresses are those of the inputs and then of the outputs. The batch is the first dimension of the first input,
+    the number of slices that of the first output.
+    """
+    with _one_at_a_time:
+        provide(HELPER, load(kept(name, lambda: _calls().helping(work()))))
+        handler = load(kept("headway_call", lambda: _calls().handling()))
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.restype = ctypes.py_object
+    capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    jax.ffi.register_ffi_target(name, capsule(handler, None, None), platform="cpu")
+
+
+def _calls():
+    from headway.kernels.cpu import calls  # late: numba takes a while to import, and what is kept needs none
+
+    return calls

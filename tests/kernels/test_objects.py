@@ -1,0 +1,73 @@
+"""A kernel compiled once is loaded by later processes: without numba, with the same bits, and only if it is whole."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.compiling import FLAGS
+
+ROOT = Path(__file__).parents[2]
+GRADIENT = """
+import sys
+import jax, numpy as np
+from headway.kernels.cpu.one_hot import gradient
+from headway.models.initialisation import transformer
+from headway.presets import MINIMAL
+from headway.tasks.chain import Chain
+task = Chain(vocab=3, blocks=((1,),), horizon=2)
+model = transformer(MINIMAL, task.vocab, task.reads, jax.random.key(0))
+sequences = np.random.default_rng(0).integers(0, 3, (5, task.length + 1)).astype(np.int32)
+loss, change = jax.jit(lambda model: gradient(model, task, sequences, np.ones(5, np.float32)))(model)
+print(np.asarray(loss).tobytes().hex(), np.asarray(change.layers[0].attention.query).tobytes().hex())
+print("numba" in sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("compiled")
+
+
+def computed(cache: Path) -> tuple[str, bool]:
+    """The bits of loss and gradient in a process of its own, and whether it needed numba."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "XLA_FLAGS": " ".join(FLAGS),
+        "JAX_COMPILATION_CACHE_DIR": str(cache),
+    }
+    ended = subprocess.run([sys.executable, "-c", GRADIENT], env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    bits, numba = ended.stdout.splitlines()
+    return bits, numba == "True"
+
+
+@pytest.fixture(scope="module")
+def compiled(cache) -> str:
+    bits, numba = computed(cache)
+    assert numba
+    assert len(list(cache.glob("headway_*.kernel"))) == 2, "the kernel, and what XLA calls"
+    return bits
+
+
+def test_a_kernel_that_was_kept_gives_the_same_bits_without_numba(cache, compiled):
+    before = {path: path.read_bytes() for path in cache.glob("*.kernel")}
+    assert computed(cache) == (compiled, False)
+    assert {path: path.read_bytes() for path in cache.glob("*.kernel")} == before
+
+
+def test_a_damaged_one_is_compiled_anew_and_replaced(cache, compiled):
+    [path] = cache.glob("headway_one_hot_*.kernel")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"x")
+    assert computed(cache) == (compiled, True)
+    assert len(path.read_bytes()) == len(whole) and path.read_bytes()[-1:] == whole[-1:]
+
+
+def test_one_that_needs_a_function_which_is_not_there_counts_as_none(cache, compiled):
+    [path] = cache.glob("headway_one_hot_*.kernel")
+    head, code = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(head.replace(b'"free"', b'"no_such_function"') + b"\n" + code)
+    assert computed(cache) == (compiled, True)
