@@ -13,6 +13,7 @@ from tests.experiments.test_odd_runs import AT_SCALE
 from tests.report.test_page import embedded
 
 from headway.experiments import NAMES, find
+from headway.experiments.transformer_variations import WHERE
 from headway.records import Cell
 from headway.store import Store
 
@@ -61,6 +62,12 @@ FIGURES = {
     "attention-rank": ("ranks",),
     "loss-plateau": ("plateau", "attention", "emphasis", "frozen"),
 }
+ONE_SIZE = {"B3 appendix", "B3 appendix length", "B7 appendix across samples"}
+ONE_SIZE |= {f"B3 {name}" for name in WHERE}
+ONE_SIZE |= {
+    f"B4 appendix{norm}{end}{more}" for norm in ("", " norm") for end in ("", " matching") for more in ("", " tokens")
+}
+"""Claims about several sizes of what has one here: as the appendix trains, each size would be a program."""
 VERDICT = re.compile(r"^([A-Z]\d.*?)  (?:.*\n)+? +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
 
 
@@ -92,7 +99,7 @@ def test_every_experiment_ends_with_a_verdict_on_each_of_its_claims(everything):
     told = VERDICT.findall(everything.stdout)
     assert sorted(claim for claim, *_ in told) == sorted(CLAIMS)
     # They are about 40 positions, about 40 symbols or more, or about runs that quick grids leave out.
-    large = {"T2", "B4 above chance", "B4 above chance tokens", "B7 transformer", *AT_SCALE} - {"A8"}
+    large = {"T2", "B4 above chance", "B4 above chance tokens", "B7 transformer", *AT_SCALE, *ONE_SIZE} - {"A8"}
     unjudged = {claim: verdict for claim, verdict, seeds in told if verdict == "not run" or not seeds}
     assert unjudged == dict.fromkeys(large, "not run")
 

@@ -1,7 +1,7 @@
 """Paper B's laws of transformers as its appendix fits and varies them: C d^a (T/B)^b, one power for T and B.
 
 What a fit of ours unties, and what comes before the plateau, stands beside. A published power counts as found within
-0.2, as before; whether it lies inside the interval over seeds is said with it.
+0.2, as before; whether it lies inside the interval over seeds is reported with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from headway.records import Finding
 TIED = PublishedLaw(LOCATION.constant, {"d": LOCATION.powers["d"], "(T/B)": LOCATION.powers["T"]})
 """The published fit: one power for T and for 1/B."""
 SETTLED = 0.6
-"""Loss below which what the start said by chance is unlearnt: silence costs 0.5."""
+"""Loss below which what a model answers by chance at its start is unlearnt: silence costs 0.5."""
 FITS = 1.25
 """A law fits where it misses plateaus by this factor or less, in the root mean square of logarithms."""
 MADE = 0.1

@@ -106,7 +106,8 @@ def _of_norm(norm: str) -> list[Claim]:
             ),
             Claim(
                 f"{name} matching{more}",
-                f"The same law to an accuracy of {KNOWN:.0%}: the power of {factor}, {words}. (Not in the slides.)",
+                f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau: the power of {factor}, {words}. "
+                "(Not in the slides.)",
                 f"As {name}{more}, with the time to an accuracy of {KNOWN:.0%}.",
                 f"exponent of {factor}",
                 about=where,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from headway.claims.appendix_laws import FITS, own_law
 from headway.claims.claim import Claim, Results, of_runs
-from headway.claims.plateau_laws import fit, plateaus, sizes
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import Where, made
 from headway.experiments.transformer_appendix import BASES
+from headway.experiments.transformer_law import ONE_COPY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,10 +37,10 @@ def _variations(grid: str) -> dict[str, dict[str, dict[str, Any]]]:
     return {
         **{_counted(n, "layer"): {"model": _PLAIN | {"layers": n}} for n in LAYERS},
         **{_counted(n, "head"): {"model": _PLAIN | {"heads": n, **wide}} for n in HEADS if n != _PLAIN["heads"]},
-        "position fixed, marked": {"model": _PLAIN, "task": _DRAWN},
-        "position fixed": {"model": _PLAIN, "task": _DRAWN | {"mark": False}},
-        "one layer, one head, Adam": {"model": smallest},
-        "one layer, one head, SGD": {"model": smallest, "training": descent},
+        "a fixed position and a mark": {"model": _PLAIN, "task": _DRAWN},
+        "a fixed position, no mark": {"model": _PLAIN, "task": _DRAWN | {"mark": False}},
+        "one layer, one head and Adam": {"model": smallest},
+        "one layer, one head and SGD": {"model": smallest, "training": descent},
     }
 
 
@@ -72,25 +72,23 @@ def _is(layers: int, heads: int, position: str = "random", mark: bool = True, op
 WHERE: dict[str, Where] = {
     **{_counted(n, "layer"): _is(n, 4) for n in LAYERS},
     **{_counted(n, "head"): _is(2, n) for n in HEADS if n != _PLAIN["heads"]},
-    "position fixed, marked": _is(2, 4, "drawn"),
-    "position fixed": _is(2, 4, "drawn", mark=False),
-    "one layer, one head, Adam": _is(1, 1),
-    "one layer, one head, SGD": _is(1, 1, optimiser="sgd"),
+    "a fixed position and a mark": _is(2, 4, "drawn"),
+    "a fixed position, no mark": _is(2, 4, "drawn", mark=False),
+    "one layer, one head and Adam": _is(1, 1),
+    "one layer, one head and SGD": _is(1, 1, optimiser="sgd"),
 }
 """Variation -> which runs are it."""
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """The fitted law of every variation over what was measured."""
+    """The fitted law of every variation, and the published one of two layers of four heads, over what was measured."""
     from headway.report.figures import figure_law
 
     laws = {}
     for name, where in WHERE.items():
         runs = made(results, where)
         if runs:
-            law = fit(("d", "T"), runs)
-            fitted = law.predict(sizes(("d", "T"), [settings for settings, _ in runs]))
-            laws[name] = plateaus(runs), fitted, fitted.mean(axis=0)
+            laws[name] = ONE_COPY.beside_fit(runs)
     return {"laws": figure_law(laws)}
 
 
