@@ -27,7 +27,7 @@ STOP = "() => { cancelAnimationFrame(window.looking); return window.frames_seen;
 
 def opened(browser: Browser, path: Path) -> tuple[Page, dict[str, float]]:
     """The page when all is drawn, and the milliseconds from the address to words, to the slider, and to the charts."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.goto(path.resolve().as_uri())
     page.wait_for_selector("html[data-ready]")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

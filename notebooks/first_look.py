@@ -5,27 +5,43 @@
 #     text_representation:
 #       extension: .py
 #       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
 # ---
 
 # %% [markdown]
 # # First look: attention learns in stages
 #
-# A small transformer learns a Markov chain in which the next token depends on the last six, in three *blocks*: the
-# newest two tokens matter most, the next two less, the oldest two least. We watch it find one block after the other.
+# A small transformer learns a Markov chain in which the next token depends on the last six tokens. They form three
+# *blocks* of two lags each: the newest block matters most, the oldest least. We watch the model learn one block after
+# another. This takes under a minute on two CPU cores.
 #
-# Needs Headway: `pip install .` in a checkout (in Colab: upload or clone the repository, then `%pip install -q
-# ./headway`). It takes under a minute on two CPU cores.
+# The first cell installs Headway from a checkout of the repository if it is not installed yet. In Colab, clone or
+# upload the repository into `headway/` first.
+
+# %%
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+if importlib.util.find_spec("headway") is None:
+    checkout = next(path for path in (Path(".."), Path("headway")) if (path / "pyproject.toml").is_file())
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", str(checkout)], check=True)
 
 # %%
 import headway
 
-settings = headway.presets.minimal_quick().changed(training={"steps": 500, "batch": 250, "test_samples": 250})
+settings = headway.presets.minimal_quick().changed(training={"steps": 1000, "batch": 250, "test_samples": 250})
 record = headway.run(settings, seeds=2, quiet=True)
-record
+record.trajectory["excess_loss"][:, -1].round(2)  # cross-entropy minus entropy at the last step, one number per seed
 
 # %% [markdown]
-# The **ladder**: every task brings an ordered list of reference predictors, its *rungs*, from knowing nothing to the
-# truth. Here rung *i* knows the first *i* blocks. KL from each rung to the model shows what the model knows by when.
+# Every task has a **ladder**: an ordered list of reference predictors, its *rungs*, from knowing nothing to the truth.
+# Here rung *i* knows the first *i* blocks. The KL divergence from each rung to the model shows which rung the model is
+# close to at each step.
 
 # %%
 import matplotlib.pyplot as plt
@@ -41,15 +57,15 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown]
-# A curve that falls and rises again is a model that came close to a simple predictor and then moved on. The steps at
-# which each seed moved on:
+# Where a curve falls and rises again, the model came close to a simple predictor and then moved on. These are the
+# steps at which each seed moved from one rung to the next:
 
 # %%
-[each.boundaries for each in headway.stages(record)]
+[[round(step) for step in each.boundaries] for each in headway.stages(record)]
 
 # %% [markdown]
-# Where do the heads attend? Attention of each head on each block (lags 1-2, 3-4, 5-6), at the end of training, seed
-# 0:
+# What do the heads attend to? This is the attention of each head to each block (lags 1-2, 3-4, 5-6) at the end of
+# training, for seed 0:
 
 # %%
 from headway.analysis import mass_per_block
@@ -58,7 +74,7 @@ by_lag = record.trajectory["attention_by_lag"]  # (seed, evaluation, layer, head
 mass_per_block(by_lag[0, -1, 0], settings.task.blocks).round(2)  # (head, block)
 
 # %% [markdown]
-# Everything at once, with a slider over training, in one self-contained page:
+# The page shows all of this, with a slider over training, in one self-contained file:
 
 # %%
 headway.page(record, "first_look.html")

@@ -150,7 +150,7 @@ def test_the_slider_moves_inside_a_notebook(record, chromium, tmp_path: Path):
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page(viewport={"width": 1000, "height": 950})
+        page = browser.new_page(viewport={"width": 1000, "height": 950}, reduced_motion="reduce")
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(notebook.as_uri())
         inside = page.frame_locator("iframe")

@@ -2,8 +2,8 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -28,6 +28,7 @@ from headway.tasks.sub_n_grams import SubNGrams
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams
 from headway.tasks.task import as_example, functions_of
 from headway.tasks.task import tests_of as variants_of
+from headway.tasks.text import Text
 from headway.trained.own import answers
 from headway.training.problem import precision
 from headway.training.randomness import FEATURES, TEST_SET, key_of
@@ -38,6 +39,7 @@ SHORT = TrainingSettings(
     learning_rate=0.01, schedule="constant", batch=8, samples=16, steps=6, test_samples=12, data="fresh"
 )
 RARELY = EvaluationSettings(points=3, snapshots=1)
+TEXT = Path(__file__).parent / "data" / "speeches.txt"
 TASKS = {
     "markov": Chain(vocab=5, blocks=((1,), (2,)), horizon=4),
     "single-location": SingleLocation(length=4, dimension=3),
@@ -47,6 +49,7 @@ TASKS = {
     "sub-n-grams": SubNGrams(symbols=3, grams=2, length=8),
     "minimal-induction": MinimalInduction(states=3, length=8),
     "sub-n-grams-simple": SimpleSubNGrams(symbols=3, grams=2, length=8),
+    "text": Text(str(TEXT), vocab=30, length=16, orders=2, probes=12),
     "sum": Sum(),
 }
 OWN = {"sum", "minimal-induction", "sub-n-grams-simple"}
@@ -81,7 +84,7 @@ def test_a_model_of_any_task_gives_the_loss_that_was_measured(record):
     for row, seed in enumerate(record.cell.seeds):
         with precision(settings):
             world = functions_of(settings.task).world(key_of(seed, FEATURES))
-            drawn = [functions.sample(world, jax.random.fold_in(key_of(seed, TEST_SET), i)) for i in range(12)]
+            drawn = [functions.test_example(world, key_of(seed, TEST_SET), i) for i in range(12)]
         examples = [as_example(tested, each) for each in drawn]
         for step in record.steps(seed):
             model = record.model(seed, step)

@@ -18,6 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import notebooks_as_pages
+
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / ".docs"
 """The site's own environment, and its pages before they are built."""
@@ -70,12 +72,13 @@ def environment() -> None:
 
 
 def stage(pages: Path) -> None:
-    """All pages in one folder: those of docs/, the generated reference, and the files that they link to."""
+    """All pages in one folder: those of docs/, the reference, the notebooks, and the files that they link to."""
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("site", "report.html", "*.pdf", "*.svg"))
     shutil.copy(ROOT / "docs" / "site" / "iframe-worker.js", pages / "iframe-worker.js")
     reference = [sys.executable, "-P", str(ROOT / "docs" / "site" / "reference.py"), str(pages / "reference")]
     subprocess.run(reference, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+    notebooks_as_pages.write(pages)
     for page in sorted(pages.glob("*.md")):
         page.write_text(LINK.sub(functools.partial(_inward, pages, page.name), page.read_text()))
 

@@ -39,6 +39,7 @@ TASKS = {
     "minimal-induction": "headway.tasks.minimal_induction:MinimalInduction",
     "sub-n-grams": "headway.tasks.sub_n_grams:SubNGrams",
     "sub-n-grams-simple": "headway.tasks.sub_n_grams_simple:SimpleSubNGrams",
+    "text": "headway.tasks.text:Text",
 }
 """Trained by `headway.training`, whatever the task is."""
 COMPUTED = {

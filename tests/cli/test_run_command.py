@@ -36,7 +36,7 @@ def page_of(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory) -> Shell:
-    return Shell(tmp_path_factory.mktemp("shell"), tmp_path_factory.mktemp("compiled"))
+    return Shell(tmp_path_factory.mktemp("shell"))
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,31 @@
 """Every page of the documentation can be reached, and nothing in the site's contents is missing."""
 
+import importlib
 import re
 from pathlib import Path
 
+from notebooks.build import NAMES
+
 DOCS = Path(__file__).parents[2] / "docs"
-CONTENTS = set(re.findall(r": ([a-z_/-]+\.md)$", (DOCS / "site" / "mkdocs.yml").read_text(), re.MULTILINE))
-GENERATED = {f"reference/{name}.md" for name in ("python", "analysis", "settings", "commands")}
+CONTENTS = set(re.findall(r"(?:: |- )([a-z_/-]+\.md)$", (DOCS / "site" / "mkdocs.yml").read_text(), re.MULTILINE))
+REFERENCE = {f"reference/{name}.md" for name in ("python", "analysis", "settings", "commands")}
+NOTEBOOKS = {f"notebooks/{name}.md" for name in NAMES}
 
 
 def test_every_page_is_in_the_contents_and_every_entry_is_a_page():
-    assert {page.name for page in DOCS.glob("*.md")} | GENERATED == CONTENTS
+    assert {page.name for page in DOCS.glob("*.md")} | REFERENCE | NOTEBOOKS == CONTENTS
 
 
 def test_every_generated_page_is_written_by_the_reference():
     source = (DOCS / "site" / "reference.py").read_text()
-    assert {f"reference/{name}" for name in re.findall(r'folder / "(\w+\.md)"', source)} == GENERATED
+    assert {f"reference/{name}" for name in re.findall(r'folder / "(\w+\.md)"', source)} == REFERENCE
+
+
+def test_every_notebook_becomes_a_page_with_its_text_and_its_figures(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "site"))
+    importlib.import_module("notebooks_as_pages").write(tmp_path)
+    assert {f"notebooks/{path.name}" for path in tmp_path.glob("notebooks/*.md")} == NOTEBOOKS
+    for page in tmp_path.glob("notebooks/*.md"):
+        figures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text())
+        assert figures and all((page.parent / figure).read_bytes().startswith(b"\x89PNG") for figure in figures)
+        assert "```python\nimport headway\n" in page.read_text()

@@ -4,8 +4,12 @@ Every run of every quick grid is there, with its own blocks, parts, encoding, sc
 smaller. Everything else is as users have it. Run as a program it is `headway`:
 
     python tiny.py run all --into FOLDER
+
+The variable ONLY of the environment names experiments, with commas: others then have no quick grid, so that `all`
+leaves them out.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -172,8 +176,12 @@ GRIDS = {name: {run: made_small(settings) for run, settings in find(name).grids[
 def main() -> None:
     from headway.cli import main
 
+    only = os.environ.get("ONLY", ",".join(NAMES)).split(",")
     for name, runs in GRIDS.items():
         experiment = find(name)
+        if name not in only:
+            del experiment.grids["quick"]
+            continue
         experiment.grids["quick"] = runs
         experiment.seeds["quick"] = SEEDS
     main()

@@ -15,6 +15,11 @@ _OWN = ("file:", "data:", "blob:")
 _AFTER_NEXT_FRAME = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
+def still(browser: Browser, width: int = 1280) -> BrowserContext:
+    """A window of somebody who wants no motion: the page does not play as it opens."""
+    return browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+
+
 @dataclass
 class Opened:
     """A page that has drawn itself, and the hands and eyes of someone who uses it."""
@@ -24,13 +29,13 @@ class Opened:
     requests: list[str] = field(default_factory=list)
 
     @classmethod
-    def at(cls, context: BrowserContext, path: Path) -> "Opened":
+    def at(cls, context: BrowserContext, path: Path, address: str = "") -> "Opened":
         it = cls(context.new_page())
         context.route(lambda url: not url.startswith(_OWN), lambda route: route.abort())
         it.page.on("console", it._hear)
         it.page.on("pageerror", lambda error: it.complaints.append(str(error)))
         it.page.on("request", lambda request: it.requests.append(request.url))
-        it.page.goto(path.as_uri())
+        it.page.goto(path.as_uri() + address)
         it.page.wait_for_selector("html[data-ready]")
         it.settle()
         return it
@@ -39,7 +44,8 @@ class Opened:
     def once(cls, browser: Browser, folder: Path, report: Report, width: int = 1280) -> "Iterator[Opened]":
         """The report in a window that serves all tests of a file, for loading it takes a while: a fixture's body."""
         it = cls.at(
-            browser.new_context(viewport={"width": width, "height": 900}), write_page(folder / "it.html", report)
+            still(browser, width),
+            write_page(folder / "it.html", report),
         )
         it.page.evaluate("window.fresh = { ...headway.selection.state }")
         yield it
@@ -69,6 +75,12 @@ class Opened:
     def text(self, selector: str) -> str:
         return self.page.locator(selector).inner_text().replace("\u00a0", " ")
 
+    def summary(self) -> str:
+        """The sentence at the top, with what folds open behind it."""
+        self.page.evaluate("document.querySelector('#summary .in-numbers').open = true")
+        self.settle()
+        return self.text("#summary")
+
     def step(self) -> int:
         return int("".join(character for character in self.text(".step") if character.isdigit()))
 
@@ -87,6 +99,9 @@ class Opened:
         self.settle()
 
     def choose(self, selector: str, label: str) -> None:
+        folded = self.page.locator(".choose[aria-expanded=false]")
+        if folded.count() and folded.is_visible():  # on a phone
+            folded.click()
         self.page.select_option(selector, label=label)
         self.settle()
 
@@ -95,7 +110,7 @@ class Opened:
 
     def marker(self) -> float:
         """How far along the time axis the marker stands: 0 at its left end, 1 at its right end."""
-        marker = self.page.locator(".marker").bounding_box()
+        marker = self.page.locator("#charts .marker").bounding_box()
         area = self.chart_area()
         assert marker is not None
         return (marker["x"] + marker["width"] / 2 - area["x"]) / area["width"]
@@ -130,7 +145,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
 
     def open_page(report: Report, width: int = 1280) -> Opened:
         path = write_page(tmp_path / "report.html", report)
-        pages.append(Opened.at(browser.new_context(viewport={"width": width, "height": 900}), path))
+        pages.append(Opened.at(still(browser, width), path))
         return pages[-1]
 
     yield open_page

@@ -71,9 +71,9 @@ def test_a_cell_has_the_colour_of_the_head_that_looks_there(shown):
 
 def test_stripes_and_blends_are_different_pictures_of_the_same_heads(shown):
     blended = shown.picture()
-    shown.click("text=side by side")
+    shown.click("#combined >> text=side by side")
     assert shown.picture() != blended
-    shown.click("text=side by side")
+    shown.click("#combined >> text=side by side")
     assert shown.picture() == blended
 
 

@@ -127,7 +127,7 @@ def test_the_story_is_told_with_the_tasks_own_names(tasks):
     )
     tasks.press("1")
     assert "stage 1 of 2 (unigram)" in tasks.text("#narration") and "from bigram" in tasks.text("#narration")
-    assert "reached bigram at step 403" in tasks.text("#summary")
+    assert "reached bigram at step 403" in tasks.summary()
     assert "unigram → bigram" in tasks.text("#stage-tables")
     tasks.choose("#seed", "1")
     assert tasks.text(".storyline").startswith("Seed 1 is closest to uniform until step 24")
@@ -155,7 +155,7 @@ def test_a_task_without_ladder_and_heads_has_its_curve_its_stages_and_no_empty_p
         assert tasks.page.locator(part).is_hidden()
     assert "Half the squared error" in tasks.text("#charts") and "KL" not in tasks.text("#charts")
     assert "The loss of seed 0 falls at step 15 and at step 40" in tasks.text(".storyline")
-    assert "falls twice in every seed" in tasks.text("#summary")
+    assert "falls twice in every seed" in tasks.summary()
     assert "A line through noisy points" in tasks.text("#reading-words")
     assert tasks.page.evaluate("document.querySelector('#ladder').closest('label').hidden")
 

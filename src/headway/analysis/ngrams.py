@@ -160,12 +160,19 @@ def ngrams(tokens: Any, orders: int = 5, vocab: int | None = None) -> Ngrams:
 
     `vocab` is the vocabulary size, if the tokens do not use all of it.
     """
-    rows = [np.asarray(row) for row in tokens] if _is_several(tokens) else [np.asarray(tokens)]
+    table = isinstance(tokens, np.ndarray) and tokens.ndim == 2
+    if table:
+        rows = [tokens.reshape(-1)]
+    else:
+        rows = [np.asarray(row) for row in tokens] if _is_several(tokens) else [np.asarray(tokens)]
     _require(rows, orders, vocab)
     stream = np.concatenate(rows).astype(np.int64, copy=False)
     size = int(stream.max()) + 1 if vocab is None else vocab
     # How many tokens of its row begin at each position.
-    left = np.concatenate([np.arange(len(row), 0, -1, dtype=np.int64) for row in rows])
+    if table:
+        left = np.tile(np.arange(tokens.shape[1], 0, -1, dtype=np.int64), len(tokens))
+    else:
+        left = np.concatenate([np.arange(len(row), 0, -1, dtype=np.int64) for row in rows])
 
     counts = np.bincount(stream, minlength=size)
     unigrams = _unigrams(counts)

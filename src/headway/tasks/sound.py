@@ -33,7 +33,11 @@ def require_sound(task: Any) -> None:
         drawn = tried(f"{what}.sample", lambda own=own: functions.sample(world, own))
         example = as_example(task, drawn)
         with _placed(task, "sample"):
-            _require_example(what, task, example, wanted)
+            _require_example(f"{what}.sample", task, example, wanted)
+        if functions.held_out is not None:
+            drawn = tried(f"{what}.held_out", lambda number=number: functions.held_out(world, number))
+            with _placed(task, "held_out"):
+                _require_example(f"{what}.held_out", task, as_example(task, drawn), wanted)
         if functions.ladder is not None:
             said = tried(f"{what}.ladder", lambda drawn=drawn: functions.ladder(world, drawn))
             with _placed(task, "ladder"):
@@ -67,12 +71,12 @@ def _require_example(what: str, task: Any, example: Any, wanted: Any) -> None:
     inputs, targets = jnp.asarray(example.inputs), jnp.asarray(example.targets)
     if not hasattr(example, "targets") or targets.ndim == 0 or targets.shape[0] > inputs.shape[0]:
         raise SettingsError(
-            f"{what}.sample gives targets of the shape {targets.shape} for inputs of the shape {inputs.shape}, but "
+            f"{what} gives targets of the shape {targets.shape} for inputs of the shape {inputs.shape}, but "
             "there is one target for each of the last positions, at most as many as there are inputs."
         )
     if inputs.shape[0] != wanted.reads:
         raise SettingsError(
-            f"{what}.sample gives {inputs.shape[0]} positions to read, but {what}.reads says {wanted.reads}. "
+            f"{what} gives {inputs.shape[0]} positions to read, but its task's `reads` says {wanted.reads}. "
             "Make them agree, or leave `reads` out."
         )
     if not has_tokens(task):
@@ -80,12 +84,12 @@ def _require_example(what: str, task: Any, example: Any, wanted: Any) -> None:
     for name, tokens in (("inputs", inputs), ("targets", targets)):
         if not jnp.issubdtype(tokens.dtype, jnp.integer):
             raise SettingsError(
-                f"{what}.sample gives {name} of type {tokens.dtype}, but a task with a vocab asks for whole numbers. "
+                f"{what} gives {name} of type {tokens.dtype}, but a task with a vocab asks for whole numbers. "
                 "Draw them with jax.random.randint, or leave vocab out if they are vectors."
             )
         if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) < task.vocab:
             raise SettingsError(
-                f"{what}.sample gives {name} from {int(tokens.min())} to {int(tokens.max())}, but the vocab is "
+                f"{what} gives {name} from {int(tokens.min())} to {int(tokens.max())}, but the vocab is "
                 f"{task.vocab}: tokens are 0 .. {task.vocab - 1}."
             )
 

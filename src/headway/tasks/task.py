@@ -44,6 +44,10 @@ Rarely needed:
     samples(key, count)            many examples at once, stacked, where they are not drawn one by one
     facts()                        numbers that do not change along a run, by name
     world_of_seed(seed)            instead of `world`: in NumPy, from the seed itself, outside of the program
+    shared()                       instead of `world`: a tree of NumPy arrays that is the same for all seeds, such as a
+                                   text. It is an input of the program, held once, neither a constant in its code nor
+                                   copied for every member; what it depends on has to be in the task's settings
+    held_out(number)               example `number` of a fixed test set, which is then not drawn by `sample`
 
 A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
 function above gets it first: sample(world, key), ladder(world, example), parameters(world, key), ...
@@ -126,6 +130,14 @@ class Functions(NamedTuple):
     """(world, key, count) -> stacked examples."""
     facts: Any = None
     """(world) -> name -> number, or None."""
+    held_out: Any = None
+    """(world, number) -> a test example, or None."""
+
+    def test_example(self, world: Any, key: PRNGKeyArray, number: Any) -> Any:
+        """Test example `number`: one of a fixed set, or drawn by a key of its own."""
+        if self.held_out is not None:
+            return self.held_out(world, number)
+        return self.sample(world, jax.random.fold_in(key, number))
 
 
 def name_of(task: Any) -> str:
@@ -204,13 +216,18 @@ def has_own_model(task: Any) -> bool:
     return hasattr(task, "parameters")
 
 
+def has_shared(task: Any) -> bool:
+    """Whether what it has to learn is an array that all members share."""
+    return hasattr(task, "shared")
+
+
 def progress_of(task: Any) -> str:
     return getattr(task, "PROGRESS", "loss")
 
 
 def functions_of(task: Any) -> Functions:
     """The task's functions, each of (world, ...)."""
-    drawn = hasattr(task, "world") or hasattr(task, "world_of_seed")
+    drawn = any(hasattr(task, name) for name in ("world", "world_of_seed", "shared"))
 
     def of_world(function: Callable | None) -> Any:
         if function is None or drawn:
@@ -229,6 +246,9 @@ def functions_of(task: Any) -> Functions:
 def _world(task: Any) -> Callable[[PRNGKeyArray], Any]:
     if hasattr(task, "world"):
         return task.world
+    # Outside of programs, to which it is an input.
+    if has_shared(task):
+        return lambda _key: jax.tree.map(jnp.asarray, task.shared())
     # Only for shapes: a member is given its own.
     if hasattr(task, "world_of_seed"):
         return lambda _key: jax.tree.map(jnp.asarray, task.world_of_seed(0))
@@ -321,6 +341,11 @@ def require_task(task: Any) -> None:
     require(
         has_own_model(task) or not hasattr(task, "answer"),
         f"the task {what} says what parameters answer, but not where they start. Write parameters(key).",
+    )
+    worlds = [name for name in ("world", "world_of_seed", "shared") if hasattr(task, name)]
+    require(
+        len(worlds) < 2,
+        f"the task {what} has {' and '.join(worlds)}, but its functions get one of them. Keep one.",
     )
     require(
         not hasattr(task, "expected_distances") or len(getattr(task, "rungs", ())) > 0,

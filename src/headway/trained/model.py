@@ -99,14 +99,14 @@ class TrainedModel:
         tested = next(iter(tests_of(task).values()))
         functions = functions_of(tested)
 
-        def draw(world: Any, key: Any) -> Any:
-            example = as_example(tested, functions.sample(world, key))
+        def draw(world: Any, number: Any) -> Any:
+            key = key_of(self.seed, TEST_SET)
+            example = as_example(tested, functions.test_example(world, key, number))
             return example if has_own_model(task) else example.inputs[-self.reads.positions :]
 
         with precision(self.settings):
             world = functions_of(task).world(key_of(self.seed, FEATURES))
-            keys = jax.vmap(lambda i: jax.random.fold_in(key_of(self.seed, TEST_SET), i))(jnp.arange(count))
-            return jax.tree.map(np.asarray, jax.vmap(functools.partial(draw, world))(keys))
+            return jax.tree.map(np.asarray, jax.vmap(functools.partial(draw, world))(jnp.arange(count)))
 
     def _checked(self, inputs: np.ndarray) -> np.ndarray:
         wanted = self.reads.in_words()

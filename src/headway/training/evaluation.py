@@ -89,7 +89,8 @@ class Evaluator(NamedTuple):
     def rows_kept(self) -> bool:
         """Whether test rows and their references are kept: where nothing needs each example's own attention."""
         functions = functions_of(self.task)
-        return self.read is not None and functions.measures is None and len(tests_of(self.task)) == 1
+        drawn = functions.measures is None and functions.held_out is None
+        return self.read is not None and drawn and len(tests_of(self.task)) == 1
 
     def probe(self, model: Any, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
         """Means over the test examples, or what the task knows; `task` is the member's own, with its numbers."""
@@ -101,33 +102,32 @@ class Evaluator(NamedTuple):
             means = self._of_examples(model, task, key, data)
         kl = means.pop("kl", None)
         if kl is not None:
-            means |= self._by_name(task, kl)
+            means |= self._by_name(task, data.world, kl)
         if functions.expected_loss is not None:
             means |= _expected(task, data.world, model)
         if functions.parameter_measures is not None:
             means |= {name: jnp.asarray(each) for name, each in functions.parameter_measures(data.world, model).items()}
         return means
 
-    def _by_name(self, task: Any, kl: Float[Array, " predictor"]) -> dict[str, Array]:
+    def _by_name(self, task: Any, world: Any, kl: Float[Array, " predictor"]) -> dict[str, Array]:
         rungs = len(task.rungs)
         found = {"kl_rungs": kl[:rungs]}
         if self.models:
             found["kl_references"] = kl[rungs : rungs + self.models]
         rest = kl[rungs + self.models :]
-        for name, count in self._comparison_sizes(task):
+        for name, count in self._comparison_sizes(task, world):
             found[f"kl_{name}"], rest = rest[:count], rest[count:]
         return found
 
-    def _comparison_sizes(self, task: Any) -> list[tuple[str, int]]:
+    def _comparison_sizes(self, task: Any, world: Any) -> list[tuple[str, int]]:
         functions = functions_of(task)
         if not self.comparisons or functions.comparisons is None:
             return []
 
-        def said(key: PRNGKeyArray) -> Mapping[str, Array]:
-            world = functions.world(key)
-            return functions.comparisons(world, functions.sample(world, key))
+        def said(world: Any, key: PRNGKeyArray) -> Mapping[str, Array]:
+            return functions.comparisons(world, functions.test_example(world, key, 0))
 
-        return [(name, each.shape[0]) for name, each in jax.eval_shape(said, jax.random.key(0)).items()]
+        return [(name, each.shape[0]) for name, each in jax.eval_shape(said, world, jax.random.key(0)).items()]
 
     def _of_rows(self, model: Transformer, task: Any, data: EvaluationData) -> dict[str, Array]:
         assert self.read is not None
@@ -155,7 +155,7 @@ class Evaluator(NamedTuple):
             place, number = each
             own = with_numbers(task, {name: values[number] for name, values in stacked.items()})
             functions = functions_of(own)
-            drawn = functions.sample(data.world, jax.random.fold_in(key, place))
+            drawn = functions.test_example(data.world, key, place)
             reading = with_own_words(model, own, drawn, read_example(model, own, data.world, drawn))
             share = jnp.asarray(sizes.sum() / sizes, jnp.float32)[number]
             found: dict[str, Array] = {}
@@ -197,7 +197,7 @@ class Evaluator(NamedTuple):
 
         def one(each: tuple[Array, Array | None, Array | None]) -> dict[str, Array]:
             place, row, references = each
-            drawn = functions_of(tested).sample(data.world, jax.random.fold_in(key, place)) if row is None else row
+            drawn = functions_of(tested).test_example(data.world, key, place) if row is None else row
             said: Any = _said(tested, data.world, drawn, self.comparisons) if references is None else references
             return _fact_values(tested, data.world, drawn, said, rungs)
 
@@ -208,7 +208,7 @@ class Evaluator(NamedTuple):
         nearest = jnp.min(certainty - grid[:, None] * agreement + normaliser[:, None], axis=0)
         found = {**means, "kl_stageless": nearest[:rungs], **own}
         rest = nearest[rungs + self.models :]
-        for name, count in self._comparison_sizes(task):
+        for name, count in self._comparison_sizes(task, data.world):
             found[f"kl_stageless_{name}"], rest = rest[:count], rest[count:]
         return found
 

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from headway.records import Cell, Trajectory
 from headway.tasks.run import Settings
-from headway.tasks.task import RISING, functions_of, progress_of
+from headway.tasks.task import RISING, functions_of, has_shared, progress_of
 from headway.training.checkpoint import fill
 from headway.training.chunks import chunk_size, together
 from headway.training.problem import (
@@ -88,7 +88,8 @@ class Group:
             self.form = form(self.settings, self.capacity, side_by_side)
             chunk = 0 if self.form else chunk_size(batch, size, side_by_side)
             posed = problem(self.settings, self.capacity, self.form, chunk)
-            self.program = Program(posed, _members(cells, references), side_by_side)
+            shared = self.settings.task.shared() if has_shared(self.settings.task) else ()
+            self.program = Program(posed, _members(cells, references), side_by_side, shared)
 
     @property
     def _kept(self) -> tuple[str, ...]:

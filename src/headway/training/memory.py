@@ -1,4 +1,4 @@
-"""Memory of a program = members * (model + optimiser + data) + 2 * those side by side * their activations.
+"""Memory of a program = shared + members * (model + optimiser + data) + 2 * those side by side * their activations.
 
 The first part is exact, from shapes alone. In the second, temporaries take about as much as what is kept for them.
 """
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import PyTree
 
 from headway.tasks.run import Settings
-from headway.tasks.task import shape_of
+from headway.tasks.task import has_shared, shape_of
 from headway.training.chunks import chunk_size, together
 from headway.training.problem import example_bytes, form, numbers, precision, problem, rows_of_batch
 from headway.training.program import Member, Problem
@@ -39,12 +39,14 @@ class Footprint:
     """Sequences of a step."""
     small: bool = False
     """Whether many run side by side also on a CPU."""
+    shared: int = 0
+    """Of all members together."""
 
     def of(self, members: int) -> int:
         """Bytes of a program of so many members."""
         side_by_side = together(members, self.batch, self.example, self.small)
         chunk = chunk_size(self.batch, self.example, side_by_side)
-        return members * self.resident + 2 * side_by_side * chunk * self.example
+        return self.shared + members * self.resident + 2 * side_by_side * chunk * self.example
 
 
 @cache
@@ -58,8 +60,9 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
         rows = rows_of_batch(alone, capacity)
         posed = problem(alone, capacity, form(alone, capacity, 1))
         world = settings.task.world_of_seed(0) if hasattr(settings.task, "world_of_seed") else ()
-        resident = _resident(posed, numbers(alone), world)
-    return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None)
+        shared = settings.task.shared() if has_shared(settings.task) else ()
+        resident = _resident(posed, numbers(alone), world, shared)
+    return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None, _bytes(shared))
 
 
 def room() -> int | None:
@@ -77,11 +80,15 @@ def room() -> int | None:
     return int(SHARES["cpu"] * min(limits)) if limits else None
 
 
-def _resident(posed: Problem, own: PyTree, world: PyTree) -> int:
-    def begin(seed: Any, own: PyTree, world: PyTree) -> PyTree:
-        member = Member(seed, own, (), world)
+def _resident(posed: Problem, own: PyTree, world: PyTree, shared: PyTree) -> int:
+    def begin(seed: Any, own: PyTree, world: PyTree, shared: PyTree) -> PyTree:
+        member = Member(seed, own, (), world, shared)
         model, data = posed.begin(member)
         return model, posed.optimiser(member).init(model), data
 
-    made = jax.eval_shape(begin, jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)))
+    made = jax.eval_shape(begin, jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)), shared)
+    return _bytes(made)
+
+
+def _bytes(made: PyTree) -> int:
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(made))

@@ -25,6 +25,7 @@ from headway.tasks.task import (
     as_example,
     functions_of,
     has_own_model,
+    has_shared,
     is_row,
     numbers_of,
     shape_of,
@@ -180,8 +181,7 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
 
     def begin(member: Member):
         task = task_of(member)
-        outside = hasattr(task, "world_of_seed")
-        world = member.world if outside else functions_of(task).world(key_of(member.seed, FEATURES))
+        world = world_of(member)
         finite = training.data == "finite"
         examples = sample_set(member, world, key_of(member.seed, TRAINING_SET), capacity) if finite else ()
         test = said = None
@@ -191,9 +191,22 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         model = _start(settings, task, own_shape, world, member.seed, member.numbers.scale)
         if training.frozen:
             model = with_parts_of(model, member.given[-1], training.frozen)
-        return model, EvaluationData(world, examples, test, said)
+        # What all share stays where it is: data are held once for every member.
+        return model, EvaluationData(() if has_shared(task) else world, examples, test, said)
+
+    def world_of(member: Member) -> Any:
+        task = task_of(member)
+        if has_shared(task):
+            return member.shared
+        outside = hasattr(task, "world_of_seed")
+        return member.world if outside else functions_of(task).world(key_of(member.seed, FEATURES))
+
+    def whole(member: Member, data: EvaluationData) -> EvaluationData:
+        """The data with the world that all share."""
+        return data._replace(world=member.shared) if has_shared(settings.task) else data
 
     def draw(member: Member, data: EvaluationData, step):
+        data = whole(member, data)
         key = key_of(member.seed, ORDER)
         if training.data == "exact":
             return _Drawn(data.world, ()), jnp.ones(1, bool)
@@ -243,8 +256,10 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         gradient=gradient,
         optimiser=lambda member: holding(optimiser(training, member.numbers.rates, own_epoch(member)), training.frozen),
         rate=lambda member, state: current_rate(training, member.numbers.rates, state),
-        probe=lambda model, member, data: evaluator.probe(model, task_of(member), key_of(member.seed, TEST_SET), data),
-        facts=lambda member, data: evaluator.facts(task_of(member), key_of(member.seed, TEST_SET), data),
+        probe=lambda model, member, data: evaluator.probe(
+            model, task_of(member), key_of(member.seed, TEST_SET), whole(member, data)
+        ),
+        facts=lambda member, data: evaluator.facts(task_of(member), key_of(member.seed, TEST_SET), whole(member, data)),
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,
     )

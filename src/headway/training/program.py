@@ -32,6 +32,8 @@ class Member(NamedTuple):
     given: PyTree
     world: PyTree = ()
     """What it has to learn, where that was drawn outside of the program."""
+    shared: PyTree = ()
+    """What all members have in common, without an axis of theirs; filled in where a program computes."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,15 @@ class Program:
     still run are fewer, some that have stopped go along and nobody looks at them.
     """
 
-    def __init__(self, problem: Problem, members: Member, together: int):
-        """Packs of `together` members: one after the other is what caches like, side by side what GPUs like."""
+    def __init__(self, problem: Problem, members: Member, together: int, shared: PyTree = ()):
+        """Packs of `together` members: one after the other is what caches like, side by side what GPUs like.
+
+        `shared` is the same for all of them. It goes to the device once and is an input of what is compiled: large
+        arrays are neither constants in its code nor copied from member to member.
+        """
         self.running = np.ones(len(members.seed), bool)
         self.problem, self.members, self._together = problem, members, together
+        self._shared = jax.device_put(shared)
         self._compiled = _compiled(problem)
         self._packs: list[Pack] = []
         self._kept: list[Pack] = []
@@ -113,7 +120,7 @@ class Program:
             # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
             rows = np.resize(own, self._together) if first else own
             members = jax.tree.map(lambda leaf, rows=rows: leaf[rows], self.members)
-            state, data = self._compiled.begin(members)
+            state, data = self._compiled.begin(self._shared, members)
             if saved is not None:
                 state = fill(state, {name: values[rows] for name, values in saved.items()})
             self._packs.append(Pack(rows, len(own), members, data, state))
@@ -126,7 +133,7 @@ class Program:
         shape = len(self.running), stop - start
         losses, packs = np.full(shape, np.nan, jnp.result_type(float)), []
         for pack in self._packs:
-            state, found = self._compiled.advance(pack.state, pack.members, pack.data, start, stop)
+            state, found = self._compiled.advance(self._shared, pack.state, pack.members, pack.data, start, stop)
             packs.append(replace(pack, state=state))
             losses[pack.own] = np.asarray(found)[: pack.real, : stop - start]
         losses[~self.running] = np.nan
@@ -135,12 +142,12 @@ class Program:
 
     def probe(self) -> dict[str, np.ndarray]:
         """Every measurement, (member, ...), NaN for members that have stopped."""
-        return self._gather(lambda pack: self._compiled.probe(pack.state, pack.members, pack.data))
+        return self._gather(lambda pack: self._compiled.probe(self._shared, pack.state, pack.members, pack.data))
 
     def facts(self) -> dict[str, np.ndarray]:
         """What does not change along the run."""
         if self._facts is None:
-            self._facts = self._gather(lambda pack: self._compiled.facts(pack.members, pack.data))
+            self._facts = self._gather(lambda pack: self._compiled.facts(self._shared, pack.members, pack.data))
         return self._facts
 
     def _gather(self, compute: Callable[[Pack], Mapping[str, Array]]) -> dict[str, np.ndarray]:
@@ -247,8 +254,9 @@ def _over(function: Callable, stacked: PyTree) -> Any:
     return jax.tree.map(lambda leaf: leaf[None], found)
 
 
-def _begin(problem: Problem, members: Member) -> tuple[State, PyTree]:
+def _begin(problem: Problem, shared: PyTree, members: Member) -> tuple[State, PyTree]:
     def one(member: Member) -> tuple[State, PyTree]:
+        member = member._replace(shared=shared)
         model, data = problem.begin(member)
         memory = problem.optimiser(member).init(model)
         return State(model, memory, jnp.asarray(-1, jnp.int32), jnp.asarray(jnp.nan, jnp.float32)), data
@@ -256,9 +264,10 @@ def _begin(problem: Problem, members: Member) -> tuple[State, PyTree]:
     return _over(one, members)
 
 
-def _probe(problem: Problem, states: State, members: Member, data: PyTree) -> dict[str, Array]:
+def _probe(problem: Problem, shared: PyTree, states: State, members: Member, data: PyTree) -> dict[str, Array]:
     def one(everything: tuple[State, Member, PyTree]) -> dict[str, Array]:
         state, member, data = everything
+        member = member._replace(shared=shared)
         rate = problem.rate(member, state.optimiser)
         return {
             **problem.probe(state.model, member, data),
@@ -269,17 +278,24 @@ def _probe(problem: Problem, states: State, members: Member, data: PyTree) -> di
     return _over(one, (states, members, data))
 
 
-def _facts(problem: Problem, members: Member, data: PyTree) -> dict[str, Array]:
-    return _over(lambda each: problem.facts(*each), (members, data))
+def _facts(problem: Problem, shared: PyTree, members: Member, data: PyTree) -> dict[str, Array]:
+    return _over(lambda each: problem.facts(each[0]._replace(shared=shared), each[1]), (members, data))
 
 
-def _advance(problem: Problem, states: State, members: Member, data: PyTree, start, stop) -> tuple[State, Array]:
+def _advance(
+    problem: Problem, shared: PyTree, states: State, members: Member, data: PyTree, start, stop
+) -> tuple[State, Array]:
     """Steps start .. stop-1; the bounds are traced, so that any number of steps shares one compilation."""
 
     def step_all(step, carry):
         states, losses = carry
+
         # The step is shared by all members, so that a branch on it stays a branch.
-        states, loss = _over(lambda each: _step(problem, step, step == stop - 1, *each), (states, members, data))
+        def one(each: tuple[State, Member, PyTree]) -> tuple[State, Array]:
+            state, member, data = each
+            return _step(problem, step, step == stop - 1, state, member._replace(shared=shared), data)
+
+        states, loss = _over(one, (states, members, data))
         return states, losses.at[:, step - start].set(loss)
 
     losses = jnp.zeros((len(members.seed), ROOM), jnp.result_type(float))

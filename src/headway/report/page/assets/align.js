@@ -1,5 +1,6 @@
 // Two runs on one slider: which position of the second belongs to a position of the first.
 import { nearestIndex } from "./data.js";
+import { sameProgress } from "./terms.js";
 import { stageAt, stagesOf } from "./stages.js";
 
 /** The rules by name; clocks that count different things, as steps and the time of a flow, cannot be compared. */
@@ -9,6 +10,9 @@ export function alignments(first, second) {
   const { word } = first.clock;
   return word === second.clock.word ? { clock: word, ...share } : share;
 }
+
+/** Whether the curves of two runs can be laid over each other: the same quantity over the same kind of time. */
+export const overlays = (first, second) => first.clock.word === second.clock.word && sameProgress(first, second);
 
 /** Where each stage of a seed begins and ends on the slider: [{number, from, until}]. */
 function spans({ run, seed }) {

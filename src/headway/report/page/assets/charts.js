@@ -1,4 +1,5 @@
 // The charts on the page, with a marker that follows the slider.
+import { makeBands } from "./bands.js";
 import { captioned } from "./caption.js";
 import { paletteOf, readTheme } from "./colour.js";
 import { nearestIndex } from "./data.js";
@@ -35,7 +36,8 @@ export function mountCharts(host, report, selection) {
   const drawing = { axis: null, width: 0, right: MARGIN.r };
   const run = () => report.runs[selection.state.run];
   const files = saving("the curves", () => fileName(run().label, "curves"), () => curveTable(run()), () => chartFile());
-  host.append(plot, marker, files);
+  const bands = makeBands(report, selection);
+  host.append(plot, bands.host, marker, files);
 
   const moveMarker = () => {
     const step = run().times[selection.state.time];
@@ -47,6 +49,14 @@ export function mountCharts(host, report, selection) {
     const inside = drawing.width - MARGIN.l - drawing.right;
     marker.hidden = share < -1e-9 || share > 1 + 1e-9;
     marker.style.transform = `translateX(${(MARGIN.l + share * inside).toFixed(2)}px)`;
+  };
+
+  /** What stands below the chart follows its time axis, and the marker goes through both. */
+  const drawBands = () => {
+    const range = plot.layout?.xaxis?.range;
+    if (!range || !drawing.axis) return;
+    const below = bands.draw({ ...drawing, range }, readTheme());
+    marker.style.height = `${plot.layout.height - MARGIN.t - (below ? 0 : MARGIN.b) + below}px`;
   };
 
   /** The chart with the marker where it stands, on paper. */
@@ -74,7 +84,7 @@ export function mountCharts(host, report, selection) {
     window.Plotly.react(plot, made.data, made.layout, configuration(draw));
     plot.setAttribute("aria-label", chartWords(run()));
     marker.style.top = `${MARGIN.t}px`;
-    marker.style.height = `${made.layout.height - MARGIN.t - MARGIN.b}px`;
+    drawBands();
     host.style.minHeight = "0"; // the room that was kept free is taken
     moveMarker();
   };
@@ -91,6 +101,7 @@ export function mountCharts(host, report, selection) {
     if (drawing.listening) return;
     drawing.listening = true;
     plot.on("plotly_relayout", moveMarker);
+    plot.on("plotly_relayout", drawBands);
     plot.on("plotly_relayout", moveLabels);
     plot.on("plotly_doubleclick", draw);
     plot.on("plotly_click", (event) => {
@@ -106,7 +117,7 @@ export function mountCharts(host, report, selection) {
   };
   drawToWidth(host, fit, selection);
   selection.watch((_, changed) => {
-    const shown = ["run", "seed", "layer", "other", "otherSeed", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
+    const shown = ["run", "seed", "layer", "other", "otherSeed", "over", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
     const more = shown.some((name) => changed.has(name));
     if (more) draw();
     else moveMarker();

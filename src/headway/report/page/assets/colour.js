@@ -51,6 +51,7 @@ export function readTheme() {
     muted: value("--muted"),
     rule: value("--rule"),
     link: value("--link"),
+    second: value("--second"),
     font: getComputedStyle(document.body).fontFamily,
     extreme: luminance(parse(value("--paper"))) > 0.5 ? [0, 0, 0] : [255, 255, 255],
   };

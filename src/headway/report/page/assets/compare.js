@@ -1,5 +1,5 @@
 // A second run beside the first, on the same slider: the choice of it, and a selection that follows the first one's.
-import { aligned, alignments, lackedStage, partner } from "./align.js";
+import { aligned, alignments, lackedStage, overlays, partner } from "./align.js";
 import { element } from "./dom.js";
 import { ladderFor } from "./terms.js";
 import { makeSelection } from "./selection.js";
@@ -56,6 +56,7 @@ export function mountComparison(views, report, selection, mount) {
   const show = (state) => {
     const on = state.other >= 0;
     views.classList.toggle("comparing", on);
+    views.classList.toggle("over", on && state.over && overlays(report.runs[state.run], report.runs[state.other]));
     if (!on) return;
     // Another run may not know the rule by which the last two were aligned.
     const align = fitting(report, state.run, state.other, state.align);
@@ -64,6 +65,7 @@ export function mountComparison(views, report, selection, mount) {
     shadow = makeShadow(report, selection);
     mount(shadow);
   };
+  if (selection.state.other >= 0) show(selection.state); // a link may ask for it
   selection.watch(show);
 }
 
@@ -81,7 +83,7 @@ export function comparisonChoices(report, selection) {
     const align = next.other < 0 ? next.align : fitting(report, next.run, next.other, changes.align ?? "clock");
     selection.set({ ...changes, align });
   };
-  const others = chooser("other", "beside", (value) => {
+  const others = chooser("other", "with", (value) => {
     const other = Number(value);
     const kept = Math.min(state.seed, (report.runs[other]?.seeds.length ?? 1) - 1);
     const { otherSeed } = partner([report.runs[state.run]], { run: 0, seed: state.seed });
@@ -89,6 +91,8 @@ export function comparisonChoices(report, selection) {
   });
   const seeds = chooser("other-seed", "seed", (value) => selection.set({ otherSeed: Number(value) }));
   const rules = chooser("align", "by the same", (align) => compare({ align }));
+  const layouts = chooser("lay", "laid", (value) => selection.set({ over: value === "over" }));
+  layouts.select.append(option("side by side", "beside"), option("over each other", "over"));
   const toggle = () => compare(state.other < 0 ? partner(report.runs, state) : { other: -1 });
   const title = "Two runs or two seeds side by side (key c)";
   const button = element("button", { type: "button", id: "compare", title, onclick: toggle });
@@ -97,9 +101,11 @@ export function comparisonChoices(report, selection) {
     const on = state.other >= 0;
     host.hidden = report.runs.length < 2 && report.runs[0].seeds.length < 2; // more may come while the page lies open
     button.textContent = on ? "stop comparing" : "compare";
-    for (const { label } of [others, seeds, rules]) label.hidden = !on;
+    for (const { label } of [others, seeds, rules, layouts]) label.hidden = !on;
     if (!on) return;
     const second = report.runs[state.other];
+    layouts.label.hidden = !overlays(report.runs[state.run], second);
+    layouts.select.value = state.over ? "over" : "beside";
     others.select.replaceChildren(...runOptions(report.runs));
     others.select.value = String(state.other);
     seeds.select.replaceChildren(...second.seeds.map(option));
@@ -108,10 +114,10 @@ export function comparisonChoices(report, selection) {
     rules.select.replaceChildren(...named.map(([rule, words]) => option(words, rule)));
     rules.select.value = state.align;
   };
-  const host = element("span", { class: "comparison" }, button, others.label, seeds.label, rules.label);
+  const host = element("span", { class: "comparison" }, button, others.label, seeds.label, layouts.label, rules.label);
   draw();
   selection.watch((_, changed) => {
-    if (["run", "other", "otherSeed", "align"].some((name) => changed.has(name))) draw();
+    if (["run", "other", "otherSeed", "align", "over"].some((name) => changed.has(name))) draw();
   });
   return { toggle: () => host.hidden || toggle(), host };
 }

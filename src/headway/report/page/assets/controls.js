@@ -71,6 +71,13 @@ export function mountControls(host, report, selection) {
   const comparison = comparisonChoices(report, selection);
   const track = element("div", { class: "track" }, slider, ticks);
   const axes = [checkbox("log-time", "log time", "logTime"), checkbox("log-value", "log values", "logValue")];
+  const read = () => selection.set({ reading: !state.reading });
+  const reading = { type: "button", id: "read", "aria-controls": "reading", title: "Key ?", onclick: read };
+  const readButton = element("button", reading, "how to read this");
+  // On a phone the choices are folded, so that the curve and the picture fit the first screen.
+  const choose = () => chooseButton.setAttribute("aria-expanded", String(host.classList.toggle("choosing")));
+  const folding = { type: "button", class: "choose link", "aria-expanded": "false", onclick: choose };
+  const chooseButton = element("button", folding, "seed, stage, axes, compare, how to read this");
   const labels = [
     runs.label,
     seeds.label,
@@ -80,9 +87,11 @@ export function mountControls(host, report, selection) {
     ladderLabel,
     ...axes.map((axis) => axis.label),
     comparison.host,
+    readButton,
   ];
   host.append(
     element("div", { class: "transport" }, playButton, track, stepWords),
+    chooseButton,
     element("div", { class: "choices" }, ...labels),
   );
 
@@ -133,6 +142,7 @@ export function mountControls(host, report, selection) {
     stepWords.textContent = text;
     speed.value = String(state.speed);
     for (const { box, name } of axes) box.checked = state[name];
+    readButton.setAttribute("aria-expanded", String(state.reading));
     playButton.dataset.playing = state.playing;
     playButton.setAttribute("aria-label", state.playing ? "Pause" : "Play");
   };
@@ -144,4 +154,5 @@ export function mountControls(host, report, selection) {
     if (["run", "seed", "ladder"].some((name) => changed.has(name))) showChoices();
     showState();
   });
+  return playback;
 }

@@ -29,8 +29,8 @@ export function drawn(tag, attributes = {}, ...children) {
 export const find = (id) => document.getElementById(id);
 
 /**
- * Call `draw(width)` now and whenever the host gets another width, at most once a frame. What was chosen meanwhile is
- * told first: otherwise the parts that were made for one run would be drawn with the numbers of another.
+ * Call `draw(width)` now and whenever the host gets another width, at most once a frame. What was chosen meanwhile
+ * is drawn first: otherwise the parts that were made for one run would show the numbers of another.
  */
 export function drawToWidth(host, draw, selection) {
   let last = -1;

@@ -11,10 +11,10 @@ const GAP = 34; // between panels; a title stands there
 
 /** Heights in pixels, and the share of the whole that each panel takes. */
 function arrange(run, narrow, second) {
-  const loss = narrow ? 150 : second ? 168 : 300;
-  const ladder = second ? (narrow ? 190 : 205) : 0;
+  const loss = narrow ? 150 : second ? 156 : 300;
+  const ladder = second ? (narrow ? 170 : 176) : 0;
   const gap = second ? GAP : 0;
-  const seeds = run.stages.some(Boolean) ? Math.min(160, 14 * run.seeds.length + 8) : 0;
+  const seeds = run.stages.some(Boolean) ? Math.min(130, (run.seeds.length > 6 ? 11 : 14) * run.seeds.length + 8) : 0;
   const under = seeds ? seeds + GAP : 0;
   const total = under + ladder + gap + loss;
   const domain = (bottom, height) => [bottom / total, (bottom + height) / total];
@@ -40,15 +40,17 @@ export function figure(run, state, theme, width, beside = null, until = null) {
   const places = arrange(run, narrow, Boolean(ladder));
   // Side by side, a curve that lies higher must be higher, where both are of the same quantity.
   const others = (make, alike) => {
-    if (!beside || !alike) return [];
+    if (!beside || !alike) return null;
     const also = { ...state, seed: state.otherSeed, layer: 0, left: new Set(), ladder: ladderFor(beside, state.ladder) };
-    return make(beside, also, axis, paletteOf(beside), theme)?.values ?? [];
+    return make(beside, also, axis, paletteOf(beside), theme);
   };
   const [sameLoss, sameLadder] = beside
     ? [sameProgress(run, beside), ladderFor(beside, state.ladder) === ladderFor(run, state.ladder)]
     : [];
-  const lossAxis = valueAxis(loss.values.concat(others(lossPanel, sameLoss)), state.logValue);
-  const ladderAxis = ladder && valueAxis(ladder.values.concat(others(ladderPanel, sameLadder)), state.logValue);
+  const [otherLoss, otherLadder] = [others(lossPanel, sameLoss), ladder && others(ladderPanel, sameLadder)];
+  const lossAxis = valueAxis(loss.values.concat(otherLoss?.values ?? []), state.logValue);
+  const ladderAxis = ladder && valueAxis(ladder.values.concat(otherLadder?.values ?? []), state.logValue);
+  const laid = state.over && sameLoss ? [...laidLines(otherLoss, beside, theme.second), ...laidLines(otherLadder, beside)] : [];
   const labels = [...loss.labels, ...(ladder?.labels ?? [])];
   const margin = { ...MARGIN, r: labelRoom(labels, narrow) };
   const bars = places.strip ? strip(run, state, axis, palette) : [];
@@ -70,7 +72,17 @@ export function figure(run, state, theme, width, beside = null, until = null) {
     ],
     shapes: changes(run, state, axis, theme),
   };
-  return { axis, data: [...loss.traces, ...(ladder?.traces ?? []), ...bars], layout };
+  return { axis, data: [...loss.traces, ...(ladder?.traces ?? []), ...laid, ...bars], layout };
+}
+
+/** The lines of another run, to be laid over the first one's: dashed, and without the levels, which are dotted. */
+function laidLines(panel, { label }, colour) {
+  const lines = (panel?.traces ?? []).filter(({ line }) => line && line.dash !== "dot");
+  return lines.map((trace) => ({
+    ...trace,
+    line: { ...trace.line, dash: "dash", ...(colour ? { color: colour } : {}) },
+    ...(trace.name ? { name: `${trace.name}, ${marked(label)}` } : {}),
+  }));
 }
 
 /** As wide a margin as the longest label needs, within reason. */

@@ -1,4 +1,5 @@
 // The key of the charts, in HTML: it wraps on narrow screens, can be reached by keyboard, and hides lines.
+import { overlays } from "./align.js";
 import { paletteOf, readTheme } from "./colour.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
@@ -68,6 +69,12 @@ function seedChoice(run, selection, open) {
   );
 }
 
+/** The run whose curves lie over the others, dashed: none unless it was asked for. */
+function laidOver({ runs }, { run, other, otherSeed, over }) {
+  const second = runs[other];
+  return second && over && overlays(runs[run], second) ? [`${second.label}, seed ${second.seeds[otherSeed]}`] : [];
+}
+
 export function mountLegend(host, report, selection) {
   const { state } = selection;
   const draw = () => {
@@ -93,6 +100,7 @@ export function mountLegend(host, report, selection) {
     const notes = [
       ...dashKeys(run, state).map(({ pattern, words }) => [dashed(pattern, theme.ink), words]),
       ...lookKeys(run, state).map(({ look, words, quiet }) => [sample(look, quiet ? theme.muted : theme.ink), words]),
+      ...laidOver(report, state).map((words) => [sample("dashed", theme.second), words]),
       ...(run.seeds.some((_, seed) => diverged(run, seed)) ? [["✕ ", "diverged"]] : []),
     ];
     const choice = run.seeds.length > 1 ? seedChoice(run, selection, unfolded) : null;
@@ -101,6 +109,6 @@ export function mountLegend(host, report, selection) {
   };
   draw();
   selection.watch((_, changed) => {
-    if (["run", "seed", "ladder", "hidden", "left", "theme"].some((name) => changed.has(name))) draw();
+    if (["run", "seed", "ladder", "hidden", "left", "theme", "other", "otherSeed", "over"].some((name) => changed.has(name))) draw();
   });
 }

@@ -3,6 +3,7 @@ import { nextStage, showcase, stagesOf } from "./stages.js";
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 const WHOLE_RUN = 12_000; // milliseconds that playing takes from the first picture to the last, at speed 1
+const OPENING = 5_000; // and that it takes as the page opens
 const SLOWEST = 400;
 
 export function makePlayback(report, selection) {
@@ -33,7 +34,7 @@ export function makePlayback(report, selection) {
       const place = SPEEDS.indexOf(state.speed) + direction;
       playback.setSpeed(SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, place))]);
     },
-    play(wanted) {
+    play(wanted, whole = WHOLE_RUN) {
       clearInterval(timer);
       selection.set({ playing: wanted });
       if (!wanted) return;
@@ -42,10 +43,22 @@ export function makePlayback(report, selection) {
         if (!state.playing) return clearInterval(timer); // somebody else paused it
         return state.time < last() ? playback.go(state.time + 1) : playback.play(false);
       };
-      timer = setInterval(next, Math.min(SLOWEST, WHOLE_RUN / (last() + 1)) / state.speed);
+      timer = setInterval(next, Math.min(SLOWEST, whole / (last() + 1)) / state.speed);
     },
   };
   return playback;
+}
+
+/** Once, as the page opens, the run passes by; whoever touches anything stops it, and who wants no motion gets none. */
+export function playOnce(playback, selection) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches || document.hidden || playback.last() < 2) return;
+  const stop = (event) => {
+    for (const kind of ["pointerdown", "keydown"]) document.removeEventListener(kind, stop, true);
+    const itself = event.key === " " || event.target.closest?.(".play"); // these stop it by what they do anyway
+    if (selection.state.playing && !itself) playback.play(false);
+  };
+  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, stop, true);
+  playback.play(true, OPENING);
 }
 
 /** Arrows, space, numbers and letters, unless what has the focus needs them itself. */
@@ -65,6 +78,7 @@ export function listenToKeys(playback, selection, slider, compare) {
     else if (key === "n" || key === "p") playback.toStage(key === "n" ? 1 : -1);
     else if (key === "+" || key === "-") playback.faster(key === "+" ? 1 : -1);
     else if (key === "c") compare();
+    else if (key === "?") selection.set({ reading: !state.reading });
     else return;
     event.preventDefault();
   });

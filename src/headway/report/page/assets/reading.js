@@ -113,7 +113,8 @@ const readingOf = (run) => {
   ];
 };
 
-export function mountReading(host, drawing, report, selection) {
+/** `panel` folds open beside the view, where the picture that it explains stays in sight. */
+export function mountReading(panel, host, drawing, report, selection) {
   const run = () => report.runs[selection.state.run];
   const write = () => host.replaceChildren(...readingOf(run()), element("p", { class: "quiet" }, KEYS));
   const draw = (width = drawing.clientWidth) => {
@@ -121,9 +122,15 @@ export function mountReading(host, drawing, report, selection) {
     if (!picture) drawing.replaceChildren();
     else if (width > 0) drawing.replaceChildren(picture(run(), paletteOf(run()), readTheme(), Math.min(width, 560)));
   };
+  const unfold = () => {
+    panel.hidden = !selection.state.reading;
+    panel.parentElement.classList.toggle("explained", selection.state.reading);
+  };
   write();
+  unfold();
   drawToWidth(drawing, draw, selection);
   selection.watch((_, changed) => {
+    if (changed.has("reading")) unfold();
     if (changed.has("run")) write();
     if (changed.has("run") || changed.has("theme")) draw();
   });

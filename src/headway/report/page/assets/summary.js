@@ -1,16 +1,8 @@
 // What happened altogether, in words, from the measured numbers.
-import { diverged } from "./data.js";
-import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
-import { arrivals, countedSeeds, inOrder } from "./stages.js";
-import { counted, joined, median, number, sentence, whole } from "./words.js";
-
-/** The last moment that was measured, and the one that was asked for. */
-export function ending(run) {
-  const { planned } = run.clock;
-  const last = run.evaluation.at(-1) ?? 0;
-  // The last evaluation of a finished run may lie a rounding away from its end.
-  return { last, planned: planned > last * (1 + 1e-6) ? planned : last };
-}
+import { caveats, lossEnds } from "./lead.js";
+import { byLadder, byLevels, lossUnit, rungName, theLoss, when } from "./terms.js";
+import { arrivals, inOrder } from "./stages.js";
+import { counted, joined, number, sentence } from "./words.js";
 
 /** "4 seeds, 700 steps; every seed went through the 3 stages." */
 function orderWords(run) {
@@ -67,7 +59,7 @@ function dropWords(run) {
   return `the loss falls ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
 }
 
-/** One run in a few sentences, for the top of the page. */
+/** One run in a few sentences, with all that the first one leaves out. */
 export function summarise(run) {
   const sentences = [orderWords(run)];
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
@@ -81,29 +73,14 @@ export function summarise(run) {
       sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
     else sentences.push(`The drops are half done${many} ${joined(drops)}.`);
   }
-  const loss = lossOf(run);
-  const seeds = countedSeeds(run);
-  if (loss && run.evaluation.length && seeds.length) {
-    const medians = [...run.evaluation].map((_, time) => median(seeds.map((seed) => loss.at(seed, time))));
-    const finite = medians.filter(Number.isFinite);
+  const ends = lossEnds(run);
+  if (ends) {
     const { rises } = run.progress;
-    const best = medians.indexOf(rises ? Math.max(...finite) : Math.min(...finite));
-    const last = medians.findLastIndex(Number.isFinite); // who stops when all is learned has no numbers afterwards
     // A run that overfits ends above its best: both numbers belong to the story.
-    const bottom = `, ${rises ? "highest" : "lowest"} ${number(medians[best])} at ${when(run, run.evaluation[best])}`;
-    const lowest = best >= 0 && best < last ? bottom : "";
-    const ends = `from ${number(medians[0])} to ${number(medians[last])}`;
-    if (last >= 0) sentences.push(`${sentence(theLoss(run))} went ${ends}${lossUnit(run)}${lowest}.`);
+    const lowest = ends.best === null ? "" : `, ${rises ? "highest" : "lowest"} ${number(ends.best)} at ${when(run, ends.at)}`;
+    sentences.push(`${sentence(theLoss(run))} went from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}${lowest}.`);
   }
-  const { last, planned } = ending(run);
-  if (last < planned) {
-    const place = `${when(run, last)} of ${moment(run, planned)}`;
-    sentences.push(`What is here ends at ${place}: the run was interrupted, or is still going on.`);
-  }
-  const gone = run.seeds.flatMap((name, seed) =>
-    diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],
-  );
-  if (gone.length) sentences.push(`${counted(gone.length, "seed")} diverged: ${joined(gone)}.`);
+  sentences.push(...caveats(run));
   return sentences.join(" ");
 }
 

@@ -4,6 +4,7 @@ import { mountFilter } from "./filters.js";
 import { verdictTable } from "./numbers.js";
 import { outcome } from "./outcome.js";
 import { saving } from "./saving.js";
+import { tally } from "./summary.js";
 
 /** Findings that say the same of different grids share a row. */
 export function groupFindings(findings) {
@@ -53,7 +54,7 @@ export function mountVerdicts(host, report) {
     element(
       "p",
       { class: "quiet" },
-      "The number is the median over seeds, with its 95 % interval; a dot is a seed, filled where it holds.",
+      `${tally(report.findings)} The number is the median over seeds, with its 95 % interval; a dot is a seed, filled where it holds.`,
       saving("the verdicts", () => "verdicts", () => verdictTable(report.findings), null),
     ),
   );

@@ -1,0 +1,92 @@
+// What happened, in one sentence, and what a reader must not miss: a run that ended early, seeds that diverged.
+import { diverged } from "./data.js";
+import { arrivals, countedSeeds, inOrder } from "./stages.js";
+import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
+import { counted, joined, median, number, sentence, whole } from "./words.js";
+
+/** The last moment that was measured, and the one that was asked for. */
+export function ending(run) {
+  const { planned } = run.clock;
+  const last = run.evaluation.at(-1) ?? 0;
+  // The last evaluation of a finished run may lie a rounding away from its end.
+  return { last, planned: planned > last * (1 + 1e-6) ? planned : last };
+}
+
+/** The median of the progress at its first, best and last time: {first, last, best, at}; null without numbers. */
+export function lossEnds(run) {
+  const [loss, seeds] = [lossOf(run), countedSeeds(run)];
+  if (!loss || !run.evaluation.length || !seeds.length) return null;
+  const medians = [...run.evaluation].map((_, time) => median(seeds.map((seed) => loss.at(seed, time))));
+  const end = medians.findLastIndex(Number.isFinite); // who stops when all is learned has no numbers afterwards
+  if (end < 0) return null;
+  const finite = medians.filter(Number.isFinite);
+  const best = medians.indexOf(run.progress.rises ? Math.max(...finite) : Math.min(...finite));
+  return { first: medians[0], last: medians[end], best: best < end ? medians[best] : null, at: run.evaluation[best] };
+}
+
+const everySeed = (run, count, verb) => {
+  const all = run.seeds.length;
+  if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${verb === "passed" ? "pass" : "learn"}`}`;
+  return count === all ? `all ${all} seeds ${verb}` : `${count} of ${all} seeds ${verb}`;
+};
+
+/** "all 10 seeds passed the 3 rungs in order", "2 of 4 seeds passed uniform, unigram and bigram in order". */
+function passedWords(run) {
+  const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
+  const names = Array.from({ length: run.rungs }, (_, k) => rungName(run, k + 1));
+  const short = names.length <= 4 && names.every((name) => name.length < 24 && !/^rung |^the truth$/.test(name));
+  const goal = short ? joined(names) : byLadder(run) ? `the ${counted(run.rungs, "rung")}` : `the ${counted(run.rungs, "stage")}`;
+  return `${everySeed(run, ordered, byLadder(run) ? "passed" : "learned")} ${goal}${run.rungs > 1 ? " one after the other" : ""}`;
+}
+
+/** "reaching rung 2 at step 160 and rung 3 at step 422 (medians)"; of long ladders the last one. */
+function reachedWords(run) {
+  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
+  const named = moves.length > 3 ? moves.slice(-1) : moves;
+  const goal = (rung) => (rungName(run, rung) === "the truth" ? `rung ${rung}` : rungName(run, rung));
+  const each = named.map(({ rung, step }) => `${goal(rung)} at ${when(run, step)}`);
+  return each.length ? `reaching ${joined(each)}${run.seeds.length > 1 ? " (medians)" : ""}` : "";
+}
+
+/** "the loss falls once, at step 300, in every seed". */
+function fallWords(run) {
+  const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
+  const most = median(counts);
+  const times = ["not yet in stages", "in one drop", "in two drops"][most] ?? `in ${number(most)} drops`;
+  const moves = arrivals(run).filter((move) => Number.isFinite(move.step) && 2 * move.seeds >= counts.length);
+  const places = moves.length ? ` half done at ${joined(moves.map(({ step }) => when(run, step)))}` : "";
+  const alike = counts.every((count) => count === counts[0]);
+  const who = counts.length === 1 ? "" : alike ? ` in every one of ${counts.length} seeds` : " in the median seed";
+  return `${theLoss(run)} ${run.progress.rises ? "rises" : "falls"} ${times}${places}${who}`;
+}
+
+/** "while the excess loss fell from 3.31 to 0.0961 nats". */
+function lossSpan(run) {
+  const ends = lossEnds(run);
+  if (!ends) return "";
+  const verb = ends.last < ends.first ? "fell" : ends.last > ends.first ? "rose" : "stayed";
+  return `${theLoss(run)} ${verb} from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}`;
+}
+
+/** One sentence for the top of the page. */
+export function leadSentence(run) {
+  const loss = lossSpan(run);
+  if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured along this run")} in ${counted(run.seeds.length, "seed")}.`;
+  if (!byLadder(run) && !byLevels(run)) {
+    const ends = lossEnds(run);
+    const numbers = ends ? `, from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}` : "";
+    return `${sentence(fallWords(run))}${numbers}.`;
+  }
+  return `${sentence([passedWords(run), reachedWords(run), loss && `while ${loss}`].filter(Boolean).join(", "))}.`;
+}
+
+/** What stands beside it as a warning: how far a run came that ended early, and who diverged. */
+export function caveats(run) {
+  const { last, planned } = ending(run);
+  const place = `${when(run, last)} of ${moment(run, planned)}`;
+  const early = `What is here ends at ${place}: the run was interrupted, or is still going on.`;
+  const gone = run.seeds.flatMap((name, seed) =>
+    diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],
+  );
+  return [last < planned ? early : "", gone.length ? `${counted(gone.length, "seed")} diverged: ${joined(gone)}.` : ""].filter(Boolean);
+}
