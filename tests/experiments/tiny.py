@@ -113,9 +113,11 @@ SELDOM = {"every": 10, "growth": 0.0}
 
 
 def small_location(settings: Settings) -> Settings:
-    """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
+    """Two lengths and two dimensions of the quick ones, and too few steps to find anything; as in the appendix, one."""
     task = settings.task
     sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
+    if task.read_at == "last":
+        sizes |= {"length": 3, "dimension": 1}
     return settings.changed(
         task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING, evaluation=SELDOM
     )
@@ -125,6 +127,8 @@ def small_recall(settings: Settings) -> Settings:
     """The same of recall, whose two layers are what it is about."""
     task, pairs = settings.task, settings.task.pairs // 2
     sizes = {"vocab": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
+    if task.mapping == "permutation":
+        sizes |= {"vocab": 4, "pairs": 2}
     waiting = {**WAITING, "threshold": 0.3, "until": None}
     return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting, evaluation=SELDOM)
 
