@@ -175,16 +175,26 @@ def induction_after_previous(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def lags_vanish(claim: Claim, *runs: AnyRun) -> Finding:
     """Shuffled in windows: the unigram at the same step, and no lag taken up as in plain text."""
+    return _beside_plain(claim, runs, unigram=True)
+
+
+@judged
+def lags_not_taken_up(claim: Claim, *runs: AnyRun) -> Finding:
+    """Shuffled in windows: no lag taken up as in plain text."""
+    return _beside_plain(claim, runs, unigram=False)
+
+
+def _beside_plain(claim: Claim, runs: Sequence[AnyRun], *, unigram: bool) -> Finding:
     parts, shares = {}, []
     for name, run in named([each for each in runs if each[0].task.shuffled > 1]).items():
         settings, trajectory = run
         plain = next((each for each in runs if each[0].task.shuffled == 1 and _same_text(each[0], settings)), None)
         if plain is None:
             return claim.not_run("There is no run on the same text as it is.")
-        ratio = lowest_at(trajectory)[:, 0] / lowest_at(plain[1])[:, 0]
-        parts[f"{name}: unigram"] = np.abs(np.log(ratio)) <= np.log(AS_SOON)
-        rises = [_rise(each) for each in (run, plain)]
-        shares.append(rises[0] / rises[1])
+        if unigram:
+            ratio = lowest_at(trajectory)[:, 0] / lowest_at(plain[1])[:, 0]
+            parts[f"{name}: unigram"] = np.abs(np.log(ratio)) <= np.log(AS_SOON)
+        shares.append(_rise(run) / _rise(plain))
         parts[f"{name}: no lag"] = shares[-1] < REMAINS
     if not parts:
         return claim.not_run("No text is shuffled.")

@@ -15,6 +15,7 @@ from headway.claims.text import (
     in_order,
     induction_after_previous,
     information_predicts_when,
+    lags_not_taken_up,
     lags_vanish,
     nearer_than_by_confidence,
     not_by_distance,
@@ -34,7 +35,8 @@ BPE = {"tokeniser": "bpe", "vocab": 512, "orders": 5}
 COMPARED = {"task": {"lags": 4}, "evaluation": {"comparisons": True}}
 """Skip-grams stand beside one run of each text."""
 INTERLEAVED = 2
-SHUFFLED = 4
+SHUFFLED, WIDE = 4, 32
+"""Windows in which tokens are shuffled: in the smaller, near tokens stay near."""
 OPTIMISERS = {
     "Muon": {"optimiser": "muon", "learning_rate": 0.02, "weight_decay": 0.0},
     "SGD": {"optimiser": "sgd", "learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.0},
@@ -55,7 +57,9 @@ def _variants(name: str, run: Any) -> dict[str, Any]:
     return {
         f"{name}, MLP": run.changed(model={"mlp": 4 * run.model.width}),
         f"{name}, interleaved": run.changed(task={"interleaved": INTERLEAVED}),
+        f"{name}, interleaved, 1 layer": run.changed(task={"interleaved": INTERLEAVED}, model={"layers": 1}),
         f"{name}, shuffled": run.changed(task={"shuffled": SHUFFLED}),
+        f"{name}, shuffled in windows of {WIDE}": run.changed(task={"shuffled": WIDE}),
     }
 
 
@@ -127,11 +131,19 @@ def _otherwise(settings: Any) -> bool:
 
 
 def _woven(settings: Any) -> bool:
-    return settings.task.interleaved > 1
+    return settings.task.interleaved > 1 and settings.model.layers > 1
+
+
+def _woven_one_layer(settings: Any) -> bool:
+    return settings.task.interleaved > 1 and settings.model.layers == 1
 
 
 def _shuffled(settings: Any) -> bool:
-    return settings.task.shuffled > 1
+    return settings.task.shuffled == SHUFFLED
+
+
+def _wide(settings: Any) -> bool:
+    return settings.task.shuffled == WIDE
 
 
 def _deep(settings: Any) -> bool:
@@ -159,6 +171,16 @@ N3 = Claim(
     quantity="smallest ratio of the steps at which two successive lags are taken up",
     about=_main,
     judge=of_runs(by_information),
+)
+DISTANCE = Claim(
+    "N3 distance",
+    title="a far lag with information gets more attention than a nearer one without",
+    statement="A nearer lag without information is attended to less than a farther one with information.",
+    definition="""Woven from two stretches, at the end the head that attends most to lag 4 does so more than any does to
+    lag 3; in every text.""",
+    quantity="attention to lag 4 relative to that to lag 3",
+    about=_woven,
+    judge=of_runs(not_by_distance),
 )
 CLAIMS = (
     N1,
@@ -206,14 +228,12 @@ CLAIMS = (
         about=_woven,
         judge=of_runs(by_information),
     ),
-    Claim(
-        "N3 distance",
-        title="a far lag with information gets more attention than a nearer one without",
-        statement="A nearer lag without information is attended to less than a farther one with information.",
-        definition="""Woven from two stretches, at the end the head that attends most to lag 4 does so more than any
-        does to lag 3; in every text.""",
-        quantity="attention to lag 4 relative to that to lag 3",
-        about=_woven,
+    DISTANCE,
+    DISTANCE.called(
+        "N3 one layer",
+        "The same with one layer, which cannot attend to lag 4 by way of lag 3.",
+        title="a far lag with information gets more attention than a nearer one without (one layer)",
+        about=_woven_one_layer,
         judge=of_runs(not_by_distance),
     ),
     Claim(
@@ -253,6 +273,16 @@ CLAIMS = (
         judge=of_runs(lags_vanish),
     ),
     Claim(
+        "N6 wide",
+        title="shuffled in windows of 32, no lag is taken up",
+        statement="Where shuffling leaves the lags no information, none is taken up.",
+        definition=f"""In every text, shuffled in windows of {WIDE} tokens, attention to the lags 2, 3 and 4 rises by
+        less than {REMAINS:.0%} of what it does in the text as it is, mean over these lags.""",
+        quantity="rise of attention relative to that in the text as it is",
+        about=lambda settings: _main(settings) or _wide(settings),
+        judge=of_runs(lags_not_taken_up),
+    ),
+    Claim(
         "N7",
         title="more layers learn the second lag sooner",
         statement="More layers learn sooner.",
@@ -282,7 +312,8 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.report.figures.text import figure_changed, figure_information, figure_ladders, figure_lags
 
     main = {name: run for name, run in results.items() if _main(run[0])}
-    changed = {name: run for name, run in results.items() if _woven(run[0]) or _shuffled(run[0])}
+    wanted = (_woven, _woven_one_layer, _shuffled, _wide)
+    changed = {name: run for name, run in results.items() if any(each(run[0]) for each in wanted)}
     found = {"ladder": figure_ladders(main), "lags": figure_lags(main)} if main else {}
     if changed:
         found["changed"] = figure_changed(changed)
