@@ -10,6 +10,7 @@ from headway.claims.text import (
     AS_SOON,
     CLOSE,
     FORMED,
+    LONGER,
     REMAINS,
     by_information,
     in_order,
@@ -21,6 +22,7 @@ from headway.claims.text import (
     not_by_distance,
     sooner_with_depth,
     together_then_apart,
+    waits_without_shortcut,
 )
 from headway.experiments.experiment import Experiment, headline
 from headway.tasks.text import Text
@@ -146,6 +148,10 @@ def _wide(settings: Any) -> bool:
     return settings.task.shuffled == WIDE
 
 
+def _of_law(settings: Any) -> bool:
+    return _main(settings) or _shuffled(settings) or _woven(settings)
+
+
 def _deep(settings: Any) -> bool:
     return _trained_as_usual(settings) and _attends_only(settings) and _is_text(settings)
 
@@ -182,25 +188,36 @@ DISTANCE = Claim(
     about=_woven,
     judge=of_runs(not_by_distance),
 )
+N4 = Claim(
+    "N4",
+    title="heads share lags, then specialise",
+    statement="Heads first attend to the same lag, and then specialise.",
+    definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
+    lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
+    {HUMP} from its largest value to the end.""",
+    quantity="fall of that chance from its largest value to the end",
+    about=_main,
+    judge=of_runs(together_then_apart),
+)
 CLAIMS = (
     N1,
     N1.called(
         "N1 MLP",
-        "The same with an MLP.",
+        "With an MLP, too, a model of real text passes the n-grams in order.",
         title="KL to the n-grams reaches its minima in order (with an MLP)",
         about=_with_mlp,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 256 tokens",
-        "The same with a context of 256 tokens, with and without an MLP.",
+        "With a context of 256 tokens, with and without an MLP, a model passes the n-grams in order.",
         title="KL to the n-grams reaches its minima in order (256 tokens)",
         about=_long,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 optimisers",
-        "The same with Muon and with SGD.",
+        "Trained by Muon or by SGD, a model of real text passes the n-grams in order.",
         title="KL to the n-grams reaches its minima in order (Muon, SGD)",
         about=_otherwise,
         judge=of_runs(in_order),
@@ -218,8 +235,8 @@ CLAIMS = (
     N3,
     N3.called(
         "N3 interleaved",
-        """The same where the order of the lags is another: two stretches are woven into one, so that every second lag
-        carries nothing.""",
+        """Attention follows the order of information also where that is not the order of distance: two stretches are
+        woven into one, so that every second lag carries nothing.""",
         title="attention takes lags up in the order of their information (two texts interleaved)",
         definition=N3.definition.replace(
             "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path\n    carries,",
@@ -231,20 +248,19 @@ CLAIMS = (
     DISTANCE,
     DISTANCE.called(
         "N3 one layer",
-        "The same with one layer, which cannot attend to lag 4 by way of lag 3.",
+        """With one layer, which cannot attend to lag 4 by way of lag 3, a nearer lag without information is attended to
+        less than a farther one with information.""",
         title="a far lag with information gets more attention than a nearer one without (one layer)",
         about=_woven_one_layer,
         judge=of_runs(not_by_distance),
     ),
-    Claim(
-        "N4",
-        title="heads attend to the same lags, then specialise",
-        statement="Heads first attend to the same lag, and then specialise.",
-        definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
-        lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
-        {HUMP} from its largest value to the end.""",
-        quantity="fall of that chance from its largest value to the end",
-        about=_main,
+    N4,
+    N4.called(
+        "N4 one layer",
+        """With one layer and text woven from two stretches, where only attention reaches the lags, heads first attend to
+        the same lag, and then specialise.""",
+        title="heads share lags, then specialise (one layer, two texts interleaved)",
+        about=_woven_one_layer,
         judge=of_runs(together_then_apart),
     ),
     Claim(
@@ -301,8 +317,18 @@ CLAIMS = (
         that step falls with the logarithm of the information; and the line through all texts but one predicts the steps
         of that one within a factor {CLOSE:g}, median over lags and texts.""",
         quantity="factor by which a text that was left out is missed, median",
-        about=lambda settings: _main(settings) or _shuffled(settings) or _woven(settings),
+        about=_of_law,
         judge=of_runs(information_predicts_when),
+    ),
+    Claim(
+        "N9",
+        title="a longer plateau where no residual path carries the most informative lag",
+        statement="Where no residual path carries the most informative lag, the unigram's plateau is longer.",
+        definition=f"""In every text, woven from two stretches, the unigram is the nearest rung for at least {LONGER:g}
+        times as many steps as in the text as it is.""",
+        quantity="that ratio",
+        about=lambda settings: _main(settings) or _woven(settings),
+        judge=of_runs(waits_without_shortcut),
     ),
 )
 
@@ -317,7 +343,8 @@ def draw(results: Results) -> dict[str, Figure]:
     found = {"ladder": figure_ladders(main), "lags": figure_lags(main)} if main else {}
     if changed:
         found["changed"] = figure_changed(changed)
-    return found | {"information": figure_information(main | changed)}
+    asked = {name: run for name, run in results.items() if _of_law(run[0])}
+    return found | ({"information": figure_information(asked)} if asked else {})
 
 
 EXPERIMENT = Experiment(
