@@ -129,7 +129,7 @@ def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_t
     groups = {group["key"]: tuple(figure["name"] for figure in group["figures"]) for group in page["figures"]}
     assert groups == {f"{experiment}-quick": names for experiment, names in FIGURES.items()}
     assert list(groups) == [f"{experiment}-quick" for experiment in NAMES]
-    assert page["title"] == f"Headway: {len(NAMES)} experiments"
+    assert page["title"] == "What was found" and page["highlights"] and page["papers"]
     assert sorted(finding["claim"] for finding in page["findings"]) == sorted(CLAIMS)
     assert {finding["figures"] for finding in page["findings"]} == groups.keys()
 
