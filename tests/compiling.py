@@ -1,8 +1,21 @@
-"""Flags with which XLA compiles fast: most programs of a test are run once, and compiling takes longer than running."""
+"""How tests compile: fast, because most programs are run once, and once for a process and all that it starts."""
 
+import atexit
+import functools
+import shutil
+import tempfile
 from importlib.metadata import version
+from pathlib import Path
 
 FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
 # From 0.12 on there is no such flag, and one that is not known ends the process.
 if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 12):
     FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+
+
+@functools.cache
+def compiled() -> Path:
+    """Where this process, and those that it starts, keep compiled programs until it ends."""
+    folder = Path(tempfile.mkdtemp(prefix="headway-compiled-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

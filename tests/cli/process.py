@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.compiling import FLAGS
+from tests.compiling import FLAGS, compiled
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -31,7 +31,7 @@ class Shell:
     """A folder to call commands in, and a place for what the compiler made."""
 
     folder: Path
-    cache: Path
+    cache: Path = field(default_factory=compiled)
 
     @property
     def environment(self) -> dict[str, str]:

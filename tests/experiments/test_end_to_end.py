@@ -1,9 +1,14 @@
-"""All experiments from nothing to verdicts, figures and a page, at a size that a test can wait for."""
+"""Experiments from nothing to verdicts, figures and a page, at a size that a test can wait for.
+
+A few of each kind; with `--slow`, all of them.
+"""
 
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,12 +18,14 @@ from tests.experiments.test_odd_runs import AT_SCALE
 from tests.report.test_page import embedded
 
 from headway.experiments import NAMES, find
+from headway.experiments.transformer_variations import WHERE
 from headway.records import Cell
 from headway.store import Store
 
 SEEDS = tuple(range(tiny.SEEDS))
-CELLS = {(name, run): Cell(settings, SEEDS) for name, runs in tiny.GRIDS.items() for run, settings in runs.items()}
-CLAIMS = [finding.claim for name in NAMES for finding in find(name).read({})]
+FEW = ("stages", "attention", "ladder", "init-scale", "flow", "toy", "recall-repetition", "k-gram-points")
+"""Trained and solved runs, runs beside others, runs that share a program, and two papers' others."""
+WATCHED = ("minimal", "full", "fresh", "reversed", "nonuniform", "three heads", "SGD", "flow", "flow (regression)")
 FIGURES = {
     "stages": ("overview", "figure-1", "excess-loss", "competition"),
     "attention": ("figure-2", "heads", "mass"),
@@ -49,6 +56,10 @@ FIGURES = {
     "transformer-law": ("plateaus", "transition", "law"),
     "recall": ("accuracy", "plateaus", "two-attentions", "law"),
     "recall-repetition": ("repetition",),
+    "transformer-appendix": ("plateaus", "transition", "law"),
+    "transformer-variations": ("laws",),
+    "recall-appendix": ("accuracy", "plateaus", "two-attentions", "law"),
+    "recall-repetition-appendix": ("repetition",),
     "induction": ("ladder", "induction", "layers", "distraction", "trigrams"),
     "induction-minimal": ("minimal",),
     "sub-n-grams": ("sub-n-grams",),
@@ -56,19 +67,56 @@ FIGURES = {
     "linear-attention": ("loss", "heads", "softmax"),
     "attention-rank": ("ranks",),
     "loss-plateau": ("plateau", "attention", "emphasis", "frozen"),
+    "text": ("ladder", "lags", "changed", "information"),
 }
+ONE_SIZE = {"B3 appendix", "B3 appendix length", "B7 appendix across samples"}
+ONE_SIZE |= {f"B3 {name}" for name in WHERE}
+ONE_SIZE |= {
+    f"B4 appendix{norm}{end}{more}" for norm in ("", " norm") for end in ("", " matching") for more in ("", " tokens")
+}
+"""Claims about several sizes of what has one here: as the appendix trains, each size would be a program."""
 VERDICT = re.compile(r"^([A-Z]\d.*?)  (?:.*\n)+? +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory) -> Shell:
-    return Shell(tmp_path_factory.mktemp("shell"), tmp_path_factory.mktemp("compiled"))
+class Asked(NamedTuple):
+    """What a command was asked for, and what should come of it."""
+
+    names: tuple[str, ...]
+    together: list[int]
+    """Runs of the largest programs: of four starts of the scores, the saddle among them; of three ratios; and so on."""
+    watched: tuple[str, ...]
+
+    @property
+    def cells(self) -> dict[tuple[str, str], Cell]:
+        return {(name, run): Cell(each, SEEDS) for name in self.names for run, each in tiny.GRIDS[name].items()}
+
+    @property
+    def claims(self) -> list[str]:
+        return [finding.claim for name in self.names for finding in find(name).read({})]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(Asked(FEW, [8], ("minimal", "full", "flow")), id="few"),
+        pytest.param(Asked(NAMES, [6, 8, 8], WATCHED), id="all", marks=pytest.mark.slow),
+    ],
+)
+def asked(request) -> Asked:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def everything(shell) -> subprocess.CompletedProcess[str]:
+def shell(asked, tmp_path_factory) -> Shell:
+    return Shell(tmp_path_factory.mktemp("shell"))
+
+
+@pytest.fixture(scope="module")
+def everything(asked, shell) -> Iterator[subprocess.CompletedProcess[str]]:
     """`headway run all`, with small grids."""
-    return shell.call("run", "all", program=Path(tiny.__file__))
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ONLY", ",".join(asked.names))
+        yield shell.call("run", "all", program=Path(tiny.__file__))
 
 
 @pytest.fixture(scope="module")
@@ -77,28 +125,30 @@ def store(everything, shell) -> Store:
 
 
 @pytest.fixture(scope="module")
-def page(everything, store) -> dict:
+def page(asked, everything, store) -> dict:
     """What the page holds."""
     return embedded((store.root / "all-quick.html").read_text())
 
 
-def test_every_experiment_ends_with_a_verdict_on_each_of_its_claims(everything):
+def test_every_experiment_ends_with_a_verdict_on_each_of_its_claims(asked, everything):
     """Few are not judged: small as they are, the grids have everything that the others are about."""
     assert everything.returncode == 0, everything.stderr
     told = VERDICT.findall(everything.stdout)
-    assert sorted(claim for claim, *_ in told) == sorted(CLAIMS)
+    assert sorted(claim for claim, *_ in told) == sorted(asked.claims)
     # They are about 40 positions, about 40 symbols or more, or about runs that quick grids leave out.
-    large = {"T2", "B4 above chance", "B4 above chance tokens", "B7 transformer", *AT_SCALE} - {"A8"}
+    large = {"T2", "B4 above chance", "B4 above chance tokens", "B7 transformer", *AT_SCALE, *ONE_SIZE} - {"A8"}
     unjudged = {claim: verdict for claim, verdict, seeds in told if verdict == "not run" or not seeds}
-    assert unjudged == dict.fromkeys(large, "not run")
+    assert unjudged == dict.fromkeys(large.intersection(asked.claims), "not run")
 
 
-def test_a_run_that_several_experiments_need_is_trained_once(everything, store):
+def test_a_run_that_several_experiments_need_is_trained_once(asked, everything, store):
     """The full model serves everywhere as it serves Figure 3, where n-gram models stand beside it."""
-    beside = {cell for cell in CELLS.values() if cell.references()}
+    cells = asked.cells
+    beside = {cell for cell in cells.values() if cell.references()}
     served = {Cell(cell.settings.alone(), SEEDS) for cell in beside if getattr(cell.settings.task, "references", ())}
-    wanted = {*CELLS.values(), *(reference for cell in beside for reference in cell.references())} - served
-    assert CELLS["attention", "full"] in served
+    needed = {each for cell in cells.values() for each in cell.needs()}
+    wanted = {*cells.values(), *needed} - served
+    assert cells["attention", "full"] in served
     assert {entry.identity for entry in store.status() if entry.state == "done"} == {cell.identity for cell in wanted}
     began = re.findall(
         r"^training (?:minimal|full|\d+-gram)(?!-).* \((\d+) runs side by side\)", everything.stderr, re.MULTILINE
@@ -106,41 +156,41 @@ def test_a_run_that_several_experiments_need_is_trained_once(everything, store):
     assert sum(map(int, began)) == len(SEEDS) * sum(cell.kind == "markov" for cell in wanted)
 
 
-def test_runs_that_differ_in_numbers_alone_share_a_program(everything):
-    """Four starts of the scores, the saddle among them; three ratios; and four times other samples, rates or ratios."""
+def test_runs_that_differ_in_numbers_alone_share_a_program(asked, everything):
     began = [
         int(runs)
         for runs in re.findall(
             r"^training (?:minimal|full|\d+-gram)(?!-).* \((\d+) runs", everything.stderr, re.MULTILINE
         )
     ]
-    assert sorted(began)[-3:] == [6, 8, 8]
+    assert sorted(began)[-len(asked.together) :] == asked.together
 
 
-def test_every_figure_is_there_as_png_pdf_and_svg(everything, store):
+def test_every_figure_is_there_as_png_pdf_and_svg(asked, everything, store):
     figures = {path.name: path.read_bytes()[:4] for path in (store.root / "figures").iterdir()}
-    stems = [f"{experiment}-quick-{name}" for experiment in NAMES for name in FIGURES[experiment]]
+    stems = [f"{experiment}-quick-{name}" for experiment in asked.names for name in FIGURES[experiment]]
     kinds = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xm"}
     assert figures == {f"{stem}.{kind}": start for stem in stems for kind, start in kinds.items()}
 
 
-def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_them(store, page):
+def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_them(asked, store, page):
     assert [path.name for path in store.root.iterdir() if path.is_file()] == ["all-quick.html"]
     groups = {group["key"]: tuple(figure["name"] for figure in group["figures"]) for group in page["figures"]}
-    assert groups == {f"{experiment}-quick": names for experiment, names in FIGURES.items()}
-    assert list(groups) == [f"{experiment}-quick" for experiment in NAMES]
+    assert groups == {
+        f"{experiment}-quick": names for experiment, names in FIGURES.items() if experiment in asked.names
+    }
+    assert list(groups) == [f"{experiment}-quick" for experiment in asked.names]
     assert page["title"] == "What was found" and page["highlights"] and page["papers"]
-    assert sorted(finding["claim"] for finding in page["findings"]) == sorted(CLAIMS)
+    assert sorted(finding["claim"] for finding in page["findings"]) == sorted(asked.claims)
     assert {finding["figures"] for finding in page["findings"]} == groups.keys()
 
 
-def test_the_page_lets_one_watch_a_run_with_matrices_of_each_experiment_that_has_one_and_none_twice(page):
+def test_the_page_lets_one_watch_a_run_with_matrices_of_each_experiment_that_has_one_and_none_twice(asked, page):
     labels = [run["label"] for run in page["runs"]]
     with_matrices = {run["label"] for run in page["runs"] if "attention" in run["arrays"]}
-    watched = ("minimal", "full", "fresh", "reversed", "nonuniform", "three heads", "SGD", "flow", "flow (regression)")
-    assert labels[:3] == [f"{run}, quick" for run in watched[:3]], "these come first, and other curves behind"
-    assert {f"{run}, quick" for run in watched} <= with_matrices
-    assert len(labels) <= len({cell.identity for cell in CELLS.values()})
+    assert labels[:2] == [f"{run}, quick" for run in asked.watched[:2]], "these come first, and other curves behind"
+    assert {f"{run}, quick" for run in asked.watched} <= with_matrices
+    assert len(labels) <= len({cell.identity for cell in asked.cells.values()})
 
 
 def test_the_same_command_again_trains_nothing(everything, shell, store):
@@ -151,22 +201,23 @@ def test_the_same_command_again_trains_nothing(everything, shell, store):
     assert {path: path.stat().st_mtime_ns for path in store.root.glob("*/record.json")} == stamps
 
 
-def test_a_run_beside_ngram_models_keeps_its_distance_to_each_of_them(store):
-    for name, run in (("ladder", "full"), ("dataset-size", "100")):
-        trajectory = store.load(CELLS[name, run]).trajectory
+def test_a_run_beside_ngram_models_keeps_its_distance_to_each_of_them(asked, store):
+    for where in {("ladder", "full"), ("dataset-size", "100")} & asked.cells.keys():
+        trajectory = store.load(asked.cells[where]).trajectory
         distances = trajectory["kl_references"]
         assert distances.shape == (len(SEEDS), len(trajectory.times("kl_references")), 3)
         assert np.isfinite(distances).all() and (distances >= 0).all()
 
 
-def test_every_training_learns_from_its_sequences(store):
+def test_every_training_learns_from_its_sequences(asked, store):
     """Not a claim of a paper: it shows that the numbers on the page are those of a training."""
-    for (name, run), cell in CELLS.items():
-        if store.has(cell) and cell.kind == "markov":
-            trajectory = store.load(cell).trajectory
-            losses = trajectory["train_loss"]
-            assert np.isfinite(trajectory["excess_loss"]).all(), (name, run)
-            assert (losses[:, -12:].mean(axis=1) < 0.9 * losses[:, 0]).all(), (name, run)
+    trained = {where: cell for where, cell in asked.cells.items() if store.has(cell) and cell.kind == "markov"}
+    assert trained
+    for (name, run), cell in trained.items():
+        trajectory = store.load(cell).trajectory
+        losses = trajectory["train_loss"]
+        assert np.isfinite(trajectory["excess_loss"]).all(), (name, run)
+        assert (losses[:, -12:].mean(axis=1) < 0.9 * losses[:, 0]).all(), (name, run)
 
 
 def test_the_notebook_of_the_readme_runs_as_printed(everything, shell, tmp_path):

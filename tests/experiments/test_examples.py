@@ -24,7 +24,7 @@ def blocks(text: str) -> list[str]:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_example_runs_from_a_copy_of_its_own(name, tmp_path):
     shutil.copy(ROOT / "examples" / name, tmp_path)
-    ended = Shell(tmp_path, tmp_path / "compiled").call("run", name, "--into", "runs", "--seeds", "1", *SMALL)
+    ended = Shell(tmp_path).call("run", name, "--into", "runs", "--seeds", "1", *SMALL)
     assert ended.returncode == 0, ended.stderr
     assert list(tmp_path.glob("runs/*/record.json")) and list(tmp_path.glob("runs/*.html"))
 
@@ -42,7 +42,7 @@ def test_the_example_of_a_claim_reads_what_is_in_results(tmp_path):
 @pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if blocks(text)])
 def test_the_code_of_a_section_works_as_it_stands(section, tmp_path):
     """Each section is a program of its own, and makes what its title says."""
-    made = {"A task": "experiment", "A model of a task's own": "experiment"}
+    made = {"A task": "experiment", "A task with its own model": "experiment"}
     made |= {"An optimiser": "mine", "A positional encoding": "model", "A claim": "claim"}
     (tmp_path / "mine.py").write_text("\n".join([*blocks(SECTIONS[section]), f"print(type({made[section]}).__name__)"]))
     command, environment = [sys.executable, "mine.py"], Shell(tmp_path, tmp_path).environment
@@ -55,10 +55,10 @@ def test_every_recipe_has_code():
     assert len([name for name, text in SECTIONS.items() if blocks(text)]) >= 4
 
 
-@pytest.mark.parametrize(("section", "name"), [("A task", "copy-"), ("A model of a task's own", "last-position-")])
+@pytest.mark.parametrize(("section", "name"), [("A task", "copy-"), ("A task with its own model", "last-position-")])
 def test_the_task_of_the_documentation_is_one_that_can_be_trained(section, name, tmp_path):
     (tmp_path / "my_task.py").write_text(blocks(SECTIONS[section])[0])
-    shell = Shell(Path(tmp_path), tmp_path / "compiled")
+    shell = Shell(Path(tmp_path))
     ended = shell.call("run", "my_task.py", "--no-page", "--seeds", "1", *SMALL)
     assert ended.returncode == 0, ended.stderr
     [record] = headway.store.Store(tmp_path / "runs").records()

@@ -72,22 +72,17 @@ experiment = Experiment.of(
 ARGUMENTS = ("run", "mine.py", "--into", "runs")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture
-def shell(tmp_path: Path, cache: Path) -> Shell:
+def shell(tmp_path: Path) -> Shell:
     """A folder with the file and nothing else."""
     (tmp_path / "mine.py").write_text(TASK)
-    return Shell(tmp_path, cache)
+    return Shell(tmp_path)
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Shell, str]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shell, str]:
     """The file run once, and what that said."""
-    shell = Shell(tmp_path_factory.mktemp("trained"), cache)
+    shell = Shell(tmp_path_factory.mktemp("trained"))
     (shell.folder / "mine.py").write_text(TASK)
     return shell, said(shell.call(*ARGUMENTS))
 

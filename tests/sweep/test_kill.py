@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.training.tiny import compiled
+from tests.compiling import compiled
 
 import headway
 from headway.sweep.here import run_cells

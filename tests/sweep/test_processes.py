@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.training.tiny import TINY, changed, compiled
+from tests.compiling import compiled
+from tests.training.tiny import TINY, changed
 
 import headway
 from headway.records import Cell

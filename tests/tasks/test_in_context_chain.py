@@ -60,9 +60,9 @@ def test_for_two_states_knowing_nothing_and_all_frequencies_are_known_exactly():
         share = b / (a + b)
         return 2 * share * (-binary(a) - (1 - a) * np.log(share) - a * np.log1p(-share))
 
-    unigram = integrate.dblquad(from_frequencies, 0, 1, 0, 1, epsabs=1e-6)[0]
+    unigram = integrate.dblquad(from_frequencies, 0, 1, 0, 1, epsabs=1e-5, epsrel=1e-5)[0]
     assert unigram == pytest.approx(0.08294, abs=1e-5)
-    (near, limit, _), error = means(InContextChain(length=600), distances, 1500)
+    (near, limit, _), error = means(InContextChain(length=400), distances, 500)
     assert abs(near - uniform) < 4 * error[0] and abs(limit - unigram) < 4 * error[1] + 0.002
 
 

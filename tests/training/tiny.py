@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax.experimental.compilation_cache import compilation_cache
+from tests.compiling import compiled
 
 from headway.presets import MINIMAL
 from headway.records import Cell, Trajectory
@@ -75,14 +71,6 @@ def bits(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
 
 def trained(cells: Sequence[Cell], **options: Any) -> list[Outcome]:
     return outcomes(Group(cells, **options))
-
-
-@functools.cache
-def compiled() -> Path:
-    """Where this process keeps compiled programs until it ends."""
-    folder = Path(tempfile.mkdtemp(prefix="headway-compiled-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 @contextmanager

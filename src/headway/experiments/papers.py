@@ -91,4 +91,19 @@ PAPERS = (
         ),
         "G",
     ),
+    Paper(
+        "N",
+        "Real text on the ladder",
+        "ours",
+        """The rungs are n-grams of the training text, from uniform to the longest: a language model is compared with what
+        the last token, the last two, and so on predict.""",
+        (
+            TaskPicture(
+                ("l", "a", "d", "d", "e", "?"),
+                ((4, 5, 0), (3, 5, 1), (2, 5, 2)),
+                "bigram, trigram and 4-gram use one, two and three letters",
+            ),
+        ),
+        "N",
+    ),
 )
