@@ -95,8 +95,8 @@ PAPERS = (
         "N",
         "Real text on the ladder",
         "ours",
-        """The rungs are n-grams of the training text, from uniform to the longest: a language model is compared with what
-        the last token, the last two, and so on predict.""",
+        """The rungs are n-grams of the training text, from uniform to the longest: a language model is compared with
+        what the last token, the last two, and so on predict.""",
         (
             TaskPicture(
                 ("l", "a", "d", "d", "e", "?"),
