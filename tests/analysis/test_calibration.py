@@ -30,6 +30,32 @@ def test_one_more_run_is_inside_as_often_as_promised(miss, noise, row):
     assert abs(np.mean(inside) - 0.95) <= 0.036
 
 
+def bent(rng: np.random.Generator, design: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """The same line with squares and a product, by other factors each time."""
+    x, z = design[:, 1] - 1, design[:, 2] - 1.5
+    return drawn(rng, design, 4, 0.03, 0.03) + (by[0] * x**2 + by[1] * z**2 + by[2] * x * z)[:, None]
+
+
+@pytest.mark.parametrize("row", [[1.0, 1.0, 1.5], [1.0, 6.0, 8.0]], ids=["inside", "far outside"])
+def test_a_law_that_is_not_straight_is_still_inside_where_it_is_known_that_it_may_bend(row):
+    """Far outside a line misses by what it bends; an interval that counts on a straight one holds next to nothing."""
+    rng, row, straight, bending = np.random.default_rng(5), np.array(row), [], []
+    for _ in range(300):
+        by = rng.normal(0, 0.05, 3)
+        logs, new = bent(rng, DESIGN, by), bent(rng, row[None], by)[0, 0]
+        for law, inside in ((calibrate(DESIGN, logs), straight), (calibrate(DESIGN, logs, bends=True), bending)):
+            _, low, high = law.interval(row)
+            inside.append(low <= new <= high)
+    assert np.mean(bending) >= 0.9
+    assert row[1] < 2 or np.mean(straight) < 0.75
+
+
+def test_two_values_of_a_factor_show_no_bend():
+    design = np.array([[1.0, x] for x in (0.0, 1.0)] * 3)
+    law = calibrate(design, np.random.default_rng(6).normal(size=(6, 3)), bends=True)
+    assert law is not None and law.bends is not None and law.bends.size == 0
+
+
 def test_more_seeds_do_not_make_up_for_what_cells_miss():
     logs = drawn(np.random.default_rng(1), DESIGN, 1, 0.1, 0.0)
     one, many = calibrate(DESIGN, logs), calibrate(DESIGN, np.repeat(logs, 50, axis=1))

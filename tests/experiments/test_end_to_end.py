@@ -18,6 +18,7 @@ from tests.experiments.test_odd_runs import AT_SCALE
 from tests.report.test_page import embedded
 
 from headway.experiments import NAMES, find
+from headway.experiments.transformer_variations import WHERE
 from headway.records import Cell
 from headway.store import Store
 
@@ -55,6 +56,10 @@ FIGURES = {
     "transformer-law": ("plateaus", "transition", "law"),
     "recall": ("accuracy", "plateaus", "two-attentions", "law"),
     "recall-repetition": ("repetition",),
+    "transformer-appendix": ("plateaus", "transition", "law"),
+    "transformer-variations": ("laws",),
+    "recall-appendix": ("accuracy", "plateaus", "two-attentions", "law"),
+    "recall-repetition-appendix": ("repetition",),
     "induction": ("ladder", "induction", "layers", "distraction", "trigrams"),
     "induction-minimal": ("minimal",),
     "sub-n-grams": ("sub-n-grams",),
@@ -62,7 +67,14 @@ FIGURES = {
     "linear-attention": ("loss", "heads", "softmax"),
     "attention-rank": ("ranks",),
     "loss-plateau": ("plateau", "attention", "emphasis", "frozen"),
+    "text": ("ladder", "lags", "changed", "information"),
 }
+ONE_SIZE = {"B3 appendix", "B3 appendix length", "B7 appendix across samples"}
+ONE_SIZE |= {f"B3 {name}" for name in WHERE}
+ONE_SIZE |= {
+    f"B4 appendix{norm}{end}{more}" for norm in ("", " norm") for end in ("", " matching") for more in ("", " tokens")
+}
+"""Claims about several sizes of what has one here: as the appendix trains, each size would be a program."""
 VERDICT = re.compile(r"^([A-Z]\d.*?)  (?:.*\n)+? +quick +(holds|partly|fails|not run) +(\d/2)? ", re.MULTILINE)
 
 
@@ -124,7 +136,7 @@ def test_every_experiment_ends_with_a_verdict_on_each_of_its_claims(asked, every
     told = VERDICT.findall(everything.stdout)
     assert sorted(claim for claim, *_ in told) == sorted(asked.claims)
     # They are about 40 positions, about 40 symbols or more, or about runs that quick grids leave out.
-    large = {"T2", "B4 above chance", "B4 above chance tokens", "B7 transformer", *AT_SCALE} - {"A8"}
+    large = {"T2", "B4 above chance", "B4 above chance tokens", "B7 transformer", *AT_SCALE, *ONE_SIZE} - {"A8"}
     unjudged = {claim: verdict for claim, verdict, seeds in told if verdict == "not run" or not seeds}
     assert unjudged == dict.fromkeys(large.intersection(asked.claims), "not run")
 
@@ -134,7 +146,8 @@ def test_a_run_that_several_experiments_need_is_trained_once(asked, everything, 
     cells = asked.cells
     beside = {cell for cell in cells.values() if cell.references()}
     served = {Cell(cell.settings.alone(), SEEDS) for cell in beside if getattr(cell.settings.task, "references", ())}
-    wanted = {*cells.values(), *(reference for cell in beside for reference in cell.references())} - served
+    needed = {each for cell in cells.values() for each in cell.needs()}
+    wanted = {*cells.values(), *needed} - served
     assert cells["attention", "full"] in served
     assert {entry.identity for entry in store.status() if entry.state == "done"} == {cell.identity for cell in wanted}
     began = re.findall(

@@ -14,7 +14,7 @@ from headway.settings import ToyFlowSettings
 from headway.tasks.toy import Toy, toy_settings
 
 VERDICTS = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
-PAPER_B = NAMES[NAMES.index("toy") : NAMES.index("recall-repetition") + 1]
+PAPER_B = NAMES[NAMES.index("toy") : NAMES.index("recall-repetition-appendix") + 1]
 MODULES = [importlib.import_module(f"headway.experiments.{name.replace('-', '_')}") for name in PAPER_B]
 CLAIMS = {claim.name: claim for module in MODULES for claim in module.EXPERIMENT.claims}
 

@@ -12,6 +12,7 @@ leaves them out.
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from headway import presets
@@ -34,6 +35,7 @@ from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.sub_n_grams import SubNGrams
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams
+from headway.tasks.text import Text
 from headway.tasks.toy import Toy
 
 SEEDS = 2
@@ -111,9 +113,11 @@ SELDOM = {"every": 10, "growth": 0.0}
 
 
 def small_location(settings: Settings) -> Settings:
-    """Two lengths and two dimensions of the quick ones, and too few steps to find anything."""
+    """Two lengths and two dimensions of the quick ones, and too few steps to find anything; as in the appendix, one."""
     task = settings.task
     sizes = {"length": 2 if task.length == 8 else 3, "dimension": task.dimension // 4, "copies": min(task.copies, 3)}
+    if task.read_at == "last":
+        sizes |= {"length": 3, "dimension": 1}
     return settings.changed(
         task=sizes, model={"width": 4, "heads": 1, "mlp": 0, "layers": 1}, training=WAITING, evaluation=SELDOM
     )
@@ -123,6 +127,8 @@ def small_recall(settings: Settings) -> Settings:
     """The same of recall, whose two layers are what it is about."""
     task, pairs = settings.task, settings.task.pairs // 2
     sizes = {"vocab": 4 if task.vocab == 64 else 5, "pairs": pairs, "copies": min(task.copies, float(pairs))}
+    if task.mapping == "permutation":
+        sizes |= {"vocab": 4, "pairs": 2}
     waiting = {**WAITING, "threshold": 0.3, "until": None}
     return settings.changed(task=sizes, model={"width": 4, "heads": 1, "mlp": 0}, training=waiting, evaluation=SELDOM)
 
@@ -134,6 +140,23 @@ def small_points(settings: KGramPointSettings) -> KGramPointSettings:
 def small_chains(settings: Settings) -> Settings:
     """In-context chains and n-grams of eight tokens."""
     return small_of_any(settings.changed(task={"length": 8}))
+
+
+FILE = Path(__file__).parents[1] / "data" / "speeches.txt"
+
+
+def small_text(settings: Settings) -> Settings:
+    """Sixteen characters of a small text, whatever the tokens: the corpus and the byte pairs need packages."""
+    task = settings.task
+    small = {"text": str(FILE), "tokeniser": "characters", "vocab": 20 if task.tokeniser == "characters" else 21}
+    small |= {"length": 16, "orders": 4, "lags": min(task.lags, 2), "probes": 8}
+    mlp = min(settings.model.mlp, 8)
+    return settings.changed(
+        task=small,
+        model={"width": 8, "heads": 2, "mlp": mlp},
+        training={"batch": 4, "steps": 20, "test_samples": 8},
+        evaluation={"points": 6, "snapshots": 2},
+    )
 
 
 def small_of_any(settings: Settings) -> Settings:
@@ -155,6 +178,7 @@ SMALL: dict[type, Callable[..., Any]] = {
     PortraitSettings: small_portrait,
     StageTimesSettings: small_stage_times,
     Regression: small_regression,
+    Text: small_text,
 }
 """A task, or settings of a kind that is not trained -> the same with small sizes."""
 

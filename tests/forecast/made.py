@@ -19,7 +19,7 @@ POWERS = {
     "recall": {"constant": 0.8, "vocab": 0.6, "pairs": 1.9, "copies": -0.5, "q": -0.3},
 }
 _PLAIN = [{"length": t, "dimension": d} for t in (32, 64, 128, 256) for d in (16, 32, 64, 128) if t * d < 2**15]
-_PAIRS = [{"vocab": n, "pairs": m} for n in (32, 64, 128, 256) for m in (8, 16, 32) if n * m < 2**12]
+_PAIRS = [{"vocab": n, "pairs": m} for n in (32, 64, 128, 256) for m in (8, 16, 32) if n * m < 2**12 and m < n]
 TASKS = {
     "transformer": [*_PLAIN, *({"length": 128, "dimension": 32, "copies": b} for b in (2, 4, 8))],
     "recall": [

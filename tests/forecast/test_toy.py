@@ -42,6 +42,7 @@ def test_held_out_plateaus_of_the_toy_fall_inside(runs):
     assert {row.held for row in rows if row.what == "toy, T logits"} == {
         *("each cell alone", "thirds, at random"),
         *("the largest d, 128", "the largest T, 4096", "the largest B, 16", "the largest p, 0.4"),
+        *("d over 32", "T over 1024", "B over 4", "p over 0.1"),
     }
     assert all(row.inside / row.of >= 0.9 for row in rows), rows
     assert all(row.miss < 1.001 for row in rows if "samples" not in row.what), "a step, not percents"

@@ -1,4 +1,4 @@
-"""Paper B's transformers as they were trained from the slides alone, before the appendix said more.
+"""Paper B's transformers as they were trained from the slides alone, before the appendix was known.
 
 Variance 1 / fan-in at the start, no biases but those of the MLP, ReLU and a causal mask; W* orthogonal and an answer at
 an empty position; recall by any function, with keys drawn with replacement. Their records stay what they are, beside

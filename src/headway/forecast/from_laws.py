@@ -46,7 +46,7 @@ def from_laws(question: Question, measured: Measured, folders: tuple[str, ...] =
                 f"--grid paper`."
             )
     design = np.column_stack([np.ones(len(logs)), logs[:, changing]])
-    law = calibrate(design, measured.logs)
+    law = calibrate(design, measured.logs, bends=True)
     if law is None:
         raise NotMeasured(
             f"{_ended(measured)} of {len(measured)} cells in {_places(folders)} have a plateau that ended: too few "

@@ -18,6 +18,8 @@ from headway.forecast.question import MODELS, SYMBOLS, Question
 
 PARTS = 3
 """At random, the cells are split into so many parts, each of which is held back once."""
+FAR = 4.0
+"""Far sizes are so many times the largest that is kept, or more, and what lies between is held back, too."""
 ANY = {"dimension": 2, "length": 32, "vocab": 32, "pairs": 16}
 """Sizes of a question that asks which records there are: any will do."""
 
@@ -106,6 +108,9 @@ def _splits(measured: Measured) -> Iterator[tuple[str, list[np.ndarray]]]:
         column = measured.column(name)
         if np.ptp(column) > 0:
             yield f"the largest {SYMBOLS[name]}, {column.max():g}", [column == column.max()]
+            near = column <= column.max() / FAR
+            if len(np.unique(column[near])) > 1:
+                yield f"{SYMBOLS[name]} over {column[near].max():g}", [~near]
 
 
 def _score(

@@ -1,0 +1,145 @@
+"""Paper B: recall with repetition as its appendix trains it, to the point of overfitting and beyond."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headway.claims.claim import Claim, Results
+from headway.claims.late_rise import (
+    ABOUT,
+    HALF,
+    LATE,
+    TRAINED,
+    by_repetition,
+    helps_in_training,
+    overfits_then_rises,
+    sooner_by,
+)
+from headway.claims.recall import GAP
+from headway.experiments.experiment import Experiment, headline
+from headway.experiments.recall_appendix import BASES, RATES
+from headway.records import Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIZES = {"quick": {"vocab": 64, "pairs": 4}, "paper": {"vocab": 256, "pairs": 32}}
+STEPS = {"quick": 1600, "paper": 100_000}
+"""Ours: twice the appendix's most, for the late rise."""
+EVERY = {"quick": 25, "paper": 100}
+COPIES = {"quick": (2.0, 4.0), "paper": (2.0, 4.0, 8.0, 16.0)}
+SHARES = {"quick": (0.5, 0.9), "paper": (0.25, 0.5, 0.75, 0.95)}
+"""Ours where the appendix does not say which: to the point of overfitting."""
+
+
+def _runs(grid: str) -> dict[str, Any]:
+    """All of one shape, and to the same step: what overfits, and what rises again, is seen at the end."""
+    base = BASES[grid].changed(
+        task=SIZES[grid],
+        training={"steps": STEPS[grid], "tail": -1.0, "rates": RATES[grid]},
+        evaluation={"every": EVERY[grid]},
+    )
+    copies = {f"B = {b:g}": base.changed(task={"copies": b}) for b in COPIES[grid]}
+    shares = {f"p = {p:g}": base.changed(task={"favoured": p}) for p in SHARES[grid]}
+    return {"none": base, **copies, **shares}
+
+
+GRIDS = {grid: _runs(grid) for grid in SIZES}
+
+
+def _copied(settings: Any) -> bool:
+    return settings.task.favoured == 0
+
+
+def _favoured(settings: Any) -> bool:
+    return settings.task.copies == 1
+
+
+def _sooner(claim: Claim, results: Results, *, published: float) -> Finding:
+    none, copied, favoured = by_repetition(list(results.values()))
+    some = [*copied, *favoured]
+    return sooner_by(claim, none[0], *some, published=published) if none and some else claim.not_run()
+
+
+def _helps(claim: Claim, results: Results) -> Finding:
+    none, copied, favoured = by_repetition(list(results.values()))
+    if not (none and copied and favoured):
+        return claim.not_run()
+    return helps_in_training(claim, none[0], *copied, *favoured, copied=len(copied))
+
+
+def _overfits(claim: Claim, results: Results, *, late: bool) -> Finding:
+    _, copied, favoured = by_repetition(list(results.values()))
+    if not (copied and favoured):
+        return claim.not_run()
+    return overfits_then_rises(claim, *copied, *favoured, late=late)
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    """Accuracy without repetition and, dashed, with that of the training."""
+    from headway.report.figures import figure_repetition
+
+    return {"repetition": figure_repetition(list(results.values()))}
+
+
+_REPEATED = "an accuracy of 5%, tested without repetition, comes {factor:g} times as soon as without any, within a "
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids=GRIDS,
+    seeds={"quick": 4, "paper": 5},
+    claims=(
+        Claim(
+            "B7 recall appendix",
+            "Repeating pairs in the context makes recall come about 4 times sooner.",
+            "With the best of the numbers of copies, each with the learning rate chosen for it, "
+            + _REPEATED.format(factor=4)
+            + f"factor of {ABOUT:g}. Written before any run of these settings.",
+            "time without repetition, relative to that with the best number of copies",
+            about=_copied,
+            judge=lambda claim, results: _sooner(claim, results, published=4.0),
+            title="recall as in the appendix: copies make it 4 times sooner",
+        ),
+        Claim(
+            "B7 recall appendix across samples",
+            "Repeating queries across samples makes recall come about 2 times sooner.",
+            "With the best of the shares of favourite queries, each with the learning rate chosen for it, "
+            + _REPEATED.format(factor=2)
+            + f"factor of {ABOUT:g}. Written before any run of these settings.",
+            "time without repetition, relative to that with the best share",
+            about=_favoured,
+            judge=lambda claim, results: _sooner(claim, results, published=2.0),
+            title="recall as in the appendix: favourite queries make it 2 times sooner",
+        ),
+        Claim(
+            "B7 recall appendix, training data",
+            "On the training data repetition only ever helps.",
+            f"The time to an accuracy of {HALF:.0%} on sequences with the repetition of the training is never longer "
+            "with the next larger B, nor with the next larger p, none included.",
+            "that time without repetition, relative to the shortest with some",
+            about=lambda settings: True,
+            judge=_helps,
+            title="recall as in the appendix: on training data more repetition is never slower",
+        ),
+        Claim(
+            "B8 appendix",
+            "Too much repetition overfits.",
+            f"In one of the runs with repetition or more, when the accuracy with the repetition of the training has "
+            f"first got to {TRAINED:.0%}, that without is lower by {GAP:g} or more.",
+            "largest such difference of accuracy",
+            about=lambda settings: True,
+            judge=lambda claim, results: _overfits(claim, results, late=False),
+            title="recall as in the appendix: too much repetition overfits",
+        ),
+        Claim(
+            "B8 appendix late rise",
+            "With long training, the accuracy without repetition rises again late.",
+            "In one of the runs that overfit as in B8 appendix, the accuracy without repetition is higher at the end "
+            f"of training by {LATE:g} or more than when that with repetition had got to {TRAINED:.0%}.",
+            "largest such gain of accuracy",
+            about=lambda settings: True,
+            judge=lambda claim, results: _overfits(claim, results, late=True),
+            title="recall as in the appendix: accuracy rises again late after overfitting",
+        ),
+    ),
+    figures=draw,
+)
