@@ -1,4 +1,4 @@
-"""Real text: models pass the n-grams in order, and take lags up in the order of their information."""
+"""Real text: models pass the n-grams in order and learn lags in the order of their information."""
 
 from __future__ import annotations
 
@@ -164,8 +164,8 @@ N1 = Claim(
 N3 = Claim(
     "N3",
     title="attention takes lags up in the order of their information",
-    statement="""Which lags attention takes up follows the order of their information: that of the next token and a
-    lag, given the nearer ones, measured in the corpus.""",
+    statement="""Attention takes up lags in the order of their information about the next token, given the nearer
+    lags, measured in the corpus.""",
     definition="""A lag is taken up when the attention of the head that attends to it most has made half of its way
     from the start to its largest. Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path
     carries, the one with more information is taken up earlier; in every text.""",
@@ -177,28 +177,28 @@ CLAIMS = (
     N1,
     N1.called(
         "N1 MLP",
-        "The same with an MLP.",
+        "A model with an MLP passes unigrams, bigrams, trigrams and longer n-grams in this order, too.",
         title="KL to the n-grams reaches its minima in order (with an MLP)",
         about=_with_mlp,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 256 tokens",
-        "The same with a context of 256 tokens, with and without an MLP.",
+        "With a context of 256 tokens, with and without an MLP, a model passes the n-grams in this order, too.",
         title="KL to the n-grams reaches its minima in order (256 tokens)",
         about=_long,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 optimisers",
-        "The same with Muon and with SGD.",
+        "Trained with Muon or with SGD, a model passes the n-grams in this order, too.",
         title="KL to the n-grams reaches its minima in order (Muon, SGD)",
         about=_otherwise,
         judge=of_runs(in_order),
     ),
     Claim(
         "N2",
-        title="nearer to the n-grams than a learner without stages",
+        title="the n-grams are approached more closely than by confidence alone",
         statement="A model comes nearer to unigrams, bigrams and trigrams than one that only grows in confidence.",
         definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) gets below 0.99 of its smallest value over
         s for softmax(s z), z the same model's logits at the end of training.""",
@@ -209,8 +209,8 @@ CLAIMS = (
     N3,
     N3.called(
         "N3 interleaved",
-        """The same where the order of the lags is another: two stretches are woven into one, so that every second lag
-        carries nothing.""",
+        """Attention follows the information of the lags also where their order differs: two texts are interleaved,
+        so that every second lag carries no information.""",
         title="attention takes lags up in the order of their information (two texts interleaved)",
         definition=N3.definition.replace(
             "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path\n    carries,",
@@ -256,7 +256,7 @@ CLAIMS = (
     Claim(
         "N6",
         title="shuffled in windows, the unigram stays and no lag is taken up",
-        statement="""Of the stages those survive shuffling within windows whose information does: the unigram's; no
+        statement="""A stage survives shuffling within windows if its information does: the unigram's does, and no
         single lag is taken up.""",
         definition=f"""In every text, shuffled in windows of four tokens, KL to the unigram reaches its minimum at the
         same step within a factor {AS_SOON:g}; and attention to the lags 2, 3 and 4 rises by less than {REMAINS:.0%} of
