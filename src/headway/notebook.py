@@ -239,7 +239,8 @@ def _views(records: Record | Sequence[Record]) -> tuple[Any, ...]:
 def predict(model: str = "toy", *, folders: Sequence[str | Path] = ("runs", "results"), **asked: Any) -> Forecast:
     """How long a plateau will be: predict("toy", dimension=64, length=1024, copies=4).steps, .low and .high.
 
-    `model` is toy, transformer or recall; what else can be asked are the fields of `forecast.question.Question`.
+    `model` is toy, transformer, recall, linear-attention or minimal; what else can be asked are the fields of
+    `forecast.question.Question`.
     Records are looked for in those of the folders that exist.
     """
     from headway.forecast.ask import ask

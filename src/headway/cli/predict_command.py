@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +13,17 @@ import tyro
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
 from headway.cli.parsing import parse
-from headway.forecast.question import Asked
+from headway.cli.settings_options import REGISTRY
+from headway.forecast.question import MODELS, Asked
 
 if TYPE_CHECKING:
     from headway.forecast.answer import Forecast
     from headway.forecast.held_out import HeldOut
 
 USAGE = """\
-How many steps paper B's models wait before attention finds what matters, and linear attention before each drop of its
-loss, with an interval for one run; from theory or from a law fitted to records (transformers), and which. Nothing is
-trained.
+How many steps paper B's models wait before attention finds what matters, linear attention before each drop of its
+loss, and paper A's minimal model before each boundary of its stages, with an interval for one run; from theory or from
+a law fitted to records, and which. Nothing is trained. The model may also come first: headway predict transformer ...
 
 examples:
   headway predict --dimension 64 --length 1024 --copies 4                 the toy, all of its logits trained
@@ -32,6 +33,7 @@ examples:
   headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
   headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
   headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
+  headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6        boundaries between the chain's stages
   headway predict --held-out                                              how well it predicts what it has not seen
 """
 
@@ -49,12 +51,22 @@ class Options(Asked):
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse(Options, arguments, prog="headway predict", description=USAGE)
+    if arguments and arguments[0] in MODELS:
+        arguments = ["--model", *arguments]
+    options = parse(Options, arguments, prog="headway predict", description=USAGE, registry=REGISTRY)
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
-    else:
-        _show(options, _answer(options, folders))
+        return
+    for each in _each(options):
+        _show(each, _answer(each, folders))
+
+
+def _each(options: Options) -> list[Options]:
+    """A question for every boundary, where none is named."""
+    if options.boundary is not None or len(options.blocks) < 2:
+        return [options]
+    return [replace(options, boundary=boundary) for boundary in range(1, len(options.blocks))]
 
 
 def _answer(options: Options, folders: list[Path]) -> Forecast:
