@@ -67,7 +67,7 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
 
 _CORRECTED = ("ablations", "hierarchy", "weight-decay", "two-blocks", "sgd", "differences", "depth")
 TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations", "reversed")}
-TO_BE_RUN |= {(name, "paper") for name in ("loss-plateau", "induction", "sub-n-grams")}
+TO_BE_RUN |= {(name, "paper") for name in ("loss-plateau", "induction", "sub-n-grams", "text")}
 TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""

@@ -190,7 +190,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bits(elsewhere, recor
     process.send_signal(how)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.endswith("\nInterrupted. The same command goes on from what was saved.\n")
+    assert err.endswith("\nInterrupted. The same command resumes from what was saved.\n")
     assert "Traceback" not in err
     runs = elsewhere.folder / "runs"
     assert names(runs) == {f"{record.identity}.partial"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from tests.claims.made_flows import made_theory
+from tests.experiments.tiny import small_text
 from tests.report.made_any import made_of_any
 from tests.report.made_emergence import made_emergence
 from tests.report.made_flow import made_flow
@@ -25,6 +26,7 @@ from headway.tasks.recall import Recall
 from headway.tasks.regression import Regression
 from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
+from headway.tasks.text import Text
 from headway.tasks.toy import Toy
 
 Change = Callable[[Trajectory], Trajectory]
@@ -65,6 +67,11 @@ def made_results(
             continue
         if isinstance(quick.task, (SingleLocation, Recall)):
             results[name] = quick, change(made_emergence(quick, seeds, diverged))
+            continue
+        if isinstance(quick.task, Text):
+            # On a text that is here; settings that claims look at stay as they are.
+            settings = small_text(quick)
+            results[name] = settings, change(made_of_any(settings, seeds, diverged))
             continue
         if not isinstance(quick.task, Chain):
             results[name] = quick, change(made_of_any(quick, seeds, diverged))

@@ -67,6 +67,7 @@ FIGURES = {
     "linear-attention": ("loss", "heads", "softmax"),
     "attention-rank": ("ranks",),
     "loss-plateau": ("plateau", "attention", "emphasis", "frozen"),
+    "text": ("ladder", "lags", "changed", "information"),
 }
 ONE_SIZE = {"B3 appendix", "B3 appendix length", "B7 appendix across samples"}
 ONE_SIZE |= {f"B3 {name}" for name in WHERE}
@@ -179,7 +180,7 @@ def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_t
         f"{experiment}-quick": names for experiment, names in FIGURES.items() if experiment in asked.names
     }
     assert list(groups) == [f"{experiment}-quick" for experiment in asked.names]
-    assert page["title"] == f"Headway: {len(asked.names)} experiments"
+    assert page["title"] == "What was found" and page["highlights"] and page["papers"]
     assert sorted(finding["claim"] for finding in page["findings"]) == sorted(asked.claims)
     assert {finding["figures"] for finding in page["findings"]} == groups.keys()
 

@@ -12,6 +12,7 @@ leaves them out.
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from headway import presets
@@ -34,6 +35,7 @@ from headway.tasks.run import Settings
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.sub_n_grams import SubNGrams
 from headway.tasks.sub_n_grams_simple import SimpleSubNGrams
+from headway.tasks.text import Text
 from headway.tasks.toy import Toy
 
 SEEDS = 2
@@ -140,6 +142,23 @@ def small_chains(settings: Settings) -> Settings:
     return small_of_any(settings.changed(task={"length": 8}))
 
 
+FILE = Path(__file__).parents[1] / "data" / "speeches.txt"
+
+
+def small_text(settings: Settings) -> Settings:
+    """Sixteen characters of a small text, whatever the tokens: the corpus and the byte pairs need packages."""
+    task = settings.task
+    small = {"text": str(FILE), "tokeniser": "characters", "vocab": 20 if task.tokeniser == "characters" else 21}
+    small |= {"length": 16, "orders": 4, "lags": min(task.lags, 2), "probes": 8}
+    mlp = min(settings.model.mlp, 8)
+    return settings.changed(
+        task=small,
+        model={"width": 8, "heads": 2, "mlp": mlp},
+        training={"batch": 4, "steps": 20, "test_samples": 8},
+        evaluation={"points": 6, "snapshots": 2},
+    )
+
+
 def small_of_any(settings: Settings) -> Settings:
     """Too few steps to find anything."""
     waiting = {"batch": 4, "steps": 20, "test_samples": 8}
@@ -159,6 +178,7 @@ SMALL: dict[type, Callable[..., Any]] = {
     PortraitSettings: small_portrait,
     StageTimesSettings: small_stage_times,
     Regression: small_regression,
+    Text: small_text,
 }
 """A task, or settings of a kind that is not trained -> the same with small sizes."""
 

@@ -22,7 +22,7 @@ def _made(settings: Any, seeds: tuple[int, ...], diverged: tuple[tuple[int, int]
     """What frozen parts come from is not there. Tracing a program takes long, and many tests ask for the same run."""
     program = Group([Cell(settings, seeds)]).program
     problem = program.problem
-    member = jax.tree.map(lambda leaf: leaf[0], program.members)
+    member = jax.tree.map(lambda leaf: leaf[0], program.members)._replace(shared=program._shared)
     model, data = jax.eval_shape(problem.begin, member)
     probed = jax.eval_shape(problem.probe, model, member, data)
     known = jax.eval_shape(problem.facts, member, data)

@@ -21,20 +21,21 @@ if TYPE_CHECKING:
     from headway.forecast.held_out import HeldOut
 
 USAGE = """\
-How many steps paper B's models wait before attention finds what matters, linear attention before each drop of its
-loss, and paper A's minimal model before each boundary of its stages, with an interval for one run; from theory or from
-a law fitted to records, and which. Nothing is trained. The model may also come first: headway predict transformer ...
+Predict the length of a plateau: in paper B's models until attention finds the relevant token, in
+linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages. The
+answer has an interval for one run and its source: theory, or a law fitted to records. Nothing is trained. The model may
+also come first: headway predict transformer ...
 
 examples:
-  headway predict --dimension 64 --length 1024 --copies 4                 the toy, all of its logits trained
-  headway predict --dimension 64 --length 1024 --trained gap --json       the gap between them alone, for a machine
-  headway predict --dimension 16 --length 64 --samples 256                the toy, with a training set
+  headway predict --dimension 64 --length 1024 --copies 4                 the toy model, all logits trained
+  headway predict --dimension 64 --length 1024 --trained gap --json       only their gap trained; as JSON
+  headway predict --dimension 16 --length 64 --samples 256                the toy model with a training set
   headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
   headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
-  headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
+  headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until 50 % accuracy
   headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
   headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6        boundaries between the chain's stages
-  headway predict --held-out                                              how well it predicts what it has not seen
+  headway predict --held-out                                              accuracy on held-out cells
 """
 
 
@@ -43,11 +44,11 @@ class Options(Asked):
     """What is asked; the letters are the paper's."""
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results, where they are, if not given."""
+    """Folders with records; runs and results if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Print one object, for machines; null where a number is not known."""
+    """Print a JSON object; null where a number is not known."""
     held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Instead: hold measured cells of the model back, predict them, and count how many the interval holds."""
+    """Instead, hold out measured cells, predict them, and count how many lie in the interval."""
 
 
 def main(arguments: Sequence[str]) -> None:

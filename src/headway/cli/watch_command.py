@@ -14,12 +14,12 @@ from headway.cli import UserError
 from headway.cli.parsing import parse
 
 USAGE = """\
-Show the runs of a folder in a browser, those that go on and those that are done, and keep the page up to date.
-It only reads, and it can be started and stopped at any time: before a run, beside it, afterwards.
+Show the runs of a folder in a browser, running and finished ones, and keep the page up to date. It
+only reads, and it can be started and stopped at any time: before, during or after a run.
 
 examples:
   headway watch                      the folder that `headway run` uses
-  headway watch results              what a GPU found at paper scale
+  headway watch results              the paper-scale runs
   headway watch --port 9000          on a port of your choice
   headway watch --host 0.0.0.0       for other machines too, which need the address with its token
 """
@@ -30,15 +30,15 @@ class Options:
     """What to show, and to whom."""
 
     folder: Annotated[Path | None, tyro.conf.Positional] = None
-    """Folder with records, runs if not given; it may still be empty, or not be there yet."""
+    """Folder with records, runs if not given; it may be empty or not exist yet."""
     from_: Annotated[Path | None, tyro.conf.arg(name="from")] = None
-    """The same, as other commands name it."""
+    """The folder, as in other commands."""
     port: int | None = None
-    """Where to listen; 8765 or the next free port if not given, any free one if 0."""
+    """Port to listen on; 8765 or the next free port if not given, any free port if 0."""
     host: str | None = None
-    """Name or address to listen at; without it only this machine is served. There is no encryption."""
+    """Name or address to listen on; only this machine if not given. There is no encryption."""
     open: bool = True
-    """Open the page where there is a desktop."""
+    """Open the page if there is a desktop."""
 
 
 def main(arguments: Sequence[str]) -> None:

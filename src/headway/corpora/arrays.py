@@ -37,7 +37,7 @@ class TextArrays(NamedTuple):
     """I(next token; lag i | the nearer lags), in nats, (orders - 1,)."""
 
 
-@functools.lru_cache(2)
+@functools.lru_cache(4)
 def read(text: str, digest: str, kind: str, vocab: int, window: int) -> Tokens:
     """A text as tokens, shuffled in windows of this size."""
     found = tokens_of(parts_of(text, digest), kind, vocab)
@@ -45,7 +45,7 @@ def read(text: str, digest: str, kind: str, vocab: int, window: int) -> Tokens:
     return Tokens(vocab, *parts, found.written)
 
 
-@functools.lru_cache(1)
+@functools.lru_cache(2)
 def counted(text: str, digest: str, kind: str, vocab: int, window: int, orders: int) -> Ngrams:
     """The n-grams of its training part."""
     return ngrams(read(text, digest, kind, vocab, window).training, orders, vocab)

@@ -60,8 +60,10 @@ NAMES = (
     "linear-attention",
     "attention-rank",
     "loss-plateau",
+    "text",
 )
-"""In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, and of their siblings."""
+"""In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, of their siblings, and
+real text."""
 
 
 def find(name: str) -> Experiment:

@@ -76,46 +76,46 @@ class Asked:
     """Whatever may be asked, complete or not."""
 
     model: Literal["toy", "transformer", "recall", "linear-attention", "minimal"] = "toy"
-    """Paper B's toy, a transformer on single-location regression, one on associative recall, linear attention on
-    in-context regression, or paper A's minimal model on its chain."""
+    """Paper B's toy model, a transformer on single-location regression or on associative recall, linear attention, or
+    paper A's minimal model."""
     dimension: int | None = None
-    """d: of a token; toy and transformer."""
+    """d: dimension of a token; toy and transformer."""
     length: int | None = None
-    """T: how many tokens there are; toy and transformer."""
+    """T: number of tokens; toy and transformer."""
     vocab: int | None = None
-    """N_tokens: symbols in the pool; recall."""
+    """N_tokens: vocabulary size; recall."""
     pairs: int | None = None
-    """N_pairs: how many pairs a sequence shows; recall and linear-attention."""
+    """N_pairs: number of pairs in a sequence; recall and linear-attention."""
     copies: float = 1.0
-    """B: how often what matters stands in the context; of recall on average."""
+    """B: number of copies of the relevant token in the context; for recall, the average."""
     repeated: float = 0.0
-    """p: how probably what matters is repeated across samples; of recall, one of two favourite symbols."""
+    """p: probability that the relevant token is repeated across samples; for recall, that the query is."""
     accuracy: float | None = None
-    """Share of right answers that ends the plateau: the slides' 0.05 if not given; recall. 0.5 takes a match."""
+    """Accuracy that ends the plateau; recall. 0.05, as in the slides, if not given; 0.5 needs a match."""
     learning_rate: float | None = None
-    """That of the records if not given; 1 for the toy."""
+    """If not given, that of the records; 1 for the toy model."""
     trained: Literal["logits", "gap"] = "logits"
-    """What is trained of the toy's attention: its T logits, or the one gap between them."""
+    """Trained parameters of the toy model's attention: its T logits, or the gap between them."""
     samples: int | None = None
-    """Size of the toy's training set; all samples at once, in expectation, if not given."""
+    """Size of the toy model's training set; the expectation over all samples if not given."""
     spectrum: tuple[float, ...] = ()
-    """Eigenvalues of the inputs in these ratios, the largest first; linear-attention."""
+    """Ratios of the eigenvalues of the inputs, the largest first; linear-attention."""
     heads: int | None = None
-    """H; linear-attention."""
+    """H: number of heads; linear-attention."""
     start: float | None = None
-    """Standard deviation of every parameter at the start; linear-attention."""
+    """Initial standard deviation of every parameter; linear-attention."""
     keys: Literal["separate", "merged"] = "separate"
     """Keys and queries of rank 1, or one merged matrix; linear-attention."""
     drop: int = 1
-    """Until half of which drop of the loss is done; linear-attention with separate keys has as many as eigenvalues."""
+    """Number of the drop of the loss; with separate keys there are as many drops as eigenvalues."""
     ratio: float | None = None
-    """m: of the strengths of two blocks that follow each other; minimal."""
+    """m: ratio of the strengths of successive blocks; minimal."""
     blocks: Blocks = ()
     """Blocks of lags, as in 1-2 3-4 5-6; minimal."""
     boundary: int | None = None
-    """Between which stages: 1 ends the first; minimal. All of them if not given, in Python the first."""
+    """Number of the boundary between two stages; minimal. All of them if not given, in Python the first."""
     preset: Literal["as-run", "printed"] = "as-run"
-    """Whose learning rate, scores and chain are asked about; minimal."""
+    """Learning rate and scores as in this preset; minimal."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ class Settings(Generic[Task, Model]):
     """One model trained on one task."""
 
     task: Task = field(default_factory=Chain)  # ty: ignore[invalid-assignment]
+    """What is to be learnt."""
     model: Model = None  # ty: ignore[invalid-assignment]
-    """A transformer, the usual one if not given; None where the task brings a model of its own."""
+    """A transformer; None if the task has its own model."""
     training: TrainingSettings = field(default_factory=TrainingSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 

@@ -14,7 +14,7 @@ from headway.tasks.task import Example, with_numbers
 from headway.tasks.walks import gram_name
 
 BYTES = 256
-NEAR = 16
+NEAR = 8
 """Lags at which attention is followed all along the training."""
 CONFIDENCE = tuple(1.5**power for power in range(-8, 7))
 """s of softmax(s z): from almost uniform to ten times as sure."""
@@ -103,6 +103,11 @@ class Text:
     @property
     def predicted(self) -> int:
         return self.length
+
+    @property
+    def pictured(self) -> int:
+        """Matrices are kept of the last positions: of long contexts they would take more room than all else."""
+        return 16
 
     @property
     def rungs(self) -> tuple[str, ...]:
@@ -224,7 +229,7 @@ class Text:
             "in_context_score": jnp.mean(surprise[-self.length // 8 :])
             - jnp.mean(surprise[self.length // 8 : self.length // 4]),
             "kl_confidence": _by_confidence(said, reading.logits),
-            "shown_kl": first * _token_by_token(said, reading.logits),
+            "shown_rung": first * _nearest(said, reading.logits),
             "shown_loss": first * surprise,
         }
 
@@ -250,9 +255,10 @@ def _prefix_matching(patterns: Float[Array, "layer head query key"], period: Arr
     return jnp.sum(on_them * repeats, axis=-1) / jnp.sum(repeats)
 
 
-def _token_by_token(said: Float[Array, "rung time token"], outputs: Float[Array, "time token"]) -> Array:
-    """KL(rung || model) at every position: (rung, time)."""
-    return jnp.sum(jnp.exp(said) * (said - jax.nn.log_softmax(outputs)), axis=-1)
+def _nearest(said: Float[Array, "rung time token"], outputs: Float[Array, "time token"]) -> Float[Array, " time"]:
+    """argmin_i KL(rung i || model) at every position."""
+    far = jnp.sum(jnp.exp(said) * (said - jax.nn.log_softmax(outputs)), axis=-1)
+    return jnp.argmin(far, axis=0).astype(outputs.dtype)
 
 
 def _by_confidence(said: Float[Array, "rung time token"], outputs: Float[Array, "time token"]) -> Array:

@@ -1,0 +1,312 @@
+"""Real text: models pass the n-grams in order and learn lags in the order of their information."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headway.claims.claim import Claim, Results, of_runs
+from headway.claims.competition import HUMP
+from headway.claims.text import (
+    AS_SOON,
+    CLOSE,
+    FORMED,
+    REMAINS,
+    by_information,
+    in_order,
+    induction_after_previous,
+    information_predicts_when,
+    lags_vanish,
+    nearer_than_by_confidence,
+    not_by_distance,
+    sooner_with_depth,
+    together_then_apart,
+)
+from headway.experiments.experiment import Experiment, headline
+from headway.tasks.text import Text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+USUAL = Text.usual()
+LONG = 256
+"""The longer context; the other has 64 tokens."""
+BPE = {"tokeniser": "bpe", "vocab": 512, "orders": 5}
+COMPARED = {"task": {"lags": 4}, "evaluation": {"comparisons": True}}
+"""Skip-grams stand beside one run of each text."""
+INTERLEAVED = 2
+SHUFFLED = 4
+OPTIMISERS = {
+    "Muon": {"optimiser": "muon", "learning_rate": 0.02, "weight_decay": 0.0},
+    "SGD": {"optimiser": "sgd", "learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.0},
+}
+
+
+def _texts(base: Any, texts: tuple[str, ...], characters: int) -> dict[str, Any]:
+    """Each text in characters and in byte pairs."""
+    found = {}
+    for text in texts:
+        found[f"{text}, characters"] = base.changed(task={"text": text, "vocab": characters})
+        found[f"{text}, BPE"] = base.changed(task={"text": text, **BPE})
+    return found
+
+
+def _variants(name: str, run: Any) -> dict[str, Any]:
+    """With an MLP, woven, and shuffled."""
+    return {
+        f"{name}, MLP": run.changed(model={"mlp": 4 * run.model.width}),
+        f"{name}, interleaved": run.changed(task={"interleaved": INTERLEAVED}),
+        f"{name}, shuffled": run.changed(task={"shuffled": SHUFFLED}),
+    }
+
+
+def _depths(name: str, run: Any, layers: tuple[int, ...]) -> dict[str, Any]:
+    return {
+        f"{name}, {count} layer{'s' if count > 1 else ''}": run.changed(model={"layers": count}) for count in layers
+    }
+
+
+def _quick() -> dict[str, Any]:
+    """Ours: narrower, with a larger rate."""
+    base = USUAL.changed(
+        task={"probes": 32},
+        model={"width": 64},
+        training={"learning_rate": 3e-3, "batch": 32, "steps": 500, "test_samples": 32},
+        evaluation={"points": 50, "snapshots": 8},
+    )
+    runs = _texts(base, ("speeches",), 96)
+    first, run = next(iter(runs.items()))
+    return runs | {first: run.changed(**COMPARED), **_variants(first, run), **_depths(first, run, (1,))}
+
+
+def _paper() -> dict[str, Any]:
+    runs = _texts(USUAL.changed(evaluation={"points": 60}), ("speeches", "enwik8"), 128)
+    found: dict[str, Any] = {}
+    for name, run in runs.items():
+        long = {"length": LONG, "probes": 32}
+        found |= {name: run.changed(**COMPARED), **_variants(name, run), **_depths(name, run, (1, 3, 4))}
+        found[f"{name}, {LONG} tokens"] = run.changed(task=long, training={"test_samples": 32})
+        found[f"{name}, {LONG} tokens, MLP"] = run.changed(
+            task=long, model={"mlp": 4 * run.model.width}, training={"test_samples": 32}
+        )
+    first = runs["speeches, characters"]
+    return found | {f"speeches, {name}": first.changed(training=change) for name, change in OPTIMISERS.items()}
+
+
+GRIDS = {"quick": _quick(), "paper": _paper()}
+
+
+def _lacks(runs: Mapping[str, Any]) -> str:
+    """The first text, or the package for byte pairs, that is not here."""
+    from headway.corpora.texts import TEXTS
+    from headway.corpora.tokens import lacks_byte_pairs
+
+    tasks = [run.task for run in runs.values()]
+    found = [TEXTS[text].lacks() for text in dict.fromkeys(task.text for task in tasks) if text in TEXTS]
+    if any(task.tokeniser == "bpe" for task in tasks):
+        found.append(lacks_byte_pairs())
+    return next(filter(None, found), "")
+
+
+def _is_text(settings: Any) -> bool:
+    """As it is, neither shuffled nor woven."""
+    return settings.task.shuffled == settings.task.interleaved == 1
+
+
+def _trained_as_usual(settings: Any) -> bool:
+    return settings.training.optimiser == "adamw" and not _long(settings)
+
+
+def _attends_only(settings: Any) -> bool:
+    return settings.model.mlp == 0
+
+
+def _main(settings: Any) -> bool:
+    """Two layers of attention alone, on a text as it is."""
+    usual = _trained_as_usual(settings) and settings.model.layers == 2
+    return usual and _attends_only(settings) and _is_text(settings)
+
+
+def _with_mlp(settings: Any) -> bool:
+    return _trained_as_usual(settings) and not _attends_only(settings)
+
+
+def _long(settings: Any) -> bool:
+    return settings.task.length == LONG
+
+
+def _otherwise(settings: Any) -> bool:
+    return settings.training.optimiser != "adamw"
+
+
+def _woven(settings: Any) -> bool:
+    return settings.task.interleaved > 1
+
+
+def _shuffled(settings: Any) -> bool:
+    return settings.task.shuffled > 1
+
+
+def _deep(settings: Any) -> bool:
+    return _trained_as_usual(settings) and _attends_only(settings) and _is_text(settings)
+
+
+N1 = Claim(
+    "N1",
+    title="KL to the n-grams reaches its minima in order",
+    statement="A model of real text passes unigrams, bigrams, trigrams and longer n-grams in this order.",
+    definition="""In every text, with b_n the step at which KL(n-gram || model) on held-out text reaches its minimum:
+    b_1 < b_2 < b_3, and no higher order has its minimum before a lower one.""",
+    quantity="smallest ratio of successive steps among b_1, b_2, b_3",
+    about=_main,
+    judge=of_runs(in_order),
+)
+N3 = Claim(
+    "N3",
+    title="attention takes lags up in the order of their information",
+    statement="""Attention takes up lags in the order of their information about the next token, given the nearer
+    lags, measured in the corpus.""",
+    definition="""A lag is taken up when the attention of the head that attends to it most has made half of its way
+    from the start to its largest. Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path
+    carries, the one with more information is taken up earlier; in every text.""",
+    quantity="smallest ratio of the steps at which two successive lags are taken up",
+    about=_main,
+    judge=of_runs(by_information),
+)
+CLAIMS = (
+    N1,
+    N1.called(
+        "N1 MLP",
+        "A model with an MLP passes unigrams, bigrams, trigrams and longer n-grams in this order, too.",
+        title="KL to the n-grams reaches its minima in order (with an MLP)",
+        about=_with_mlp,
+        judge=of_runs(in_order),
+    ),
+    N1.called(
+        "N1 256 tokens",
+        "With a context of 256 tokens, with and without an MLP, a model passes the n-grams in this order, too.",
+        title="KL to the n-grams reaches its minima in order (256 tokens)",
+        about=_long,
+        judge=of_runs(in_order),
+    ),
+    N1.called(
+        "N1 optimisers",
+        "Trained with Muon or with SGD, a model passes the n-grams in this order, too.",
+        title="KL to the n-grams reaches its minima in order (Muon, SGD)",
+        about=_otherwise,
+        judge=of_runs(in_order),
+    ),
+    Claim(
+        "N2",
+        title="the n-grams are approached more closely than by confidence alone",
+        statement="A model comes nearer to unigrams, bigrams and trigrams than one that only grows in confidence.",
+        definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) gets below 0.99 of its smallest value over
+        s for softmax(s z), z the same model's logits at the end of training.""",
+        quantity="largest ratio of both",
+        about=_main,
+        judge=of_runs(nearer_than_by_confidence),
+    ),
+    N3,
+    N3.called(
+        "N3 interleaved",
+        """Attention follows the information of the lags also where their order differs: two texts are interleaved,
+        so that every second lag carries no information.""",
+        title="attention takes lags up in the order of their information (two texts interleaved)",
+        definition=N3.definition.replace(
+            "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path\n    carries,",
+            "Of the lags 2, 4 and 6,",
+        ),
+        about=_woven,
+        judge=of_runs(by_information),
+    ),
+    Claim(
+        "N3 distance",
+        title="a far lag with information gets more attention than a nearer one without",
+        statement="A nearer lag without information is attended to less than a farther one with information.",
+        definition="""Woven from two stretches, at the end the head that attends most to lag 4 does so more than any
+        does to lag 3; in every text.""",
+        quantity="attention to lag 4 relative to that to lag 3",
+        about=_woven,
+        judge=of_runs(not_by_distance),
+    ),
+    Claim(
+        "N4",
+        title="heads attend to the same lags, then specialise",
+        statement="Heads first attend to the same lag, and then specialise.",
+        definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
+        lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
+        {HUMP} from its largest value to the end.""",
+        quantity="fall of that chance from its largest value to the end",
+        about=_main,
+        judge=of_runs(together_then_apart),
+    ),
+    Claim(
+        "N5",
+        title="previous-token heads form before induction heads",
+        statement="Previous-token heads come before induction heads, and the in-context score falls with the latter.",
+        definition=f"""In every text, attention to the token before and prefix matching (attention on what followed the
+        present token, in random tokens that are repeated with a random period), each of the head that has most of it,
+        rise by at least {FORMED}; the first makes half of its way before the second does; and the in-context score
+        (loss in the last eighth of the context minus loss in its second eighth) makes half of its fall at a step that
+        is nearer to the second, in logarithms.""",
+        quantity="half-way step of prefix matching relative to that of attention to the token before",
+        about=_main,
+        judge=of_runs(induction_after_previous),
+    ),
+    Claim(
+        "N6",
+        title="shuffled in windows, the unigram stays and no lag is taken up",
+        statement="""A stage survives shuffling within windows if its information does: the unigram's does, and no
+        single lag is taken up.""",
+        definition=f"""In every text, shuffled in windows of four tokens, KL to the unigram reaches its minimum at the
+        same step within a factor {AS_SOON:g}; and attention to the lags 2, 3 and 4 rises by less than {REMAINS:.0%} of
+        what it does in the text as it is, mean over these lags.""",
+        quantity="rise of attention relative to that in the text as it is",
+        about=lambda settings: _main(settings) or _shuffled(settings),
+        judge=of_runs(lags_vanish),
+    ),
+    Claim(
+        "N7",
+        title="more layers learn the second lag sooner",
+        statement="More layers learn sooner.",
+        definition="""In every text, the more layers, the earlier the step at which the held-out loss is half-way
+        between those of the bigram and the trigram.""",
+        quantity="that step with most layers relative to that with one",
+        about=_deep,
+        judge=of_runs(sooner_with_depth),
+    ),
+    Claim(
+        "N8",
+        title="a lag's information predicts when it is learnt",
+        statement="The information of a lag predicts when it is learnt.",
+        definition=f"""A lag is learnt when the held-out loss has passed half of its information, between the n-gram
+        without it and the one with it. Over the lags of all texts, as they are, woven and shuffled, the logarithm of
+        that step falls with the logarithm of the information; and the line through all texts but one predicts the steps
+        of that one within a factor {CLOSE:g}, median over lags and texts.""",
+        quantity="factor by which a text that was left out is missed, median",
+        about=lambda settings: _main(settings) or _shuffled(settings) or _woven(settings),
+        judge=of_runs(information_predicts_when),
+    ),
+)
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    """The ladder of every text, attention to the near lags, woven and shuffled texts, and information against time."""
+    from headway.report.figures.text import figure_changed, figure_information, figure_ladders, figure_lags
+
+    main = {name: run for name, run in results.items() if _main(run[0])}
+    changed = {name: run for name, run in results.items() if _woven(run[0]) or _shuffled(run[0])}
+    found = {"ladder": figure_ladders(main), "lags": figure_lags(main)} if main else {}
+    if changed:
+        found["changed"] = figure_changed(changed)
+    return found | {"information": figure_information(main | changed)}
+
+
+EXPERIMENT = Experiment(
+    title=headline(__doc__),
+    grids=GRIDS,
+    seeds={"quick": 3, "paper": 10},
+    claims=CLAIMS,
+    figures=draw,
+    lacks=_lacks,
+)

@@ -1,0 +1,136 @@
+"""Real text: the ladder of n-grams, attention to near lags, and when the information of each lag is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headway.claims.text import asked_lags, attention_to, learnt_at
+from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, run_colours, rung_colours
+from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_values, time_axis
+from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
+
+RunsByName = Mapping[str, Run]
+COLUMNS = 4
+"""Texts side by side, at most."""
+
+
+def _colours(rungs: int) -> tuple[str, ...]:
+    return (UNIFORM_COLOUR, *rung_colours(rungs - 1))
+
+
+def _draw_loss(axes: Axes, run: Run) -> None:
+    """The held-out loss, and that of every rung."""
+    _, trajectory = run
+    times = trajectory.times("loss")
+    draw_seeds(axes, times, moving_values(trajectory, "loss"), INK, "model")
+    levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
+    for level, colour in zip(levels, _colours(len(levels)), strict=True):
+        axes.axhline(level, color=colour, linewidth=0.8, linestyle=DASHES, zorder=1)
+    time_axis(axes, times, log=True)
+    axes.set_xlabel("")
+
+
+def _draw_ladder(axes: Axes, run: Run) -> None:
+    """KL from every rung, a dot at its minimum."""
+    settings, trajectory = run
+    kl, times = moving_values(trajectory, "kl_rungs"), trajectory.times("kl_rungs")
+    for rung, colour in enumerate(_colours(kl.shape[2])):
+        line = draw_seeds(axes, times, kl[:, :, rung], colour, settings.task.rungs[rung])
+        heights = np.asarray(line.get_ydata(), float)
+        if np.isfinite(heights).any():
+            lowest = int(np.nanargmin(heights))
+            axes.plot(times[lowest], heights[lowest], "o", color=colour, markersize=2.5, zorder=4)
+    time_axis(axes, times, log=True)
+    from_zero(axes)
+
+
+@styled
+def figure_ladders(runs: RunsByName) -> Figure:
+    """Above the held-out loss, dashed the rungs'; below KL from every rung, a dot at its minimum."""
+    shown = dict(list(runs.items())[:COLUMNS])
+    figure = new_figure(PAGE_WIDTH, 4.2)
+    panels = figure.subplots(2, len(shown), squeeze=False)
+    for column, (name, run) in zip(panels.T, shown.items(), strict=True):
+        for axes in column:
+            dress(axes)
+        _draw_loss(column[0], run)
+        _draw_ladder(column[1], run)
+        column[0].set_title(name)
+    panels[0, 0].set_ylabel("loss (nats)")
+    panels[1, 0].set_ylabel("KL(rung || model)")
+    longest = max(panels[1], key=lambda axes: len(axes.get_legend_handles_labels()[1]))
+    figure.legend(*longest.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure
+
+
+def _draw_lags(axes: Axes, run: Run, lags: np.ndarray) -> None:
+    times = run[1].times("attention_near")
+    attention = attention_to((run[0], run[1]), lags)
+    for place, colour in enumerate(run_colours(len(lags))):
+        draw_seeds(axes, times, attention[:, :, place], colour, f"lag {lags[place]}")
+    time_axis(axes, times, log=True)
+    axes.set_ylim(0, 1)
+
+
+@styled
+def figure_lags(runs: RunsByName) -> Figure:
+    """Attention of the head that attends most to each lag; lag 1 is the newest token."""
+    shown = dict(list(runs.items())[:COLUMNS])
+    figure = new_figure(PAGE_WIDTH, 2.4)
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for axes, (name, run) in zip(panels, shown.items(), strict=True):
+        dress(axes)
+        _draw_lags(axes, run, np.arange(1, 7))
+        axes.set_title(name)
+    panels[0].set_ylabel("attention")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return figure
+
+
+@styled
+def figure_changed(runs: RunsByName) -> Figure:
+    """The same of texts that were woven or shuffled, and KL from every rung."""
+    shown = dict(list(runs.items())[:COLUMNS])
+    figure = new_figure(PAGE_WIDTH, 4.2)
+    panels = figure.subplots(2, len(shown), squeeze=False)
+    for column, (name, run) in zip(panels.T, shown.items(), strict=True):
+        for axes in column:
+            dress(axes)
+        _draw_lags(column[0], run, np.arange(1, 7))
+        column[0].set_xlabel("")
+        _draw_ladder(column[1], run)
+        column[0].set_title(name)
+    panels[0, 0].set_ylabel("attention")
+    panels[1, 0].set_ylabel("KL(rung || model)")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return figure
+
+
+@styled
+def figure_information(runs: RunsByName) -> Figure:
+    """Information of each lag given the nearer ones, against the step at which half of it is learnt; a dot a seed."""
+    figure = new_figure(PAGE_WIDTH, 2.8)
+    axes = figure.subplots()
+    dress(axes)
+    for (name, run), colour in zip(runs.items(), run_colours(len(runs)), strict=True):
+        steps = learnt_at((run[0], run[1]))
+        information = np.asarray(run[1].facts["information"], float)
+        known = np.isfinite(steps) & (information > 0)
+        axes.plot(information[known], np.maximum(steps[known], 1), "o", color=colour, markersize=3, label=name)
+    if not any(len(np.asarray(line.get_xdata())) for line in axes.get_lines()):
+        axes.set(xlim=(0.01, 1), ylim=(1, 1000))  # a logarithmic axis cannot be laid out around nothing
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("information of a lag, given the nearer ones (nats)")
+    axes.set_ylabel("step at which half is learnt")
+    first = next(iter(runs.values()))
+    lags = ", ".join(map(str, asked_lags(first[0])))
+    axes.annotate(
+        f"lags 1, {lags}, ..", (0.01, 0.02), xycoords="axes fraction", fontsize=6, color=MUTED, ha="left", va="bottom"
+    )
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
