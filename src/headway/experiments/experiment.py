@@ -39,6 +39,8 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     figures: Callable[[Results], Mapping[str, Figure]] | None = field(default=None, compare=False)
     """The one that shows most first; it is asked only when all runs of a grid are there."""
+    lacks: Callable[[Mapping[str, Any]], str] = field(default=lambda runs: "", compare=False)
+    """What this machine lacks for these runs, such as a text or a package, and what to do: `all` leaves them out."""
 
     def __repr__(self) -> str:
         from headway.records import shortened  # late: help does not wait for NumPy

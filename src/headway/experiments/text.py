@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
@@ -93,6 +94,18 @@ def _paper() -> dict[str, Any]:
 
 
 GRIDS = {"quick": _quick(), "paper": _paper()}
+
+
+def _lacks(runs: Mapping[str, Any]) -> str:
+    """The first text, or the package for byte pairs, that is not here."""
+    from headway.corpora.texts import TEXTS
+    from headway.corpora.tokens import lacks_byte_pairs
+
+    tasks = [run.task for run in runs.values()]
+    found = [TEXTS[text].lacks() for text in dict.fromkeys(task.text for task in tasks) if text in TEXTS]
+    if any(task.tokeniser == "bpe" for task in tasks):
+        found.append(lacks_byte_pairs())
+    return next(filter(None, found), "")
 
 
 def _is_text(settings: Any) -> bool:
@@ -295,4 +308,5 @@ EXPERIMENT = Experiment(
     seeds={"quick": 3, "paper": 10},
     claims=CLAIMS,
     figures=draw,
+    lacks=_lacks,
 )
