@@ -70,7 +70,7 @@ def run(
     """
     if not isinstance(what, Experiment):
         if grid is not None:
-            raise SettingsError(f"grid is {grid!r}, but settings are a single run. Grids are those of an Experiment.")
+            raise SettingsError(f"grid is {grid!r}, but settings describe a single run. Only an Experiment has grids.")
         return vary(what, {}, 4 if seeds is None else seeds, into, quiet, keep_weights=keep_weights)[0]
     what.register()
     chosen = grid or ("quick" if "quick" in what.grids else next(iter(what.grids)))

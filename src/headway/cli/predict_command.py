@@ -118,7 +118,7 @@ def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
     if not rows:
         raise UserError(
             f"there are too few records of {options.model} in {' and '.join(map(str, options.from_))} to hold some "
-            "back. Name the folder that has them with --from, or make some with `headway run`."
+            "out. Name the folder that has them with --from, or make some with `headway run`."
         )
     if options.json:
         print(json.dumps([vars(row) for row in rows], indent=1))

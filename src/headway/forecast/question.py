@@ -163,7 +163,7 @@ class Question(Asked):
             if name in own:
                 require(
                     value is not None,
-                    f"the {name} was not given, but the plateau of {self.model} depends on it. Give it, as in "
+                    f"the {name} was not given, but the plateau of {self.model} depends on it. Give it, for example "
                     f"`headway predict --model {self.model} --{name} {example}`.",
                 )
             elif name not in self.kind.optional:
@@ -228,8 +228,7 @@ class Question(Asked):
             return
         require(
             self.vocab is not None,
-            f"accuracy is {self.accuracy!r}, but it ends the plateau of recall alone, not that of {self.model}. Leave "
-            "it out.",
+            f"accuracy is {self.accuracy!r}, but it applies to recall only, not to {self.model}. Leave it out.",
         )
         chance = 1 / (self.vocab or 1)
         require_number("accuracy", self.accuracy, above=0)
@@ -251,6 +250,6 @@ class Question(Asked):
         )
         require(
             self.repeated < 1,
-            f"repeated is {self.repeated:g}, but it is a probability below 1: a model that is only ever asked for what "
-            "is repeated learns nothing else.",
+            f"repeated is {self.repeated:g}, but it is a probability below 1: a model that only sees the repeated "
+            "token learns nothing else.",
         )
