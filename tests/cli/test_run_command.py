@@ -171,8 +171,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
     [
         (("--on", "mars"), "cells run on here, processes:N (as in processes:4), slurm or ray."),
         (("--on", "processes:2", "--engine", "partition=gpu"), "processes has no option 'partition'."),
-        (("--engine", "partition=gpu"), "Name them too, as in --on slurm."),
-        (("--on", "processes:2", "--detach"), "with processes they end with it."),
+        (("--engine", "partition=gpu"), "Choose them too, such as --on slurm."),
+        (("--on", "processes:2", "--detach"), "the jobs of processes end with this command."),
         (("--on", "slurm", "--cluster", "nothing.toml"), "--cluster is nothing.toml, which cannot be read"),
     ],
 )

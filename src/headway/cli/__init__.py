@@ -93,7 +93,7 @@ def _dispatch(arguments: list[str]) -> None:
     if command not in COMMANDS:
         near = suggestion(command, [*COMMANDS, "--help", "--version"], least=0.6)
         if command.startswith("-") and not near:
-            raise UserError(f"{command} needs a command before it, as in `headway run stages --seeds 8`.")
+            raise UserError(f"{command} needs a command before it, such as `headway run stages --seeds 8`.")
         raise UserError(f"there is no command {command!r}.{near} See `headway --help`.")
     importlib.import_module(f"headway.cli.{command}_command").main(rest)
 

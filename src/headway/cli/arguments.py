@@ -28,7 +28,7 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
         for name, title in titles().items():
             print(f"  {name:<13} {title}")
         print(f"  {'all':<13} all of them")
-        print(f"  {'FILE.py':<13} an experiment of your own: docs/extend.md")
+        print(f"  {'FILE.py':<13} your own experiment: docs/extend.md")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
     return arguments[0], arguments[1:]

@@ -87,7 +87,7 @@ def _print_published(stores: Sequence[Store]) -> None:
         if "kl_rungs" in run[1]
     ]
     if not rows(runs):
-        raise UserError("no run of the grid as-run with published numbers is there. Name a folder with --from.")
+        raise UserError("there is no run of the grid as-run with published numbers. Name a folder with --from.")
     print(f"{WORDS}\n\n{published_table(runs)}")
 
 

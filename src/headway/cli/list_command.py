@@ -85,7 +85,7 @@ def _check(entries: Sequence[Entry]) -> None:
     """How many are sound; 1 as the exit code if any is not."""
     bad = [entry for entry in entries if entry.state in ("damaged", "foreign")]
     done = sum(entry.state == "done" for entry in entries)
-    print(f"\n{done} records are as they were written; {len(bad)} are damaged or not ours.")
+    print(f"\n{done} records are intact; {len(bad)} are damaged or not records of Headway.")
     if bad:
         raise SystemExit(1)
 

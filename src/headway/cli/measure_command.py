@@ -100,7 +100,7 @@ def _tokens(path: Path, options: Options) -> tuple[Any, int | None]:
         return np.load(path, allow_pickle=False), None
     folder = next((each for each in options.checkpoints if (each / "tokenizer.json").is_file()), None)
     if folder is None:
-        raise UserError(f"{path} is a text, and no checkpoint has a tokenizer for it. Give tokens, as a .npy file.")
+        raise UserError(f"{path} is a text, but no checkpoint has a tokenizer for it. Give tokens as a .npy file.")
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)

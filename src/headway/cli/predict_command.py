@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,8 @@ import tyro
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
 from headway.cli.parsing import parse
-from headway.forecast.question import Asked
+from headway.cli.settings_options import REGISTRY
+from headway.forecast.question import MODELS, Asked
 
 if TYPE_CHECKING:
     from headway.forecast.answer import Forecast
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 USAGE = """\
 Predict the length of a plateau: in paper B's models until attention finds the relevant token, in
-linear attention until each drop of the loss. The answer has an interval for one run and its source: theory, or a
-law fitted to records (transformers). Nothing is trained.
+linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages. The
+answer has an interval for one run and its source: theory, or a law fitted to records. Nothing is trained. The model may
+also come first: headway predict transformer ...
 
 examples:
   headway predict --dimension 64 --length 1024 --copies 4                 the toy model, all logits trained
@@ -32,6 +34,7 @@ examples:
   headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
   headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until 50 % accuracy
   headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
+  headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6        boundaries between the chain's stages
   headway predict --held-out                                              accuracy on held-out cells
 """
 
@@ -49,12 +52,22 @@ class Options(Asked):
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse(Options, arguments, prog="headway predict", description=USAGE)
+    if arguments and arguments[0] in MODELS:
+        arguments = ["--model", *arguments]
+    options = parse(Options, arguments, prog="headway predict", description=USAGE, registry=REGISTRY)
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
-    else:
-        _show(options, _answer(options, folders))
+        return
+    for each in _each(options):
+        _show(each, _answer(each, folders))
+
+
+def _each(options: Options) -> list[Options]:
+    """A question for every boundary, where none is named."""
+    if options.boundary is not None or len(options.blocks) < 2:
+        return [options]
+    return [replace(options, boundary=boundary) for boundary in range(1, len(options.blocks))]
 
 
 def _answer(options: Options, folders: list[Path]) -> Forecast:
@@ -105,7 +118,7 @@ def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
     if not rows:
         raise UserError(
             f"there are too few records of {options.model} in {' and '.join(map(str, options.from_))} to hold some "
-            "back. Name the folder that has them with --from, or make some with `headway run`."
+            "out. Name the folder that has them with --from, or make some with `headway run`."
         )
     if options.json:
         print(json.dumps([vars(row) for row in rows], indent=1))

@@ -152,8 +152,8 @@ def _note_whole_batches(cells: Sequence[Any]) -> None:
     for training in filter(None, (getattr(cell.settings, "training", None) for cell in cells)):
         if training.data == "finite" and training.batch > training.samples:
             print(
-                f"note: training.batch is {training.batch}, but there are only {training.samples} samples: every step "
-                "takes all of them.",
+                f"note: training.batch is {training.batch}, but there are only {training.samples} samples: every "
+                "step uses all of them.",
                 file=sys.stderr,
             )
             return
@@ -201,8 +201,8 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     # Where the heads look is read by the lags of all blocks, which a window may not hold.
     if context != usual:
         raise UserError(
-            f"--task.context is {context}, but the grid says which models read whole sequences and which only windows. "
-            "`--task.references 4` trains the n-gram model of 4 tokens and compares with it."
+            f"--task.context is {context}, but the grid determines which models read whole sequences and which read "
+            "windows. `--task.references 4` trains the n-gram model of 4 tokens and compares with it."
         )
     return options, unknown
 

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.port is not None and not 0 <= options.port <= 65535:
         raise UserError(f"--port is {options.port}, but ports go from 0 to 65535.")
     if options.folder is not None and options.from_ is not None:
-        raise UserError("the folder is given twice, alone and with --from. Give it once.")
+        raise UserError("the folder is given twice, as an argument and with --from. Give it once.")
     folder = options.folder or options.from_ or Path("runs")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is not a folder. Name the folder that holds the runs.")
@@ -68,11 +68,11 @@ def _serve(folder: Path, options: Options) -> None:
         where = options.host or "this machine"
         port = "any port" if options.port is None else f"port {options.port}"
         raise UserError(
-            f"cannot listen on {where} at {port}: {_reason(error)}. "
-            "Choose another with --port, or leave it out to get one that is free."
+            f"cannot listen on {where} at {port}: {_reason(error)}. Choose another with --port, or leave it out to "
+            "get a free one."
         ) from error
     with server:
-        print(f"watching {folder} at {server.url}\nCtrl-C ends it; the runs go on.", flush=True)
+        print(f"watching {folder} at {server.url}\nCtrl-C stops watching; the runs continue.", flush=True)
         if options.open and has_desktop():
             webbrowser.open(server.url)
         try:

@@ -113,10 +113,10 @@ def headline(words: str | None) -> str:
 
 def _require_grids(grids: Any) -> None:
     example = 'write grids={"quick": {"name of a run": settings}}'
-    _require(isinstance(grids, Mapping), f"grids is {_kind(grids)}, and no mapping", example)
+    _require(isinstance(grids, Mapping), f"grids is {_kind(grids)}, but it must be a mapping", example)
     _require(grids, "grids is empty", example)
     for grid, runs in grids.items():
-        _require(isinstance(runs, Mapping), f"the grid {grid!r} is {_kind(runs)}, and no mapping", example)
+        _require(isinstance(runs, Mapping), f"the grid {grid!r} is {_kind(runs)}, but it must be a mapping", example)
         _require(runs, f"the grid {grid!r} has no run", example)
         odd = next((name for name in (grid, *runs) if not isinstance(name, str)), None)
         _require(odd is None, f"{odd!r} in the grid {grid!r} is no name", example)

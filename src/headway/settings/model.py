@@ -101,7 +101,7 @@ class ModelSettings:
         shifting = ("relative", "relative-keys", "alibi")
         require(
             self.causal or self.positions not in shifting,
-            f"model.causal is False, but {self.positions} positions know distances to what came before only. Use other "
+            f"model.causal is False, but {self.positions} positions are defined for earlier tokens only. Use other "
             "positions, or model.causal True.",
         )
 
@@ -156,18 +156,18 @@ class ModelSettings:
         """Rotations need queries and keys, of an even width."""
         require(
             self.keys,
-            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
-            "Use that, or relative or alibi positions.",
+            "rotary positions need model.keys True: a merged matrix has no queries and keys to rotate. Use it, or "
+            "relative or alibi positions.",
         )
         score, pairs = self.part(stream), 2 * self.heads
         below, above = stream - stream % pairs, stream + (-stream) % pairs
         require(
             self.head_width is None or score % 2 == 0,
-            f"rotary positions turn pairs of coordinates, but model.head_width is {score}. Use an even number.",
+            f"rotary positions rotate pairs of coordinates, but model.head_width is {score}. Use an even number.",
         )
         require(
             score % 2 == 0,
-            f"rotary positions turn pairs of coordinates, but queries and keys of a head have {score}. "
+            f"rotary positions rotate pairs of coordinates, but queries and keys of a head have {score}. "
             + (
                 f"Use model.width {f'{below} or ' if below else ''}{above}, or another number of heads."
                 if self.embedding == "learned"

@@ -94,8 +94,8 @@ class TrainingSettings:
         require_number("training.tail", self.tail)
         require(
             self.threshold is not None or self.until is None,
-            f"training.until is {self.until}, but without training.threshold a run goes on to its last step. "
-            "Give the threshold at which its plateau ends, too.",
+            f"training.until is {self.until}, but without training.threshold a run continues to its last step. Also "
+            "give the threshold at which its plateau ends.",
         )
 
         self._check_rates()
@@ -135,7 +135,10 @@ class TrainingSettings:
         elif not isinstance(self.optimiser, Given):
             refuse(f"training.optimiser is {self.optimiser!r}, but it must be a name, a transformation or a function.")
         elif self.arguments:
-            refuse("training.arguments are given with an optimiser that is no name. Give them to the optimiser itself.")
+            refuse(
+                "training.arguments are given, but the optimiser is not given by name. Pass them to the "
+                "optimiser itself."
+            )
 
     def require_known_optimiser(self) -> None:
         """Hold the optimiser's name and arguments against optax, which is loaded for it."""
