@@ -264,5 +264,5 @@ def test_pages_show_records_of_any_kind_side_by_side(ran, record, tmp_path):
 def test_a_grid_that_is_not_there_is_told_with_those_that_are(record, no_training):
     with pytest.raises(SettingsError, match=r"there is no grid 'paper'\. There are quick"):
         headway.run(OWN, grid="paper")
-    with pytest.raises(SettingsError, match="settings are a single run"):
+    with pytest.raises(SettingsError, match="settings describe a single run"):
         headway.run(record.cell.settings, grid="quick")

@@ -78,5 +78,5 @@ def test_a_users_task_cannot_take_the_name_of_one_of_ours():
     class Flow: ...
 
     for name in ("flow", "markov"):
-        with pytest.raises(ValueError, match=f"is called '{name}', as one of Headway's. Give it another NAME"):
+        with pytest.raises(ValueError, match=f"is called '{name}', which is a task of Headway. Give it another NAME"):
             registry.add(Flow, name)

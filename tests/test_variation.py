@@ -31,13 +31,13 @@ def test_nothing_to_vary_over_and_far_too_much_are_refused():
     with pytest.raises(SettingsError, match=r"task\.ratio has no values"):
         combinations({"task.ratio": []})
     most = MOST_COMBINATIONS
-    with pytest.raises(SettingsError, match=f"{10 * most} combinations, and at most {most}"):
+    with pytest.raises(SettingsError, match=f"{10 * most} combinations, but a sweep has at most {most}"):
         combinations({"task.ratio": range(1000), "model.heads": range(most // 100)})
 
 
 @pytest.mark.parametrize("values", [1.3, "pre", {"a": 1}, None])
 def test_what_is_no_row_of_values_is_refused(values):
-    with pytest.raises(SettingsError, match=r"task\.ratio is to be varied over .*, but a row of values is wanted"):
+    with pytest.raises(SettingsError, match=r"task\.ratio is to be varied over .*, but it needs a list of values"):
         combinations({"task.ratio": values})
 
 

@@ -75,9 +75,9 @@ def require_answers_kept(cells: Iterable[Cell], missing: Iterable[Cell], stores:
         had = None if record is None else record.provenance.get("keep_weights")
         if record is not None and had not in (keep.word, ALL):
             raise SettingsError(
-                f"{record.path} is there already and keeps {f'models by {had!r}' if had else 'only its last model'}, "
-                f"not by {keep.word!r}; records are never written again. Choose another folder (--into, into=): the "
-                "same settings give the same numbers there. Or move that record away."
+                f"{record.path} already exists and keeps {f'models by {had!r}' if had else 'only its last model'}, "
+                f"not by {keep.word!r}; records are never rewritten. Choose another folder (--into, into=), where "
+                "the same settings give the same numbers, or move that record away."
             )
 
 

@@ -70,7 +70,7 @@ def run(
     """
     if not isinstance(what, Experiment):
         if grid is not None:
-            raise SettingsError(f"grid is {grid!r}, but settings are a single run. Grids are those of an Experiment.")
+            raise SettingsError(f"grid is {grid!r}, but settings describe a single run. Only an Experiment has grids.")
         return vary(what, {}, 4 if seeds is None else seeds, into, quiet, keep_weights=keep_weights)[0]
     what.register()
     chosen = grid or ("quick" if "quick" in what.grids else next(iter(what.grids)))
@@ -239,7 +239,8 @@ def _views(records: Record | Sequence[Record]) -> tuple[Any, ...]:
 def predict(model: str = "toy", *, folders: Sequence[str | Path] = ("runs", "results"), **asked: Any) -> Forecast:
     """How long a plateau will be: predict("toy", dimension=64, length=1024, copies=4).steps, .low and .high.
 
-    `model` is toy, transformer or recall; what else can be asked are the fields of `forecast.question.Question`.
+    `model` is toy, transformer, recall, linear-attention or minimal; what else can be asked are the fields of
+    `forecast.question.Question`.
     Records are looked for in those of the folders that exist.
     """
     from headway.forecast.ask import ask

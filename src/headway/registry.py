@@ -74,7 +74,9 @@ def names() -> tuple[str, ...]:
 def add(task: type, name: str) -> None:
     """A user's task: from now on its cells can be trained, and come back from disk as its own settings."""
     if name in COMPUTED or name in MEASURED or (name in TASKS and _load(TASKS[name]) is not task):
-        raise SettingsError(f"the task {task.__name__} is called {name!r}, as one of Headway's. Give it another NAME.")
+        raise SettingsError(
+            f"the task {task.__name__} is called {name!r}, which is a task of Headway. Give it another NAME."
+        )
     if name not in TASKS:
         _added[name] = task
 

@@ -181,7 +181,7 @@ def test_one_flipped_bit_costs_its_record_alone_and_a_thorough_list_finds_it(run
     assert code == 0 and f"done       {folder.name}" in out, "a quick look does not read numbers"
     code, out, _ = main("list", "--check")
     assert code == 1
-    assert f"damaged    {folder.name}" in out and "2 records are as they were written; 1 are damaged" in out
+    assert f"damaged    {folder.name}" in out and "2 records are intact; 1 are damaged" in out
     shutil.rmtree(folder)
     assert main("list", "--check")[0] == 0
 

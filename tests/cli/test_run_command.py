@@ -171,8 +171,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
     [
         (("--on", "mars"), "cells run on here, processes:N (as in processes:4), slurm or ray."),
         (("--on", "processes:2", "--engine", "partition=gpu"), "processes has no option 'partition'."),
-        (("--engine", "partition=gpu"), "Name them too, as in --on slurm."),
-        (("--on", "processes:2", "--detach"), "with processes they end with it."),
+        (("--engine", "partition=gpu"), "Choose them too, such as --on slurm."),
+        (("--on", "processes:2", "--detach"), "the jobs of processes end with this command."),
         (("--on", "slurm", "--cluster", "nothing.toml"), "--cluster is nothing.toml, which cannot be read"),
     ],
 )
@@ -190,7 +190,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bits(elsewhere, recor
     process.send_signal(how)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.endswith("\nInterrupted. The same command goes on from what was saved.\n")
+    assert err.endswith("\nInterrupted. The same command resumes from what was saved.\n")
     assert "Traceback" not in err
     runs = elsewhere.folder / "runs"
     assert names(runs) == {f"{record.identity}.partial"}

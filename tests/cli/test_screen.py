@@ -7,9 +7,15 @@ import pytest
 from rich.console import Console
 
 from headway.cli.screen import Screen, name
+from headway.experiments import NAMES, find
 from headway.experiments.ablations import EXPERIMENT
 from headway.presets import full_quick, minimal_quick
 from headway.records import Cell
+
+
+def test_every_run_of_every_experiment_has_a_name():
+    runs = [settings for each in NAMES for grid in find(each).grids.values() for settings in grid.values()]
+    assert all(name(Cell(settings, (0,))) for settings in runs)
 
 
 @pytest.mark.parametrize("width", [50, 100])

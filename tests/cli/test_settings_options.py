@@ -87,7 +87,9 @@ def test_of_two_grids_the_last_is_meant(dry):
     assert cell.settings == presets.minimal_as_run()
 
 
-def test_all_stands_for_every_experiment(dry):
+def test_all_stands_for_every_experiment(dry, monkeypatch):
+    monkeypatch.setattr("headway.corpora.texts.Package.lacks", lambda package: "")
+    monkeypatch.setattr("headway.corpora.tokens.lacks_byte_pairs", str)
     cells = dry("run", "all", "--seeds", "2")
     assert [cell.settings for cell in cells] == [
         settings for name in NAMES for settings in find(name).grids["quick"].values()
@@ -107,12 +109,19 @@ def test_an_option_of_all_changes_every_run_that_has_such_a_setting(dry):
 
 @pytest.mark.parametrize("grid", ["printed", "paper"])
 def test_all_takes_the_experiments_that_have_the_grid(dry, grid):
-    with_it = [find(name) for name in NAMES if grid in find(name).grids]
+    having = [find(name) for name in NAMES if grid in find(name).grids]
+    with_it = [experiment for experiment in having if not experiment.lacks(experiment.grids[grid])]
     assert 0 < len(with_it) < len(NAMES)
     cells = dry("run", "all", "--grid", grid)
     assert [cell.settings for cell in cells] == [
         settings for experiment in with_it for settings in experiment.grids[grid].values()
     ]
+
+
+def test_all_leaves_out_what_this_machine_lacks_and_says_so(dry, monkeypatch, capsys):
+    monkeypatch.setattr("headway.corpora.texts.Package.lacks", lambda package: "no speeches here.")
+    assert not [cell for cell in dry("run", "all") if cell.kind == "text"]
+    assert "note: text is left out: no speeches here.\n" in capsys.readouterr().err
 
 
 def test_the_construction_has_options_of_its_own(dry):

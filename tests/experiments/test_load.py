@@ -99,7 +99,7 @@ def test_a_path_without_a_python_file_is_refused(tmp_path):
     assert refused(tmp_path / "none.py").startswith(f"there is no file {tmp_path / 'none.py'}. Give")
     assert "is a folder" in refused(tmp_path) and "Name the file" in refused(tmp_path)
     (tmp_path / "notes.txt").write_text("")
-    assert "is no Python file: its name ends in '.txt'. Call it notes.py." in refused(tmp_path / "notes.txt")
+    assert "is not a Python file: its name ends in '.txt'. Call it notes.py." in refused(tmp_path / "notes.txt")
 
 
 def test_a_syntax_error_is_told_with_its_line_and_text(written):
@@ -140,7 +140,7 @@ def test_a_file_without_an_experiment_is_told_how_to_make_one(written, text):
 @pytest.mark.parametrize("names", [("one", "two"), ("EXPERIMENT", "experiment")])
 def test_of_several_experiments_none_is_taken(written, names):
     text = HEAD + "".join(f"{name} = Experiment(**WHOLE | {{'title': '{name}.'}})\n" for name in names)
-    assert f"holds 2 experiments, {', '.join(names)}, but one is wanted. Call that one" in refused(written(text))
+    assert f"holds 2 experiments, {', '.join(names)}, but only one is expected. Name that one" in refused(written(text))
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,15 @@ def test_what_is_called_so_and_is_none_is_told_as_what_it_is(written, text, got)
     [
         ("title=''", "title is ''. In an experiment say in a line what it shows."),
         ("title=3", "title is 3. In an experiment say in a line what it shows."),
-        ("grids=[minimal_quick()]", 'grids is a list, and no mapping. In an experiment write grids={"quick": '),
+        (
+            "grids=[minimal_quick()]",
+            'grids is a list, but it must be a mapping. In an experiment write grids={"',
+        ),
         ("grids={}", "grids is empty. In an experiment write grids="),
-        ("grids={'quick': [minimal_quick()]}", "the grid 'quick' is a list, and no mapping. In an experiment write"),
+        (
+            "grids={'quick': [minimal_quick()]}",
+            "the grid 'quick' is a list, but it must be a mapping. In an experiment write",
+        ),
         ("grids={'quick': {}}", "the grid 'quick' has no run. In an experiment write"),
         ("grids={'quick': {3: minimal_quick()}}", "3 in the grid 'quick' is no name. In an experiment write"),
         ("seeds=4", 'seeds is an int. In an experiment write seeds={"quick": 8}.'),

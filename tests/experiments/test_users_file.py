@@ -127,7 +127,7 @@ def test_stopped_and_started_again_it_ends_with_the_same_bits(shell, trained):
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 130 and records(shell) == []
-    assert "going on at step" in said(shell.call(*ARGUMENTS, "--no-page"))
+    assert "resuming at step" in said(shell.call(*ARGUMENTS, "--no-page"))
     assert bits(records(shell)[0]) == bits(records(trained[0])[0])
 
 

@@ -94,7 +94,7 @@ def test_a_job_that_is_told_to_stop_saves_goes_back_to_the_queue_and_goes_on(slu
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
     said = "".join(path.read_text() for path in sweep.root.glob(".sweep/slurm/*.err"))
-    assert "asked to stop; what was measured is saved" in said and "going on at step" in said
+    assert "asked to stop; what was measured is saved" in said and "resuming at step" in said
     tell("Slurm", "the signal before a time limit or a preemption", 1, "saved, went on from there, ended bit-identical")
 
 

@@ -46,29 +46,29 @@ ADVICE = "One-hot embeddings set that width: use another number of heads, or mod
             {"heads": 3, "width": 255, "positions": "rotary"},
             50,
             31,
-            "rotary positions turn pairs of coordinates, but queries and keys of a head have 85. "
-            "Use model.width 252 or 258, or another number of heads.",
+            "rotary positions rotate pairs of coordinates, but queries and keys of a head have 85. Use model.width "
+            "252 or 258, or another number of heads.",
         ),
         (
             {"heads": 3, "width": 3, "positions": "rotary"},
             50,
             31,
-            "rotary positions turn pairs of coordinates, but queries and keys of a head have 1. "
-            "Use model.width 6, or another number of heads.",
+            "rotary positions rotate pairs of coordinates, but queries and keys of a head have 1. Use model.width "
+            "6, or another number of heads.",
         ),
         (
             {"heads": 1, "embedding": "one-hot", "positions": "rotary"},
             5,
             6,
-            "rotary positions turn pairs of coordinates, but queries and keys of a head have 5. "
-            "One-hot embeddings set that width: use relative or alibi positions, or a learned embedding.",
+            "rotary positions rotate pairs of coordinates, but queries and keys of a head have 5. One-hot "
+            "embeddings set that width: use relative or alibi positions, or a learned embedding.",
         ),
         (
             {"heads": 3, "width": 12, "positions": "rotary", "keys": False},
             50,
             31,
-            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
-            "Use that, or relative or alibi positions.",
+            "rotary positions need model.keys True: a merged matrix has no queries and keys to rotate. Use it, or "
+            "relative or alibi positions.",
         ),
     ],
 )

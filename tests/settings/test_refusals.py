@@ -134,7 +134,7 @@ def test_combinations_of_blocks_are_compared_with_or_not(unchecked):
     refused(unchecked, "EvaluationSettings", {"comparisons": 1}, text)
 
 
-RISING = "but it must be one number or more, each larger than the one before."
+RISING = "but it must be one or more numbers, each larger than the one before."
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_row_without_its_brackets_is_refused(unchecked, record, arguments, tex
     refused(unchecked, record, arguments, text)
 
 
-BLOCKS_EXAMPLE = "but every block needs a lag or more, as in ((1, 2), (3, 4))."
+BLOCKS_EXAMPLE = "but every block needs at least one lag, as in ((1, 2), (3, 4))."
 GIVEN = {"weighting": "given", "blocks": ((1, 2), (3,))}
 
 
@@ -261,7 +261,7 @@ def test_lists_and_ranges_give_the_same_settings_as_tuples(unchecked):
         ("Recall", {"copies": 5.0, "pairs": 4}, "5 copies do not fit into 4 pairs. Use task.copies <= 4."),
         ("Recall", {"favourites": 3, "vocab": 2}, "3 favourites are more than the 2 symbols."),
         ("TrainingSettings", {"threshold": 0.1, "until": 0.0}, "training.until is 0.0, but it must be a finite"),
-        ("TrainingSettings", {"until": 0.5}, "Give the threshold at which its plateau ends, too."),
+        ("TrainingSettings", {"until": 0.5}, "Also give the threshold at which its plateau ends."),
         ("TrainingSettings", {"optimiser": "adamv"}, 'optax has no optimiser of that name. Did you mean "adam'),
         ("TrainingSettings", {"optimiser": "lion", "arguments": (("b3", 0.9),)}, "lion takes no argument 'b3' here."),
         ("TrainingSettings", {"arguments": (("beta", 0.9),)}, '"adamw" has settings of its own'),

@@ -18,7 +18,7 @@ def test_the_second_process_waits_and_then_finds_the_cell_done(launch, tmp_path,
     [entry] = Store(tmp_path).status()
     assert entry.state == "running"
     with (
-        pytest.raises(Busy, match=r"another process computes markov-\w+ now"),
+        pytest.raises(Busy, match=r"another process is computing markov-\w+"),
         Store(tmp_path).open(worker.CELL, wait=False),
     ):
         pass

@@ -97,7 +97,7 @@ def test_where_the_first_steps_depend_on_their_number_it_starts_anew_and_says_wh
     run_cells([steps(settings, 6)], store, keep=Keep("2"))
     heard = Heard()
     run_cells([steps(settings, 9)], store, heard)
-    assert any(words in note and "starting anew" in note for note in heard.notes)
+    assert any(words in note and "starting from scratch" in note for note in heard.notes)
     assert "continued" not in store.load(steps(settings, 9)).provenance
     assert 0 in heard.from_step
 

@@ -159,7 +159,7 @@ def test_a_flipped_bit_of_a_model_or_a_state_is_found(keeping, tmp_path, name):
 
 
 def test_what_is_done_without_models_is_not_passed_for_a_run_that_keeps_them(undisturbed, keeping):
-    with pytest.raises(SettingsError, match=r"keeps only its last model, not by '12'; records are never written again"):
+    with pytest.raises(SettingsError, match=r"keeps only its last model, not by '12'; records are never rewritten"):
         headway.run(TINY, seeds=3, into=undisturbed.path.parent, keep_weights=12)
     word = keeping.provenance["keep_weights"]
     assert headway.run(TINY, seeds=3, into=keeping.path.parent, keep_weights=word) == keeping
@@ -182,7 +182,7 @@ def test_stages_of_a_task_without_a_ladder_are_refused_before_training(store):
             return jax.numpy.repeat(jax.random.randint(key, (1,), 0, self.vocab), 4)
 
     cell = Cell(Settings(Blind(), dataclasses.replace(MINIMAL, heads=1), TINY.training, TINY.evaluation), SEEDS)
-    with pytest.raises(SettingsError, match="has no ladder, so that nobody knows its stages"):
+    with pytest.raises(SettingsError, match="has no ladder, so its stages are not known"):
         run_cells([cell], store, keep=Keep("stages"))
 
 

@@ -48,7 +48,7 @@ def test_what_another_sweep_works_on_is_passed_over_and_asked_for_again(
     assert seen == [True] * 3, "the other cell was done before anybody waited"
     assert built == ([(OTHER,)] if finished else [(OTHER,), (CELL,)])
     assert store.has(CELL)
-    assert notes.notes == [f"another process is at {CELL.identity}; waiting for it"], "told once"
+    assert notes.notes == [f"another process is computing {CELL.identity}; waiting for it"], "told once"
 
 
 def test_what_is_computed_in_one_go_is_shared_too(store, monkeypatch):
@@ -100,7 +100,7 @@ def test_a_program_that_is_too_large_for_the_memory_is_halved(store, monkeypatch
     notes = Notes()
     run_cells([CELL, OTHER], store, notes)
     assert built == [(CELL,), (OTHER,)]
-    assert notes.notes == ["6 runs side by side do not fit the memory of the device: in two halves"]
+    assert notes.notes == ["6 runs at once do not fit the memory of the device: splitting them into two halves"]
 
 
 def test_something_else_in_the_place_of_a_cell_stops_no_other_one(store):

@@ -82,7 +82,7 @@ class NotANumber(Coin):
 @pytest.mark.parametrize(
     ("task", "words"),
     [
-        (NoDistribution(), "of NoDistribution.ladder is no distribution: its probabilities add up to 1.105"),
+        (NoDistribution(), "of NoDistribution.ladder is not a distribution: its probabilities add up to 1.105"),
         (WrongShape(), r"shape \(5, 2\), but wanted is \(2, 5, 2\)"),
         (BeyondTheVocabulary(), "from . to 6, but the vocab is 2: tokens are 0 .. 1"),
         (Fractions(), "of type float32, but a task with a vocab asks for whole numbers"),

@@ -156,7 +156,7 @@ def test_steps_are_read_from_names_and_order_the_checkpoints(tmp_path):
         (tmp_path / name).write_bytes(b"")
     assert [each.step for each in in_order(list(tmp_path.iterdir()))] == [20, 100, 3000]
     (tmp_path / "other20.pt").write_bytes(b"")
-    with pytest.raises(TelemetryError, match="both are of step 20"):
+    with pytest.raises(TelemetryError, match="are both of step 20"):
         in_order(list(tmp_path.iterdir()))
 
 

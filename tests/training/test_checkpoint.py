@@ -57,5 +57,5 @@ WRONG = {
 @pytest.mark.parametrize(("got", "saved"), WRONG.items(), ids=["missing", "shape", "type"])
 def test_a_state_that_does_not_fit_says_what_is_there_what_is_needed_and_what_to_do(got, saved):
     wanted = re.escape(f"has {got} for ['w'], but float32[2, 3] is needed.")
-    with pytest.raises(ValueError, match=f"{wanted}.*remove the unfinished folder to start this run anew"):
+    with pytest.raises(ValueError, match=f"{wanted}.*remove the unfinished folder to start this run from scratch"):
         fill({"w": jnp.zeros((2, 3), jnp.float32)}, saved)

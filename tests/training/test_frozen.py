@@ -39,5 +39,5 @@ def test_a_part_that_no_model_has_is_refused_in_words():
 
 
 def test_emphasis_needs_a_task_that_says_where():
-    with pytest.raises(SettingsError, match="does not say where attention"):
+    with pytest.raises(SettingsError, match="does not mark relevant positions"):
         changed(BASE, model={"emphasis": 2.0})

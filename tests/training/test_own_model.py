@@ -230,7 +230,7 @@ def test_it_goes_on_from_a_checkpoint_with_the_same_bits():
 def test_its_settings_have_no_model_and_its_identity_says_so():
     settings = settings_of(Sum())
     assert settings.model is None and plain(settings)["model"] is None
-    with pytest.raises(SettingsError, match=r"Sum brings a model of its own.*Leave it out"):
+    with pytest.raises(SettingsError, match=r"Sum has its own model.*Leave it out"):
         Settings(Sum(), ModelSettings())
     with pytest.raises(SettingsError, match=r"no settings of the model to change"):
         settings.changed(model={"layers": 2})

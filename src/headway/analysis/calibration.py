@@ -67,13 +67,13 @@ class Calibration(NamedTuple):
         """How far from the cells x is: x (X^T X)^-1 x."""
         return float(row @ self.inverse @ row)
 
-    def interval(self, row: np.ndarray, coverage: float = COVERAGE) -> tuple[float, float, float]:
-        """Middle, low and high of log y of one new run at x."""
+    def interval(self, row: np.ndarray, coverage: float = COVERAGE, further: float = 0.0) -> tuple[float, float, float]:
+        """Middle, low and high of log y of one new run at x, which may be `further` away than its leverage says."""
         from scipy.special import stdtrit  # takes long to import
 
         middle = float(row @ self.coefficients)
         bent = 0.0 if self.bends is None else self.bends.variance(row)
-        spread = np.sqrt(self.between * (1 + self.leverage(row)) + self.within + bent)
+        spread = np.sqrt(self.between * (1 + self.leverage(row) + further) + self.within + bent)
         half = float(stdtrit(self.degrees, (1 + coverage) / 2)) * spread
         return middle, middle - half, middle + half
 

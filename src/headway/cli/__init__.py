@@ -18,31 +18,31 @@ from typing import NoReturn
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 """What a write may meet, which then names no file."""
 COMMANDS = {
-    "run": "train what an experiment needs, then show claims, figures and a page",
-    "watch": "the page of a run folder, live in a browser while runs go on",
-    "list": "the experiments, and what is already computed",
-    "claims": "every claim of the papers with its verdict, from what is on disk",
-    "report": "claims, figures and a page from what is on disk, without training",
-    "ladders": "how long runs of every task wait before each rung, against what it gains",
-    "predict": "how long a plateau will be, before anything is trained",
-    "measure": "scores of heads and a ladder over a folder of PyTorch checkpoints",
-    "export": "the numbers of a record as CSV or Parquet",
-    "bench": "how fast training is here, beside PyTorch and plain JAX (in a source checkout)",
+    "run": "train what an experiment needs, then show its claims, figures and page",
+    "watch": "show the runs of a folder live in a browser",
+    "list": "list the experiments and what is already computed",
+    "claims": "show every claim of the papers with its verdict, from records on disk",
+    "report": "show claims, figures and a page from records on disk, without training",
+    "ladders": "compare the length of plateaus with the gain of the next rung, task by task",
+    "predict": "predict how long a plateau will last, without training",
+    "measure": "measure head scores and a ladder over PyTorch checkpoints",
+    "export": "export the numbers of a record, an animation or a model",
+    "bench": "measure training speed against PyTorch and plain JAX (in a source checkout)",
 }
 
 HELP = """\
 headway: watch attention learn in stages
 
-  headway                     the main job: the minimal transformer, eight seeds, about a minute, a page at the end
+  headway                     train eight seeds of the minimal transformer (about a minute) and write a page
 {commands}
 
 Try:
   headway run stages --help                        every setting, with its meaning and default
   headway run stages --seeds 8 --task.ratio 1.3    a weaker hierarchy, eight seeds
-  headway run ladder --grid as-run                 paper scale; wants a GPU
-  headway report stages --grid as-run --from results   the page of what a GPU found
+  headway run ladder --grid as-run                 paper scale; needs a GPU
+  headway report stages --grid as-run --from results   the page of the paper-scale runs
 
-An interrupted run goes on where it stopped when the same command is given again.
+An interrupted run resumes when you give the same command again.
 """
 
 
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if incomplete:
             raise SystemExit(2)
     except KeyboardInterrupt:
-        _leave("\nInterrupted. The same command goes on from what was saved.", 130)
+        _leave("\nInterrupted. The same command resumes from what was saved.", 130)
     except BrokenPipeError:
         # Whoever read along has seen enough (`headway --help | head`).
         _hush()
@@ -93,7 +93,7 @@ def _dispatch(arguments: list[str]) -> None:
     if command not in COMMANDS:
         near = suggestion(command, [*COMMANDS, "--help", "--version"], least=0.6)
         if command.startswith("-") and not near:
-            raise UserError(f"{command} needs a command before it, as in `headway run stages --seeds 8`.")
+            raise UserError(f"{command} needs a command before it, such as `headway run stages --seeds 8`.")
         raise UserError(f"there is no command {command!r}.{near} See `headway --help`.")
     importlib.import_module(f"headway.cli.{command}_command").main(rest)
 

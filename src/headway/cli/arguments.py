@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -27,7 +28,7 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
         for name, title in titles().items():
             print(f"  {name:<13} {title}")
         print(f"  {'all':<13} all of them")
-        print(f"  {'FILE.py':<13} an experiment of your own: docs/extend.md")
+        print(f"  {'FILE.py':<13} your own experiment: docs/extend.md")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
     return arguments[0], arguments[1:]
@@ -82,6 +83,15 @@ def check_grids(grids: tuple[str, ...]) -> None:
             )
 
 
+def _possible(experiments: dict[str, Experiment], grid: str) -> dict[str, Experiment]:
+    """Those for which this machine has everything; what the others lack is said."""
+    lacking = {name: each.lacks(each.grids[grid]) for name, each in experiments.items()}
+    for name, words in lacking.items():
+        if words:
+            print(f"note: {name} is left out: {words}", file=sys.stderr)
+    return {name: each for name, each in experiments.items() if not lacking[name]}
+
+
 def experiments_with(grid: str | None, word: str) -> tuple[str, dict[str, Experiment]]:
     """The grid that is meant, and the experiment of that name, or of that file, or all those that have the grid.
 
@@ -90,7 +100,7 @@ def experiments_with(grid: str | None, word: str) -> tuple[str, dict[str, Experi
     if word == "all":
         chosen = grid or "quick"
         check_grids((chosen,))
-        return chosen, {each: find(each) for each in NAMES if chosen in find(each).grids}
+        return chosen, _possible({each: find(each) for each in NAMES if chosen in find(each).grids}, chosen)
     name, experiment = name_of(word), load(word)
     usual = "quick" if "quick" in experiment.grids else next(iter(experiment.grids))
     chosen = grid or usual

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from headway.store import Store
 
 USAGE = """\
-Every claim with its verdict, grid by grid: in how many seeds it holds, and the measured number with its interval.
-Nothing is trained; a claim whose runs were not made is "not run".
+Show every claim with its verdict for each grid: the number of seeds in which it holds, and the
+measured number with its interval. Nothing is trained; a claim whose runs have not been made is "not run".
 
 examples:
-  headway claims --from results              what a GPU found at paper scale
-  headway claims A7 A8 --from results        definition, parts and every seed's number of two claims
-  headway claims --grid quick                what was run here
-  headway claims --published --from results  paper A's published numbers beside ours, read as its authors read figures
+  headway claims --from results              the paper-scale runs
+  headway claims A7 A8 --from results        two claims with definition, parts and every seed's number
+  headway claims --grid quick                the runs of the quick grid
+  headway claims --published --from results  paper A's published numbers and ours, read as its authors read figures
 """
 
 
@@ -33,13 +33,13 @@ class Options:
     """Which claims, and from which records."""
 
     claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Names such as A7: these in full. All of them in a table if none is given."""
+    """Names of claims, such as A7, to show in full; without names, all claims are shown in a table."""
     grid: tuple[str, ...] = ("printed", "as-run", "paper")
     """Which grids to show."""
     published: bool = False
-    """Instead of claims: the published numbers, ours, and whether they lie inside the range of our seeds."""
+    """Instead of claims, show published numbers, ours, and whether they lie within the range of our seeds."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results, where they are, if not given."""
+    """Folders with records; runs and results if not given."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -87,7 +87,7 @@ def _print_published(stores: Sequence[Store]) -> None:
         if "kl_rungs" in run[1]
     ]
     if not rows(runs):
-        raise UserError("no run of the grid as-run with published numbers is there. Name a folder with --from.")
+        raise UserError("there is no run of the grid as-run with published numbers. Name a folder with --from.")
     print(f"{WORDS}\n\n{published_table(runs)}")
 
 

@@ -51,8 +51,8 @@ def _require_done(cells: Sequence[Cell], store: Store) -> None:
     lost = [cell.identity for cell in cells if not store.has(cell)]
     if lost:
         raise UserError(
-            f"{len(lost)} of {len(cells)} cells were not computed, {lost[0]} first. "
-            "What was saved is whole; the same command goes on with it."
+            f"{len(lost)} of {len(cells)} cells were not computed, {lost[0]} first. What was saved is intact; the "
+            "same command resumes from it."
         )
 
 
@@ -60,7 +60,7 @@ def _engine(options: Options) -> Engine | None:
     """The engine that was asked for; none for this process."""
     if options.on == "here":
         if options.engine or options.detach:
-            raise UserError("--engine and --detach say how other processes work. Name them too, as in --on slurm.")
+            raise UserError("--engine and --detach need other processes. Choose them too, such as --on slurm.")
         return None
     from headway.sweep.engines import NAMES, engine
     from headway.sweep.engines.options import given
@@ -68,7 +68,7 @@ def _engine(options: Options) -> Engine | None:
     name = options.on.partition(":")[0]
     chosen = engine(options.on, given(name, options.engine, options.cluster, NAMES[1:]))
     if options.detach and not chosen.outlives:
-        raise UserError(f"--detach is for slurm, whose jobs outlive this command; with {name} they end with it.")
+        raise UserError(f"--detach works with slurm only; the jobs of {name} end with this command.")
     return chosen
 
 
@@ -80,7 +80,7 @@ def _hand_out(cells: Sequence[Cell], store: Store, engine: Engine, detach: bool,
         with SweepScreen(engine.name) as screen:
             hand_out(cells, store, engine, screen.tell, detach=detach, keep=keep)
     except Detached as left:
-        print(f"{left}\nThey go on without this command; given again later, it goes on from what they have done.")
+        print(f"{left}\nThey continue without this command. Give it again later to see their results.")
         raise SystemExit(0) from None
     except SweepError as error:
         raise UserError(str(error)) from error

@@ -13,10 +13,10 @@ from headway.cli import UserError
 from headway.cli.parsing import parse
 
 USAGE = """\
-Write the numbers of a record as CSV or Parquet, by the suffix of the file: one row for each number, with columns
-seed, clock, time, quantity, the axes by name, and value. A file that ends in .gif gets a moving picture of one seed:
-its ladder, and where its heads attend. With --as, a model of the record is written: as one readable file of plain
-PyTorch or for TransformerLens, both with the weights beside it, or as the weights alone.
+Write the numbers of a record as CSV or Parquet, depending on the suffix of the file: one row per
+number, with columns seed, clock, time, quantity, the axes by name, and value. A file that ends in .gif gets an
+animation of one seed: its ladder and the attention of its heads. With --as, a model of the record is written: as
+one readable file of plain PyTorch or for TransformerLens, each with a file of weights, or as the weights alone.
 
 examples:
   headway export runs/markov-0123456789abcdef numbers.csv
@@ -33,17 +33,17 @@ class Options:
     """What to write, and where."""
 
     record: Annotated[Path, tyro.conf.Positional]
-    """Folder of a record; `headway list` and the page name them."""
+    """Folder of a record, as shown by `headway list` and the page."""
     file: Annotated[Path, tyro.conf.Positional]
-    """File to write, ending in .csv, .parquet or .gif; of a model in .py, or .safetensors for weights alone."""
+    """File to write: .csv, .parquet or .gif; for a model .py, or .safetensors for the weights alone."""
     as_: Annotated[Literal["numbers", "torch", "transformerlens", "safetensors"], tyro.conf.arg(name="as")] = "numbers"
-    """What to write: the numbers, as the file's ending says, or a model."""
+    """What to write: the numbers, in the format given by the suffix, or a model."""
     only: tuple[str, ...] = ()
-    """Quantities to write; all but the attention matrices if not given."""
+    """Quantities to write; all except the attention matrices if not given."""
     seed: int | None = None
-    """Of a moving picture or a model: the seed that it shows; 0, or the record's first, if not given."""
+    """Seed of the animation or the model; 0, or the record's first seed, if not given."""
     step: int | None = None
-    """Of a model: its step, which must have been kept (headway run --keep-weights); the last if not given."""
+    """Step of the model, which must have been kept (headway run --keep-weights); the last if not given."""
     overwrite: bool = False
     """Replace the file if it exists."""
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from headway.analysis.transitions import Transitions
 
 USAGE = """\
-How long every run waits before each rung of its ladder, against how much that rung gains: one line a task, over all
-records, seeds and rungs in the folders. Records that have no losses of their rungs are passed over; new ones enter by
-themselves. With --into, two figures are written.
+Compare the length of the plateau before each rung with the gain of that rung: one line per task, over
+all records, seeds and rungs in the folders. Records without losses of their rungs are skipped. With --into, two
+figures are written.
 
 examples:
   headway ladders --from results
@@ -32,9 +32,9 @@ class Options:
     """Where the records are, and where figures go."""
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results, where they are, if not given."""
+    """Folders with records; runs and results if not given."""
     into: Path | None = None
-    """Folder for common-ladders and common-waits; none are drawn if not given."""
+    """Folder for the figures common-ladders and common-waits; no figures if not given."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -24,12 +24,13 @@ from headway.store.status import without_collecting
 from headway.store.texts import printable
 
 USAGE = """\
-The experiments, their grids, and how much of each is on disk; then every record with the settings that set it apart.
+List the experiments, their grids and how much of each is on disk; then every record with the settings
+that distinguish it.
 
 examples:
   headway list
-  headway list --from results     what a GPU found at paper scale
-  headway list --check            every number against its checksum
+  headway list --from results     the paper-scale runs
+  headway list --check            compare every number with its checksum
 """
 
 FIGURES = "figures"
@@ -43,11 +44,11 @@ class Options:
     """Where to look."""
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results, where they are, if not given."""
+    """Folders with records; runs and results if not given."""
     all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Read and name every record, however many there are."""
+    """Read and list every record, however many there are."""
     check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Read every number of every record and compare it with its checksum; ends with 1 if one is damaged or foreign."""
+    """Compare every number of every record with its checksum; exits with 1 if a record is damaged or foreign."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -84,7 +85,7 @@ def _check(entries: Sequence[Entry]) -> None:
     """How many are sound; 1 as the exit code if any is not."""
     bad = [entry for entry in entries if entry.state in ("damaged", "foreign")]
     done = sum(entry.state == "done" for entry in entries)
-    print(f"\n{done} records are as they were written; {len(bad)} are damaged or not ours.")
+    print(f"\n{done} records are intact; {len(bad)} are damaged or not records of Headway.")
     if bad:
         raise SystemExit(1)
 

@@ -13,13 +13,14 @@ from headway.cli import UserError
 from headway.cli.parsing import parse
 
 USAGE = """\
-Measure checkpoints of a PyTorch model as if its training had been watched: attention by lag, scores of heads, and KL to
-n-grams of your data, all in one record. Interrupted, the same command goes on with the next checkpoint.
+Measure checkpoints of a PyTorch model as if its training had been watched: attention by lag, head
+scores, and KL to n-gram models of your data, in one record. If interrupted, the same command continues with the
+next checkpoint.
 
 examples:
   headway measure checkpoints/* --probe held_out.npy --ngrams training.npy    folders of transformers
   headway measure out/step*.pt --builder my_model.py --probe held_out.npy     weights, and a file with build()
-  headway report --from runs                                                  the page of it
+  headway report --from runs                                                  write its page
 """
 
 
@@ -30,25 +31,25 @@ class Options:
     checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Folders of transformers, safetensors or torch files; steps are read from their names."""
     probe: Path
-    """Tokens to read them with, (row, time) or (time,), as .npy; or a text, for folders that have a tokenizer."""
+    """Tokens on which to measure, (row, time) or (time,), as .npy; or a text, for folders with a tokenizer."""
     ngrams: Path | None = None
-    """Training tokens for a ladder, as .npy, or a text; none if not given."""
+    """Training tokens for the ladder, as .npy, or a text; no ladder if not given."""
     orders: int = 5
-    """Of the ladder: 1 is unigrams, 2 adds bigrams."""
+    """Number of n-gram orders in the ladder: 1 is unigrams, 2 adds bigrams."""
     builder: Path | None = None
-    """A Python file with a function build() that returns the model, for files of weights."""
+    """A Python file with a function build() that returns the model; needed for files of weights."""
     rows: int = 8
-    """Rows that a probe of one long row is cut into."""
+    """Number of rows into which a one-dimensional probe is cut."""
     length: int = 256
-    """And the length of each."""
+    """Length of each of these rows."""
     attention: str | None = None
-    """Modules whose output is attention, or package.module:function, where it is not found by itself."""
+    """Modules whose output is attention, or package.module:function, if attention is not found automatically."""
     name: str = ""
-    """What the record is called; the folder's name if not given."""
+    """Name of the record; the folder's name if not given."""
     into: Path = Path("runs")
     """Folder for the record."""
     device: str = ""
-    """Where to compute; a GPU, if there is one."""
+    """Device to compute on; a GPU if there is one."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -88,7 +89,7 @@ def _measure(options: Options) -> None:
         )
     except (TelemetryError, ValueError) as error:
         raise UserError(str(error)) from error
-    print(f"The record is {watch.path}.\n  headway report --from {options.into}    the page of it")
+    print(f"The record is {watch.path}.\n  headway report --from {options.into}    write its page")
 
 
 def _tokens(path: Path, options: Options) -> tuple[Any, int | None]:
@@ -99,7 +100,7 @@ def _tokens(path: Path, options: Options) -> tuple[Any, int | None]:
         return np.load(path, allow_pickle=False), None
     folder = next((each for each in options.checkpoints if (each / "tokenizer.json").is_file()), None)
     if folder is None:
-        raise UserError(f"{path} is a text, and no checkpoint has a tokenizer for it. Give tokens, as a .npy file.")
+        raise UserError(f"{path} is a text, but no checkpoint has a tokenizer for it. Give tokens as a .npy file.")
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,26 +13,29 @@ import tyro
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
 from headway.cli.parsing import parse
-from headway.forecast.question import Asked
+from headway.cli.settings_options import REGISTRY
+from headway.forecast.question import MODELS, Asked
 
 if TYPE_CHECKING:
     from headway.forecast.answer import Forecast
     from headway.forecast.held_out import HeldOut
 
 USAGE = """\
-How many steps paper B's models wait before attention finds what matters, and linear attention before each drop of its
-loss, with an interval for one run; from theory or from a law fitted to records (transformers), and which. Nothing is
-trained.
+Predict the length of a plateau: in paper B's models until attention finds the relevant token, in
+linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages. The
+answer has an interval for one run and its source: theory, or a law fitted to records. Nothing is trained. The model may
+also come first: headway predict transformer ...
 
 examples:
-  headway predict --dimension 64 --length 1024 --copies 4                 the toy, all of its logits trained
-  headway predict --dimension 64 --length 1024 --trained gap --json       the gap between them alone, for a machine
-  headway predict --dimension 16 --length 64 --samples 256                the toy, with a training set
+  headway predict --dimension 64 --length 1024 --copies 4                 the toy model, all logits trained
+  headway predict --dimension 64 --length 1024 --trained gap --json       only their gap trained; as JSON
+  headway predict --dimension 16 --length 64 --samples 256                the toy model with a training set
   headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
   headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
-  headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until pairs are matched: half of all right
+  headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until 50 % accuracy
   headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
-  headway predict --held-out                                              how well it predicts what it has not seen
+  headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6        boundaries between the chain's stages
+  headway predict --held-out                                              accuracy on held-out cells
 """
 
 
@@ -41,20 +44,30 @@ class Options(Asked):
     """What is asked; the letters are the paper's."""
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results, where they are, if not given."""
+    """Folders with records; runs and results if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Print one object, for machines; null where a number is not known."""
+    """Print a JSON object; null where a number is not known."""
     held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Instead: hold measured cells of the model back, predict them, and count how many the interval holds."""
+    """Instead, hold out measured cells, predict them, and count how many lie in the interval."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse(Options, arguments, prog="headway predict", description=USAGE)
+    if arguments and arguments[0] in MODELS:
+        arguments = ["--model", *arguments]
+    options = parse(Options, arguments, prog="headway predict", description=USAGE, registry=REGISTRY)
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
-    else:
-        _show(options, _answer(options, folders))
+        return
+    for each in _each(options):
+        _show(each, _answer(each, folders))
+
+
+def _each(options: Options) -> list[Options]:
+    """A question for every boundary, where none is named."""
+    if options.boundary is not None or len(options.blocks) < 2:
+        return [options]
+    return [replace(options, boundary=boundary) for boundary in range(1, len(options.blocks))]
 
 
 def _answer(options: Options, folders: list[Path]) -> Forecast:
@@ -105,7 +118,7 @@ def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
     if not rows:
         raise UserError(
             f"there are too few records of {options.model} in {' and '.join(map(str, options.from_))} to hold some "
-            "back. Name the folder that has them with --from, or make some with `headway run`."
+            "out. Name the folder that has them with --from, or make some with `headway run`."
         )
     if options.json:
         print(json.dumps([vars(row) for row in rows], indent=1))

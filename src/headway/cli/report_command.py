@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from headway.report.assemble import Shown
 
 USAGE = """\
-Show what is on disk: verdicts, figures and one page for all of it; nothing is trained.
-Of an experiment that misses runs only the claims that can be judged are. Runs with other settings than any grid's
-are on the page under a title of their own.
+Show what is on disk: verdicts, figures and one page. Nothing is trained. If runs of an experiment are
+missing, only the claims that can be judged are shown. Runs whose settings belong to no grid appear on the page
+under a separate title.
 
 examples:
-  headway report                                 everything that was run here
-  headway report --from results --into reports   what a GPU found at paper scale
+  headway report                                 all runs in runs/ and results/
+  headway report --from results --into reports   the paper-scale runs
   headway report stages ladder --grid as-run     two experiments, one grid
   headway report --from results --no-page --document docs/reproduction.md
 """
@@ -37,11 +37,11 @@ class Options:
     """Which records to show, and where to write."""
 
     experiments: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Names of experiments; all that have records if none is given."""
+    """Names of experiments; all that have records if not given."""
     grid: tuple[str, ...] = ALL_GRIDS
     """Which grids to show."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results, where they are, if not given."""
+    """Folders with records; runs and results if not given."""
     into: Path = Path("runs")
     """Folder for the page and the figures."""
     page: bool = True

@@ -21,24 +21,25 @@ if TYPE_CHECKING:
     from headway.records import Cell
 
 USAGE = """\
-Train what an experiment needs and end with its claims, figures and page; `all` stands for every experiment.
+Train what an experiment needs, then show its claims, figures and page. `all` stands for every
+experiment.
 
-What is already in the folder is not computed again; an interrupted run goes on where it stopped.
-Any setting can be changed; the change applies to every run of the grid.
+What is already in the folder is not computed again, and an interrupted run resumes. Any setting can be changed; the
+change applies to every run of the grid.
 
 examples:
   headway run stages                                  quick grid, a few minutes on a laptop
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
-  headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination: what holds where
-  headway run my_task.py                              an experiment of your own: docs/extend.md
+  headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination of values
+  headway run my_task.py                              your own experiment: docs/extend.md
   headway run stages --training.optimiser muon        any optimiser of optax
   headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
   headway run stages --keep-weights 12                models at twelve steps: docs/objects.md
   headway run ablations --only full --only "without MLP"    two of the grid's runs
-  headway run all --dry-run                           what would be computed, in how many programs, how long
-  headway run all --on processes:4                    by four processes of this machine
-  headway run all --on slurm --engine partition=gpu   by Slurm's jobs; docs/cluster.md says how, for Ray too
+  headway run all --dry-run                           what would be computed, and how long it would take
+  headway run all --on processes:4                    with four processes on this machine
+  headway run all --on slurm --engine partition=gpu   as Slurm jobs; docs/cluster.md explains it, and Ray
 """
 
 
@@ -52,32 +53,33 @@ class Options(Generic[Chosen]):
     settings: Annotated[Chosen, tyro.conf.arg(name="")]
 
     grid: str = "quick"
-    """Which settings to start from: small, as paper A prints them, as its authors' code ran them, or paper B's."""
+    """Base settings: quick (small), printed (paper A as printed), as-run (its authors' code) or paper (other
+    papers)."""
     seeds: int | None = None
-    """How many seeds, from 0 on; 4 or 8 in quick grids and 10 at paper scale if not given."""
+    """Number of seeds, counted from 0; if not given, 4 or 8 in quick grids and about 10 at paper scale."""
     only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Of the grid's runs only the one of this name; may be given several times."""
+    """Compute only the run of the grid with this name; can be given several times."""
     into: Path = Path("runs")
     """Folder for records, figures and the page; nothing is written elsewhere."""
     keep: Path | None = None
-    """Also keep small copies of the records here, to commit or to send: no weights, attention in half precision."""
+    """Also write small copies of the records here, to commit or send: no weights, attention in half precision."""
     keep_weights: str = ""
-    """Keep models besides the last, and the state to train on from: those of so many log-spaced steps (12), of every
-    seed at each rung (stages), or of all evaluations (all). Neither a run's name nor its numbers change."""
+    """Keep more models than the last: at so many log-spaced steps (12), at each rung (stages), or at all
+    evaluations (all)."""
     page: bool = True
-    """Write the page and the figures, and open the page where there is a desktop."""
+    """Write the page and the figures, and open the page if there is a desktop."""
     dry_run: bool = False
-    """Only say which cells would be computed, in how many programs, how long it takes and what memory."""
+    """Only report which cells would be computed, in how many programs, how long and with how much memory."""
     on: str = "here"
     """Where cells are computed: here, processes:N, slurm or ray."""
     engine: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """An option of the engine, such as --engine partition=gpu --engine time=4:00:00; may be given several times."""
+    """An option of Slurm or Ray, such as --engine partition=gpu --engine time=4:00:00; can be given several times."""
     cluster: Path | None = None
-    """TOML file with a cluster's defaults for these options; headway-cluster.toml, if it is there."""
+    """TOML file with defaults for --engine; headway-cluster.toml if not given and present."""
     vary: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
-    """A setting and its values, as in --vary task.ratio 1.3 1.7 or 1.2:2.0:5; several make every combination."""
+    """A setting and its values, such as --vary task.ratio 1.3 1.7 or 1.2:2.0:5; several give every combination."""
     detach: bool = False
-    """With Slurm: submit the jobs and leave; the same command later shows what they found."""
+    """With Slurm: submit the jobs and exit; the same command later shows the results."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -150,8 +152,8 @@ def _note_whole_batches(cells: Sequence[Any]) -> None:
     for training in filter(None, (getattr(cell.settings, "training", None) for cell in cells)):
         if training.data == "finite" and training.batch > training.samples:
             print(
-                f"note: training.batch is {training.batch}, but there are only {training.samples} samples: every step "
-                "takes all of them.",
+                f"note: training.batch is {training.batch}, but there are only {training.samples} samples: every "
+                "step uses all of them.",
                 file=sys.stderr,
             )
             return
@@ -199,8 +201,8 @@ def _parse(name: str, arguments: list[str], settings: Any, summary: str, grid: s
     # Where the heads look is read by the lags of all blocks, which a window may not hold.
     if context != usual:
         raise UserError(
-            f"--task.context is {context}, but the grid says which models read whole sequences and which only windows. "
-            "`--task.references 4` trains the n-gram model of 4 tokens and compares with it."
+            f"--task.context is {context}, but the grid determines which models read whole sequences and which read "
+            "windows. `--task.references 4` trains the n-gram model of 4 tokens and compares with it."
         )
     return options, unknown
 

@@ -113,8 +113,9 @@ class Screen(LiveScreen):
 
 def name(cell: Cell) -> str:
     """What sets a cell apart for a person."""
-    task = getattr(cell.settings, "task", None)
-    return task.label(cell.settings) if hasattr(task, "label") else cell.kind
+    settings = cell.settings
+    task, is_trained = getattr(settings, "task", None), hasattr(settings, "model")
+    return task.label(settings) if is_trained and hasattr(task, "label") else cell.kind
 
 
 def describe(cells: Sequence[Cell]) -> str:

@@ -53,7 +53,7 @@ def _require_given_once(name: str, grid: str, cells: Mapping[str, Cell], axes: M
     usual = experiment_from(name).grids[grid]
     for setting in axes:
         if any(value_of(cell.settings, setting) != value_of(usual[run], setting) for run, cell in cells.items()):
-            raise UserError(f"--{setting} is given, and it is varied. Give its values with --vary alone.")
+            raise UserError(f"--{setting} is given, but it is also varied. Give its values only with --vary.")
 
 
 def _require_still_different(cells: Mapping[str, Cell], varied: Mapping[str, Cell], axes: Mapping[str, Any]) -> None:
@@ -63,8 +63,8 @@ def _require_still_different(cells: Mapping[str, Cell], varied: Mapping[str, Cel
     """
     if len(set(map(_trained, varied.values()))) < len(set(map(_trained, cells.values()))):
         raise UserError(
-            f"--vary {' '.join(axes)} is not possible: the runs of this grid differ in it, and would become the same. "
-            "Vary something else, or another experiment."
+            f"--vary {' '.join(axes)} is not possible: the runs of this grid differ in it and would become equal. "
+            "Vary another setting, or another experiment."
         )
 
 

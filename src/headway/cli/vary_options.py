@@ -29,7 +29,9 @@ def axes_from(typed: Sequence[Sequence[str]], runs: Sequence[Any]) -> dict[str, 
             raise UserError(f"--vary needs a setting and its values: {FORMS}.")
         name, *texts = words
         if name in FIXED:
-            raise UserError(f"--vary {name} is not possible: the grid says what its runs read and are compared with.")
+            raise UserError(
+                f"--vary {name} is not possible: the grid determines what its runs read and are compared with."
+            )
         if name in axes:
             raise UserError(f"--vary {name} is given twice. Give all of its values at once.")
         kind = _kind(name, runs)

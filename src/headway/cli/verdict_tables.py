@@ -70,7 +70,7 @@ def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids
         families.setdefault(tuple(grid for grid in grids if grid in rows), []).append(rows)
     for columns, family in families.items():
         (_print_wide if console.width >= ROOM else _print_narrow)(console, columns, family)
-    console.print("A claim by its name, as in `headway claims A1`, shows its definition and every seed.", style="dim")
+    console.print("`headway claims A1` shows a claim with its definition and every seed.", style="dim")
 
 
 def _print_wide(console: Console, grids: Sequence[str], family: Sequence[dict[str, Finding]]) -> None:

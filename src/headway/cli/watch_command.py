@@ -14,12 +14,12 @@ from headway.cli import UserError
 from headway.cli.parsing import parse
 
 USAGE = """\
-Show the runs of a folder in a browser, those that go on and those that are done, and keep the page up to date.
-It only reads, and it can be started and stopped at any time: before a run, beside it, afterwards.
+Show the runs of a folder in a browser, running and finished ones, and keep the page up to date. It
+only reads, and it can be started and stopped at any time: before, during or after a run.
 
 examples:
   headway watch                      the folder that `headway run` uses
-  headway watch results              what a GPU found at paper scale
+  headway watch results              the paper-scale runs
   headway watch --port 9000          on a port of your choice
   headway watch --host 0.0.0.0       for other machines too, which need the address with its token
 """
@@ -30,15 +30,15 @@ class Options:
     """What to show, and to whom."""
 
     folder: Annotated[Path | None, tyro.conf.Positional] = None
-    """Folder with records, runs if not given; it may still be empty, or not be there yet."""
+    """Folder with records, runs if not given; it may be empty or not exist yet."""
     from_: Annotated[Path | None, tyro.conf.arg(name="from")] = None
-    """The same, as other commands name it."""
+    """The folder, as in other commands."""
     port: int | None = None
-    """Where to listen; 8765 or the next free port if not given, any free one if 0."""
+    """Port to listen on; 8765 or the next free port if not given, any free port if 0."""
     host: str | None = None
-    """Name or address to listen at; without it only this machine is served. There is no encryption."""
+    """Name or address to listen on; only this machine if not given. There is no encryption."""
     open: bool = True
-    """Open the page where there is a desktop."""
+    """Open the page if there is a desktop."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.port is not None and not 0 <= options.port <= 65535:
         raise UserError(f"--port is {options.port}, but ports go from 0 to 65535.")
     if options.folder is not None and options.from_ is not None:
-        raise UserError("the folder is given twice, alone and with --from. Give it once.")
+        raise UserError("the folder is given twice, as an argument and with --from. Give it once.")
     folder = options.folder or options.from_ or Path("runs")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is not a folder. Name the folder that holds the runs.")
@@ -68,11 +68,11 @@ def _serve(folder: Path, options: Options) -> None:
         where = options.host or "this machine"
         port = "any port" if options.port is None else f"port {options.port}"
         raise UserError(
-            f"cannot listen on {where} at {port}: {_reason(error)}. "
-            "Choose another with --port, or leave it out to get one that is free."
+            f"cannot listen on {where} at {port}: {_reason(error)}. Choose another with --port, or leave it out to "
+            "get a free one."
         ) from error
     with server:
-        print(f"watching {folder} at {server.url}\nCtrl-C ends it; the runs go on.", flush=True)
+        print(f"watching {folder} at {server.url}\nCtrl-C stops watching; the runs continue.", flush=True)
         if options.open and has_desktop():
             webbrowser.open(server.url)
         try:

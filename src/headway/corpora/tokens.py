@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -67,15 +68,22 @@ def _bytes(_documents: Sequence[bytes], vocab: int) -> Encoder:
     return lambda document: np.frombuffer(document, np.uint8), written
 
 
+def lacks_byte_pairs() -> str:
+    """Why byte pairs cannot be made here, and what to do; nothing if they can."""
+    if importlib.util.find_spec("tokenizers"):
+        return ""
+    return (
+        "byte pairs are made by the package tokenizers, which is not installed. Run "
+        "pip install '.[text]' in the checkout, or use --task.tokeniser characters."
+    )
+
+
 def _byte_pairs(documents: Sequence[bytes], vocab: int) -> Encoder:
     """Byte-level pairs, learnt by the library `tokenizers`: every text can be written in them."""
-    try:
-        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    except ImportError:
-        raise SettingsError(
-            "byte pairs are made by the package tokenizers, which is not installed. Run "
-            "pip install '.[text]' in the checkout, or use --task.tokeniser characters."
-        ) from None
+    if lacks_byte_pairs():
+        raise SettingsError(lacks_byte_pairs())
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -1,5 +1,4 @@
-"""Zhang et al. 2025, Figure 4: with keys and queries of rank R, the loss has plateaus where R divides the number of
-components learnt."""
+"""Zhang et al. 2025, Figure 4: with keys and queries of rank R, R components are learnt per drop."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Paper B's toy model with one vector repeated across samples: the plateau as a power law, and which kind of
-repetition helps more."""
+"""Paper B's toy model with one vector repeated across samples: the plateau's law, and which repetition helps more."""
 
 from __future__ import annotations
 

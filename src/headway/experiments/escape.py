@@ -1,5 +1,4 @@
-"""Paper B's toy model without repetition: the plateau grows as sqrt(d) T; how well theory predicts its length and
-end."""
+"""Paper B's toy model without repetition: the plateau grows as sqrt(d) T; how well theory predicts it."""
 
 from __future__ import annotations
 

@@ -39,6 +39,8 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     figures: Callable[[Results], Mapping[str, Figure]] | None = field(default=None, compare=False)
     """The one that shows most first; it is asked only when all runs of a grid are there."""
+    lacks: Callable[[Mapping[str, Any]], str] = field(default=lambda runs: "", compare=False)
+    """What this machine lacks for these runs, such as a text or a package, and what to do: `all` leaves them out."""
 
     def __repr__(self) -> str:
         from headway.records import shortened  # late: help does not wait for NumPy
@@ -111,10 +113,10 @@ def headline(words: str | None) -> str:
 
 def _require_grids(grids: Any) -> None:
     example = 'write grids={"quick": {"name of a run": settings}}'
-    _require(isinstance(grids, Mapping), f"grids is {_kind(grids)}, and no mapping", example)
+    _require(isinstance(grids, Mapping), f"grids is {_kind(grids)}, but it must be a mapping", example)
     _require(grids, "grids is empty", example)
     for grid, runs in grids.items():
-        _require(isinstance(runs, Mapping), f"the grid {grid!r} is {_kind(runs)}, and no mapping", example)
+        _require(isinstance(runs, Mapping), f"the grid {grid!r} is {_kind(runs)}, but it must be a mapping", example)
         _require(runs, f"the grid {grid!r} has no run", example)
         odd = next((name for name in (grid, *runs) if not isinstance(name, str)), None)
         _require(odd is None, f"{odd!r} in the grid {grid!r} is no name", example)

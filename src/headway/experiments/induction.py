@@ -1,5 +1,4 @@
-"""Statistical induction heads (Edelman et al. 2024): uniform, unigram, bigram in this order, with a plateau in
-between."""
+"""Statistical induction heads (Edelman et al. 2024): uniform, unigram, bigram in order, with a plateau in between."""
 
 from __future__ import annotations
 

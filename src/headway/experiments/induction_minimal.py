@@ -1,5 +1,4 @@
-"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): the diagonal of W first, then v, compared
-with the theory of early training."""
+"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): the diagonal of W first, then v."""
 
 from __future__ import annotations
 

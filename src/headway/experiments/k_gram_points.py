@@ -1,5 +1,4 @@
-"""Sub-n-grams are near-stationary (Varre et al. 2025): the gradient at constructed k-gram points vanishes as T
-grows."""
+"""Sub-n-grams are near-stationary (Varre et al. 2025): at k-gram points the gradient vanishes as T grows."""
 
 from __future__ import annotations
 

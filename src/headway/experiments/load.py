@@ -29,7 +29,7 @@ def load_experiment(path: str | Path) -> Experiment:
     if not file.is_file():
         raise ExperimentError(f"there is no file {path}. Give the path of a Python file that holds an experiment.")
     if file.suffix != ".py":
-        raise ExperimentError(f"{path} is no Python file: its name ends in {file.suffix!r}. Call it {file.stem}.py.")
+        raise ExperimentError(f"{path} is not a Python file: its name ends in {file.suffix!r}. Call it {file.stem}.py.")
     experiment = _the_one_in(_imported(file), path)
     experiment.register()
     registry.add_file(str(file))
@@ -55,8 +55,8 @@ def _the_one_in(module: ModuleType, path: str | Path) -> Experiment:
         )
     if len(different) > 1:
         raise ExperimentError(
-            f"{path} holds {len(different)} experiments, {', '.join(found)}, but one is wanted. Call that one "
-            "EXPERIMENT, and no other experiment, or give each a file of its own."
+            f"{path} holds {len(different)} experiments, {', '.join(found)}, but only one is expected. Name that "
+            "one EXPERIMENT, or give each its own file."
         )
     return next(iter(different.values()))
 

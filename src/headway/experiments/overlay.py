@@ -1,5 +1,4 @@
-"""The gradient flow compared with the minimal transformer: how well one factor between their time scales explains
-the stages."""
+"""The gradient flow beside the minimal transformer: how well one factor between their clocks maps the stages."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.experiments.left_out import tell, tell_of_figures, unfit
 from headway.experiments.outcome import Outcome
@@ -13,6 +13,10 @@ from headway.store import Record
 
 if TYPE_CHECKING:
     from headway.report.assemble import Shown
+
+
+FEW = 4
+"""Experiments whose runs a page shows first; a page of more is one of results, and opens with what was found."""
 
 
 def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
@@ -56,9 +60,21 @@ def write_report(
     portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
     portraits += portraits_among(each.record for each in others)
     heading, introduction = (title, "") if title else _heading(outcomes)
+    results = _results(outcomes, findings) if len({outcome.called for outcome in outcomes}) > FEW and not title else {}
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
-    report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit)
+    report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit, **results)
     write_page(page, report)
+
+
+def _results(outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]]) -> dict[str, Any]:
+    """Findings in sentences, the papers they are of, and the claims in a few words."""
+    from headway.experiments.highlights import highlights
+    from headway.experiments.papers import PAPERS
+
+    titles = {claim.name: claim.title for outcome in outcomes for claim in outcome.experiment.claims if claim.title}
+    letters = {finding.claim[0] for _, finding in findings}
+    papers = tuple(paper for paper in PAPERS if letters & set(paper.letters))
+    return {"highlights": highlights(findings, titles), "papers": papers, "titles": titles}
 
 
 def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
@@ -67,8 +83,8 @@ def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     names = list(titles)
     if not names:
         return "Headway: runs of this folder", ""
-    if len(names) > 4:
-        return f"Headway: {len(names)} experiments", f"{', '.join(names)}."
+    if len(names) > FEW:
+        return "What was found", ""
     heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     return f"Headway: {heading}", " ".join(titles.values())
 

@@ -1,5 +1,4 @@
-"""Paper B: how long the plateau of transformers lasts on associative recall, against the vocabulary size and the
-number of pairs."""
+"""Paper B: how long the plateau of transformers lasts on associative recall, by vocabulary size and number of pairs."""
 
 from __future__ import annotations
 

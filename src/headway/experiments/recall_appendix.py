@@ -1,4 +1,4 @@
-"""Paper B: how long transformers wait on associative recall, trained as its appendix says, with and without norm."""
+"""Paper B: how long the plateau lasts on associative recall, trained as in its appendix, with and without norm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper B: recall with repetition as its appendix trains it, to the point of overfitting and beyond."""
+"""Paper B: recall with repetition, trained as in its appendix, to overfitting and beyond."""
 
 from __future__ import annotations
 

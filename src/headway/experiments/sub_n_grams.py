@@ -1,5 +1,4 @@
-"""Sub-n-grams are near-stationary (Varre et al. 2025): training on n-grams has plateaus at the unigram, the bigram
-and so on."""
+"""Sub-n-grams are near-stationary (Varre et al. 2025): plateaus at the unigram, the bigram and so on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Real text: models pass the n-grams in order, and take lags up in the order of their information."""
+"""Real text: models pass the n-grams in order and learn lags in the order of their information."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
@@ -101,6 +102,18 @@ def _paper() -> dict[str, Any]:
 GRIDS = {"quick": _quick(), "paper": _paper()}
 
 
+def _lacks(runs: Mapping[str, Any]) -> str:
+    """The first text, or the package for byte pairs, that is not here."""
+    from headway.corpora.texts import TEXTS
+    from headway.corpora.tokens import lacks_byte_pairs
+
+    tasks = [run.task for run in runs.values()]
+    found = [TEXTS[text].lacks() for text in dict.fromkeys(task.text for task in tasks) if text in TEXTS]
+    if any(task.tokeniser == "bpe" for task in tasks):
+        found.append(lacks_byte_pairs())
+    return next(filter(None, found), "")
+
+
 def _is_text(settings: Any) -> bool:
     """As it is, neither shuffled nor woven."""
     return settings.task.shuffled == settings.task.interleaved == 1
@@ -169,8 +182,8 @@ N1 = Claim(
 N3 = Claim(
     "N3",
     title="attention takes lags up in the order of their information",
-    statement="""Which lags attention takes up follows the order of their information: that of the next token and a
-    lag, given the nearer ones, measured in the corpus.""",
+    statement="""Attention takes up lags in the order of their information about the next token, given the nearer
+    lags, measured in the corpus.""",
     definition="""A lag is taken up when the attention of the head that attends to it most has made half of its way
     from the start to its largest. Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path
     carries, the one with more information is taken up earlier; in every text.""",
@@ -203,28 +216,28 @@ CLAIMS = (
     N1,
     N1.called(
         "N1 MLP",
-        "With an MLP, too, a model of real text passes the n-grams in order.",
+        "A model with an MLP passes unigrams, bigrams, trigrams and longer n-grams in this order, too.",
         title="KL to the n-grams reaches its minima in order (with an MLP)",
         about=_with_mlp,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 256 tokens",
-        "With a context of 256 tokens, with and without an MLP, a model passes the n-grams in order.",
+        "With a context of 256 tokens, with and without an MLP, a model passes the n-grams in this order, too.",
         title="KL to the n-grams reaches its minima in order (256 tokens)",
         about=_long,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 optimisers",
-        "Trained by Muon or by SGD, a model of real text passes the n-grams in order.",
+        "Trained with Muon or with SGD, a model passes the n-grams in this order, too.",
         title="KL to the n-grams reaches its minima in order (Muon, SGD)",
         about=_otherwise,
         judge=of_runs(in_order),
     ),
     Claim(
         "N2",
-        title="nearer to the n-grams than a learner without stages",
+        title="the n-grams are approached more closely than by confidence alone",
         statement="A model comes nearer to unigrams, bigrams and trigrams than one that only grows in confidence.",
         definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) gets below 0.99 of its smallest value over
         s for softmax(s z), z the same model's logits at the end of training.""",
@@ -235,11 +248,11 @@ CLAIMS = (
     N3,
     N3.called(
         "N3 interleaved",
-        """Attention follows the order of information also where that is not the order of distance: two stretches are
-        woven into one, so that every second lag carries nothing.""",
+        """Attention follows the information of the lags also where their order differs: two texts are interleaved,
+        so that every second lag carries no information.""",
         title="attention takes lags up in the order of their information (two texts interleaved)",
         definition=N3.definition.replace(
-            "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path\n    carries,",
+            "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path carries,",
             "Of the lags 2, 4 and 6,",
         ),
         about=_woven,
@@ -257,8 +270,8 @@ CLAIMS = (
     N4,
     N4.called(
         "N4 one layer",
-        """With one layer and text woven from two stretches, where only attention reaches the lags, heads first attend to
-        the same lag, and then specialise.""",
+        """With one layer and text woven from two stretches, where only attention reaches the lags, heads first attend
+        to the same lag, and then specialise.""",
         title="heads share lags, then specialise (one layer, two texts interleaved)",
         about=_woven_one_layer,
         judge=of_runs(together_then_apart),
@@ -279,7 +292,7 @@ CLAIMS = (
     Claim(
         "N6",
         title="shuffled in windows, the unigram stays and no lag is taken up",
-        statement="""Of the stages those survive shuffling within windows whose information does: the unigram's; no
+        statement="""A stage survives shuffling within windows if its information does: the unigram's does, and no
         single lag is taken up.""",
         definition=f"""In every text, shuffled in windows of four tokens, KL to the unigram reaches its minimum at the
         same step within a factor {AS_SOON:g}; and attention to the lags 2, 3 and 4 rises by less than {REMAINS:.0%} of
@@ -353,4 +366,5 @@ EXPERIMENT = Experiment(
     seeds={"quick": 3, "paper": 10},
     claims=CLAIMS,
     figures=draw,
+    lacks=_lacks,
 )

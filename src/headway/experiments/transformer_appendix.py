@@ -1,4 +1,4 @@
-"""Paper B: how long transformers wait on single-location regression, trained as its appendix says."""
+"""Paper B: how long the plateau of transformers lasts on single-location regression, trained as in its appendix."""
 
 from __future__ import annotations
 

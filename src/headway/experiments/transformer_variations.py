@@ -1,4 +1,4 @@
-"""Paper B's appendix: the same law with other layers and heads, positions that stay, and SGD."""
+"""Paper B's appendix: the law with other numbers of layers and heads, a fixed relevant position, and SGD."""
 
 from __future__ import annotations
 

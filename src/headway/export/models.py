@@ -39,7 +39,7 @@ def export_model(
     """
     path = Path(path)
     if not isinstance(model.module, Transformer):
-        raise ExportError(f"{model.record.name} has a model of its task's own, and no transformer. Use model.weights.")
+        raise ExportError(f"{model.record.name} has its task's own model, not a transformer. Use model.weights.")
     if form not in FORMS:
         raise ExportError(f"--as is {form!r}, but a model is written as {', '.join(FORMS)}.")
     ending = ".safetensors" if form == "safetensors" else ".py"
@@ -47,7 +47,7 @@ def export_model(
         wanted = f"{form} is written to a file that ends in {ending}" + (
             " and can be imported" if ending == ".py" else ""
         )
-        raise ExportError(f"{path} is no such file: {wanted}, as in model{ending}.")
+        raise ExportError(f"{path} has the wrong suffix: {wanted}, such as model{ending}.")
     contents = FORMS[form](model, path.stem)
     targets = {path.with_suffix(each): content for each, content in contents.items()}
     for target in targets:
@@ -129,6 +129,6 @@ def _require_named(model: TrainedModel) -> None:
     positions = model.module.settings.positions
     if isinstance(positions, Given):
         raise ExportError(
-            f"the model's positions are {positions.name!r}, a function of its author's, which no other program knows. "
-            "Its weights alone can be had: --as safetensors."
+            f"the model's positions are {positions.name!r}, a custom function that other programs do not know. "
+            "Export the weights alone: --as safetensors."
         )

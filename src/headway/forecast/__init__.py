@@ -5,6 +5,7 @@ answer        what is predicted: steps, an interval, where they come from, warni
 measured      records -> how long the plateaus of every cell and seed lasted
 from_theory   the toy: its flow, solved, and how far training was from it
 from_laws     transformers: a power law through what was measured
+from_chain    the chain: how far Adam has to move values and scores, and a law for later boundaries
 ask           a question and folders of records -> an answer
 held_out      the same for cells that were measured and held back: how often the interval is right
 """

@@ -49,7 +49,17 @@ class Forecast:
         sizes = ", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in self.question.sizes.items())
         samples = "" if self.question.samples is None else f", {self.question.samples} samples"
         gap = ", gap trained" if self.question.trained == "gap" else ""
-        return f"{self.question.model}, {sizes}{samples}{gap}, learning rate {self.learning_rate:g}"
+        chain = self._chain if self.question.blocks else ""
+        return f"{self.question.model}, {sizes}{samples}{gap}{chain}, learning rate {self.learning_rate:g}"
+
+    @property
+    def _chain(self) -> str:
+        """, blocks 1-2 3-4, u = 1e-09, boundary 1."""
+        asked = self.question
+        blocks = " ".join(f"{min(block)}-{max(block)}" for block in asked.blocks)
+        vocab = "" if asked.vocab is None else f", d = {asked.vocab}"
+        start = "" if asked.start is None else f", u = {asked.start:g}"
+        return f", blocks {blocks}{vocab}{start}, {asked.preset}, boundary {asked.boundary or 1}"
 
     def as_json(self) -> dict[str, Any]:
         """The same for a machine; null where a number is not known."""

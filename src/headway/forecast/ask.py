@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.claims.claim import AnyRun
 from headway.forecast.answer import Forecast
+from headway.forecast.from_chain import from_chain
 from headway.forecast.from_descent import from_descent
 from headway.forecast.from_laws import from_laws
 from headway.forecast.from_theory import from_theory
@@ -20,6 +21,8 @@ def ask(question: Question, folders: Sequence[Path]) -> Forecast:
     """The forecast from what lies in the folders; NotMeasured where they do not hold enough."""
     if question.kind.source == "descent":
         return from_descent(question)
+    if question.kind.source == "chain":
+        return from_chain(question, runs_of(question.model, folders), tuple(map(str, folders)))
     return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
 
 

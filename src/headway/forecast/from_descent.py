@@ -44,7 +44,7 @@ def from_descent(question: Question) -> Forecast:
     edge = (1 - COVERAGE) / 2
     low, steps, high = np.quantile(late, [edge, 0.5, 1 - edge], method="nearest")
     if not np.isfinite(steps):
-        raise NotMeasured("this drop does not come in the time that descent was followed for. Ask for an earlier one.")
+        raise NotMeasured("this drop does not come within the simulated time. Ask for an earlier one.")
     how = "a closed form" if merged else "descent on all sequences"
     return Forecast(
         question=question,

@@ -10,6 +10,7 @@ import numpy as np
 
 from headway.claims.claim import AnyRun
 from headway.claims.recall import KNOWN
+from headway.forecast import from_chain
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.ask import answer, cells
 from headway.forecast.from_descent import told_and_measured
@@ -47,6 +48,8 @@ def held_out(model: str, runs: Sequence[AnyRun]) -> list[HeldOut]:
     """Every way to hold cells of this model back; nothing if none was measured."""
     if MODELS[model].source == "descent":
         return _of_theory_alone(runs)
+    if MODELS[model].source == "chain":
+        return _of_chain(runs)
     found = []
     for what, question in _readings(model, runs):
         measured = cells(question, runs)
@@ -73,6 +76,24 @@ def _of_theory_alone(runs: Sequence[AnyRun]) -> list[HeldOut]:
         miss, width = float(np.exp(np.median(ended))), float(np.median(widths))
         found.append(HeldOut(f"linear, {what}", "all: nothing is fitted", inside, count, len(pairs), miss, width))
     return found
+
+
+def _of_chain(runs: Sequence[AnyRun]) -> list[HeldOut]:
+    """Boundaries of the minimal model, one after the other."""
+    rows = []
+    for boundary in (1, 2):
+        cells = from_chain.measured(runs, boundary)
+        if len(cells.settings) < 2 * PARTS:
+            continue
+        for held, folds in from_chain.splits(cells):
+            pairs = from_chain.held_back(cells, boundary, folds)
+            if pairs:
+                inside = sum(int(np.sum((told.low <= steps) & (steps <= told.high))) for told, steps in pairs)
+                misses = np.concatenate([np.abs(np.log(steps / told.steps)) for told, steps in pairs])
+                width = float(np.median([told.high / told.low for told, _ in pairs]))
+                miss = float(np.exp(np.median(misses)))
+                rows.append(HeldOut(f"boundary {boundary}", held, inside, len(misses), len(pairs), miss, width))
+    return rows
 
 
 def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Question]]:

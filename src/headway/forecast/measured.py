@@ -131,10 +131,10 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
         if len(at) > len(found.get(key, ())):
             found[key] = np.where(np.isnan(at), np.inf, at)
     shape, training = runs[0][0].model, runs[0][0].training
-    how = (
-        f"{shape.layers} layers of width {shape.width}, {shape.initialisation} start, Adam {training.learning_rate:g}, "
-        f"batch {training.batch}"
-    )
+    rate = f"Adam {training.learning_rate:g}"
+    if training.rates:
+        rate = f"Adam with the best of {', '.join(f'{each:g}' for each in training.rates)} for each size"
+    how = f"{shape.layers} layers of width {shape.width}, {shape.initialisation} start, {rate}, batch {training.batch}"
     ends = f"{100 * level:g} % of the answers are right" if rising else f"the loss is at most {level:g}"
     favourites = getattr(runs[0][0].task, "favourites", 1)
     return replace(_table(model, found, ends=ends), how=how, favourites=favourites)
@@ -143,8 +143,9 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
 def _alike(settings: Any) -> tuple[Any, ...]:
     """What must agree, whatever the sizes are."""
     task, training = settings.task, settings.training
-    others = tuple(getattr(task, name, None) for name in ("position", "mark", "favourites"))
-    return settings.model, training.learning_rate, training.batch, training.precision, *others
+    switches = ("position", "mark", "favourites", "matrix", "read_at", "mapping", "keys", "slots")
+    others = tuple(getattr(task, name, None) for name in switches)
+    return settings.model, training.learning_rate, training.rates, training.batch, training.precision, *others
 
 
 def _sizes(task: Any) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from headway.settings.checks import require, require_number, require_whole, settle
+from headway.tasks.chain import Blocks
 
 
 class Kind(NamedTuple):
@@ -19,12 +20,14 @@ class Kind(NamedTuple):
     """The one that measures its plateaus .."""
     repetition: str
     """.. and the one in which they change by repetition."""
-    source: Literal["theory", "law", "descent"] = "law"
-    """Theory, of what is trained on how many samples; a law, measured; or descent on few numbers."""
+    source: Literal["theory", "law", "descent", "chain"] = "law"
+    """Theory, of what is trained on how many samples; a law, measured; descent on few numbers; or the chain's ways."""
     others: int = 0
     """Tokens that must not be copies."""
     answers: bool = False
     """Whether it answers questions: an accuracy ends the plateau, and copies are counted on average."""
+    optional: tuple[str, ...] = ()
+    """What may be asked besides, and has a usual value."""
 
 
 _VECTORS, _SYMBOLS = ("dimension", "length", "copies", "repeated"), ("vocab", "pairs", "copies", "repeated")
@@ -48,6 +51,9 @@ MODELS = {
         "linear-attention",
         source="descent",
     ),
+    "minimal": Kind(
+        ("ratio",), ("ratio", "blocks", "weighting"), "hierarchy", "hierarchy", "chain", optional=("vocab", "start")
+    ),
 }
 """All that differs between the models that can be asked about."""
 SYMBOLS = {
@@ -60,47 +66,56 @@ SYMBOLS = {
     "heads": "H",
     "start": "std",
     "drop": "m",
+    "ratio": "m",
 }
-_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16, "heads": 5, "start": 0.01}
+_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16, "heads": 5, "start": 0.01, "ratio": 1.5}
 
 
 @dataclass(frozen=True)
 class Asked:
     """Whatever may be asked, complete or not."""
 
-    model: Literal["toy", "transformer", "recall", "linear-attention"] = "toy"
-    """Paper B's toy, a transformer on single-location regression, one on associative recall, or linear attention on
-    in-context regression."""
+    model: Literal["toy", "transformer", "recall", "linear-attention", "minimal"] = "toy"
+    """Paper B's toy model, a transformer on single-location regression or on associative recall, linear attention, or
+    paper A's minimal model."""
     dimension: int | None = None
-    """d: of a token; toy and transformer."""
+    """d: dimension of a token; toy and transformer."""
     length: int | None = None
-    """T: how many tokens there are; toy and transformer."""
+    """T: number of tokens; toy and transformer."""
     vocab: int | None = None
-    """N_tokens: symbols in the pool; recall."""
+    """N_tokens: vocabulary size; recall."""
     pairs: int | None = None
-    """N_pairs: how many pairs a sequence shows; recall and linear-attention."""
+    """N_pairs: number of pairs in a sequence; recall and linear-attention."""
     copies: float = 1.0
-    """B: how often what matters stands in the context; of recall on average."""
+    """B: number of copies of the relevant token in the context; for recall, the average."""
     repeated: float = 0.0
-    """p: how probably what matters is repeated across samples; of recall, one of two favourite symbols."""
+    """p: probability that the relevant token is repeated across samples; for recall, that the query is."""
     accuracy: float | None = None
-    """Share of right answers that ends the plateau: the slides' 0.05 if not given; recall. 0.5 takes a match."""
+    """Accuracy that ends the plateau; recall. 0.05, as in the slides, if not given; 0.5 needs a match."""
     learning_rate: float | None = None
-    """That of the records if not given; 1 for the toy."""
+    """If not given, that of the records; 1 for the toy model."""
     trained: Literal["logits", "gap"] = "logits"
-    """What is trained of the toy's attention: its T logits, or the one gap between them."""
+    """Trained parameters of the toy model's attention: its T logits, or the gap between them."""
     samples: int | None = None
-    """Size of the toy's training set; all samples at once, in expectation, if not given."""
+    """Size of the toy model's training set; the expectation over all samples if not given."""
     spectrum: tuple[float, ...] = ()
-    """Eigenvalues of the inputs in these ratios, the largest first; linear-attention."""
+    """Ratios of the eigenvalues of the inputs, the largest first; linear-attention."""
     heads: int | None = None
-    """H; linear-attention."""
+    """H: number of heads; linear-attention."""
     start: float | None = None
-    """Standard deviation of every parameter at the start; linear-attention."""
+    """Initial standard deviation of every parameter; linear-attention."""
     keys: Literal["separate", "merged"] = "separate"
     """Keys and queries of rank 1, or one merged matrix; linear-attention."""
     drop: int = 1
-    """Until half of which drop of the loss is done; linear-attention with separate keys has as many as eigenvalues."""
+    """Number of the drop of the loss; with separate keys there are as many drops as eigenvalues."""
+    ratio: float | None = None
+    """m: ratio of the strengths of successive blocks; minimal."""
+    blocks: Blocks = ()
+    """Blocks of lags, as in 1-2 3-4 5-6; minimal."""
+    boundary: int | None = None
+    """Number of the boundary between two stages; minimal. All of them if not given, in Python the first."""
+    preset: Literal["as-run", "printed"] = "as-run"
+    """Learning rate and scores as in this preset; minimal."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +142,9 @@ class Question(Asked):
         if self.learning_rate is not None:
             require_number("learning_rate", self.learning_rate, above=0)
         self._check_the_spectrum()
-        self._check_that_copies_fit()
+        self._check_the_chain()
+        if self.kind.source != "chain":
+            self._check_that_copies_fit()
         self._check_the_accuracy()
 
     @property
@@ -146,10 +163,10 @@ class Question(Asked):
             if name in own:
                 require(
                     value is not None,
-                    f"the {name} was not given, but the plateau of {self.model} depends on it. Give it, as in "
+                    f"the {name} was not given, but the plateau of {self.model} depends on it. Give it, for example "
                     f"`headway predict --model {self.model} --{name} {example}`.",
                 )
-            else:
+            elif name not in self.kind.optional:
                 require(value is None, f"{name} is {value!r}, but {self.model} has {', '.join(own)}. Leave it out.")
         require(
             self.kind.source == "theory" or (self.trained == "logits" and self.samples is None),
@@ -180,13 +197,38 @@ class Question(Asked):
             f"the loss has {most}. Ask for one of them.",
         )
 
+    def _check_the_chain(self) -> None:
+        if self.kind.source != "chain":
+            others = (self.blocks, self.boundary, self.preset == "printed")
+            words = "blocks, boundary and preset are about minimal, but the model is"
+            require(not any(others), f'{words} "{self.model}". Leave them out.')
+            return
+        lags = [lag for block in self.blocks for lag in block]
+        require(
+            len(self.blocks) > 1 and min(map(len, self.blocks)) > 0 and lags == list(range(1, len(lags) + 1)),
+            f"blocks is {self.blocks}, but boundaries were measured of two blocks or more that follow each other from "
+            "the newest lag on. Give such, as in `headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6`.",
+        )
+        require_number("ratio", self.ratio, least=1)
+        require(
+            self.copies == 1 and self.repeated == 0,
+            'copies and repeated are about paper B\'s tasks, but the model is "minimal". Leave them out.',
+        )
+        if self.start is not None:
+            require_number("start", self.start, above=0, below=1)
+        if self.boundary is not None:
+            require_whole("boundary", self.boundary, 1)
+            require(
+                self.boundary < len(self.blocks),
+                f"boundary is {self.boundary}, but {len(self.blocks)} blocks have {len(self.blocks) - 1} of them.",
+            )
+
     def _check_the_accuracy(self) -> None:
         if self.accuracy is None:
             return
         require(
             self.vocab is not None,
-            f"accuracy is {self.accuracy!r}, but it ends the plateau of recall alone, not that of {self.model}. Leave "
-            "it out.",
+            f"accuracy is {self.accuracy!r}, but it applies to recall only, not to {self.model}. Leave it out.",
         )
         chance = 1 / (self.vocab or 1)
         require_number("accuracy", self.accuracy, above=0)
@@ -208,6 +250,6 @@ class Question(Asked):
         )
         require(
             self.repeated < 1,
-            f"repeated is {self.repeated:g}, but it is a probability below 1: a model that is only ever asked for what "
-            "is repeated learns nothing else.",
+            f"repeated is {self.repeated:g}, but it is a probability below 1: a model that only sees the repeated "
+            "token learns nothing else.",
         )

@@ -127,11 +127,12 @@ def put_together(
     commands: Sequence[str] = (),
     portraits: Sequence[Portrait] = (),
     unfit: Unfit | None = None,
+    **results: Any,
 ) -> Report:
     """The page: the first runs come first, and what there is no room for is named in a note."""
     views, missing = views_of(runs, portraits, unfit)
     notes = (_left_out(missing),) if missing else ()
-    return Report(title, introduction, views, tuple(findings), tuple(commands), tuple(figures), notes)
+    return Report(title, introduction, views, tuple(findings), tuple(commands), tuple(figures), notes, **results)
 
 
 def other_runs(records: Iterable[Record], used: Iterable[str]) -> list[Shown]:

@@ -149,8 +149,8 @@ class PortraitSettings(StrengthSettings):
         require_whole("known", self.known, 1)
         require(
             self.known < self.features,
-            f"{self.known} of {self.features} features are known, so that no next head has anything to learn. "
-            f"Use known < {self.features}.",
+            f"{self.known} of {self.features} features are known, so the next head has nothing to learn. Use known "
+            f"< {self.features}.",
         )
         for name in ("columns", "rows"):
             require_whole(name, getattr(self, name), 1)

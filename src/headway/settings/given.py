@@ -34,8 +34,8 @@ class Given:
         found = self.value
         if found is None:
             raise SettingsError(
-                f"the run uses {self.name!r}, a function of its author's, and only its name and digest are stored. "
-                "Load the file that defines it, as in `headway run FILE.py`."
+                f"the run uses {self.name!r}, a custom function, and only its name and digest are stored. Load the "
+                "file that defines it, as in `headway run FILE.py`."
             )
         return found
 

@@ -20,61 +20,69 @@ class ModelSettings:
     """One transformer with switches; the defaults are paper A's full model."""
 
     heads: int = 3
+    """Number of heads per layer."""
     layers: int = 1
+    """Number of transformer layers."""
     embedding: Literal["learned", "one-hot"] = "learned"
     """How a token becomes a vector."""
     positions: Part = "learned"
-    """learned, sinusoidal: added to the token's vector. one-hot: appended to it. none. rotary: turn queries and keys.
-    relative: learn a score per head and distance. relative-keys: learn a vector per head and distance, which meets the
-    query beside the key. alibi: have a fixed slope. In Python also `headway.Positions(...)`.
+    """learned, sinusoidal: added to the token's vector.
+    one-hot: appended to the token's vector.
+    rotary: queries and keys are rotated.
+    relative: a learned score per head and distance.
+    relative-keys: a learned key vector per head and distance.
+    alibi: a fixed slope per head.
+    none: no positions.
+    In Python also `headway.Positions(...)`.
     """
     width: int = 255
-    """Width of the residual stream; one-hot embeddings set it by themselves."""
+    """Width of the residual stream; one-hot embeddings determine it."""
     keys: bool = True
-    """Separate query and key matrices per head; else one merged matrix."""
+    """Separate query and key matrices per head; otherwise one merged matrix."""
     output: bool = True
-    """Heads of width/heads joined by an output matrix; else full-width heads that are summed."""
+    """Heads of width/heads joined by an output matrix; otherwise full-width heads that are summed."""
     scaled_scores: bool = True
     """Divide the scores by the square root of their width."""
     residual: bool = True
+    """Residual connections around attention and MLP."""
     norm: Literal["none", "pre", "post"] = "post"
+    """Layer norm: none, before each branch (pre) or after it (post)."""
     mlp: int = 64
     """Hidden width of the MLP; 0 leaves it out."""
     readout: bool = True
-    """A learned readout; else the first coordinates are the logits."""
+    """A learned readout; otherwise the first coordinates are the logits."""
     dropout: float = 0.1
-    """Share dropped from the embedding and from each branch while training."""
+    """Dropout rate of the embedding and of each branch during training."""
     initialisation: Part = "xavier"
-    """xavier: everywhere, but for an orthogonal embedding. orthogonal: the same with an orthogonal readout, too, and
-    learned positions as rows of a table of 50, whatever the length (paper A as run). uniform: queries (or merged
-    scores) in [-scale, scale], values zero. fan-in: variance 1 / fan-in everywhere, the embedding included, as
-    libraries start linear maps. unit-embedding: the same but for an embedding of variance 1, as libraries start tables
-    of symbols. gpt-2: N(0, 0.02^2), and what is added to the stream in so many branches smaller by the root of their
-    number. pytorch: weights and biases uniform in +-1/sqrt(fan-in), a third of the variance 1 / fan-in, as PyTorch
-    starts linear maps. silent-pytorch: the same with a readout of zero, so that the first answer is 0. In Python also a
-    function (role, key, shape, fan_in, fan_out, scale) -> matrix.
+    """xavier: Xavier everywhere, with an orthogonal embedding.
+    orthogonal: xavier with an orthogonal readout and learned positions from a table of 50 rows (paper A as run).
+    uniform: queries (or merged scores) in [-scale, scale], values zero.
+    fan-in: variance 1 / fan-in everywhere, the embedding included.
+    unit-embedding: fan-in with an embedding of variance 1.
+    gpt-2: N(0, 0.02^2), output matrices smaller by the square root of the number of branches.
+    pytorch: uniform in +-1/sqrt(fan-in), biases included, as in PyTorch's nn.Linear.
+    silent-pytorch: pytorch with a readout of zero, so that the first prediction is 0.
+    In Python also a function (role, key, shape, fan_in, fan_out, scale) -> matrix.
     """
     scale: float = 1.0
     """u of the uniform initialisation; a factor on the others."""
     attention: Literal["softmax", "linear"] = field(default="softmax", metadata={"added": "0.3"})
-    """What scores become: shares that add up to 1; or the scores themselves, of any size and sign."""
+    """softmax: attention sums to 1; linear: the scores themselves, of any size and sign."""
     biases: bool = field(default=False, metadata={"added": "0.3"})
-    """Biases of the heads' queries, keys and values and of what they write; from zero, unless the start has its own."""
+    """Biases of queries, keys, values and output matrix, initially zero unless the initialisation sets them."""
     activation: Literal["relu", "gelu"] = field(default="relu", metadata={"added": "0.3"})
-    """Of the MLP; gelu in the form with tanh."""
+    """Activation of the MLP; gelu in its tanh form."""
     emphasis: float = field(default=1.0, metadata={"added": "0.3"})
-    """Attention is multiplied by this, in every head, where the task says that it matters (`relevant`)."""
+    """Multiply the attention of every head by this at the positions that the task marks as `relevant`."""
     attention_dropout: bool = field(default=False, metadata={"added": "0.3"})
-    """Drop the same share of the attention probabilities behind the softmax, too, and of the codes of distances that
-    queries meet (relative-keys)."""
+    """Also apply dropout to the attention probabilities, and to the distance vectors of relative-keys."""
     head_width: int | None = field(default=None, metadata={"added": "0.3"})
-    """Coordinates of a head's queries, keys and values; the width shared out among the heads if not given. Merged
-    scores, and values without an output matrix, have the full width anyway."""
+    """Width of a head's queries, keys and values; width/heads if not given. Merged matrices have the full width."""
 
     edge_biases: bool = field(default=False, metadata={"added": "0.3"})
-    """Biases of the embedding and of the readout, as linear maps of libraries have them."""
+    """Biases of the embedding and of the readout."""
     causal: bool = field(default=True, metadata={"added": "0.3"})
-    """Whether a position sees only itself and what came before; else every position sees all."""
+    """Causal attention: a position attends to itself and to earlier ones; otherwise to all."""
 
     def __post_init__(self) -> None:
         for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
@@ -93,7 +101,7 @@ class ModelSettings:
         shifting = ("relative", "relative-keys", "alibi")
         require(
             self.causal or self.positions not in shifting,
-            f"model.causal is False, but {self.positions} positions know distances to what came before only. Use other "
+            f"model.causal is False, but {self.positions} positions are defined for earlier tokens only. Use other "
             "positions, or model.causal True.",
         )
 
@@ -148,18 +156,18 @@ class ModelSettings:
         """Rotations need queries and keys, of an even width."""
         require(
             self.keys,
-            "rotary positions need model.keys True: a merged matrix has no queries and keys to turn. "
-            "Use that, or relative or alibi positions.",
+            "rotary positions need model.keys True: a merged matrix has no queries and keys to rotate. Use it, or "
+            "relative or alibi positions.",
         )
         score, pairs = self.part(stream), 2 * self.heads
         below, above = stream - stream % pairs, stream + (-stream) % pairs
         require(
             self.head_width is None or score % 2 == 0,
-            f"rotary positions turn pairs of coordinates, but model.head_width is {score}. Use an even number.",
+            f"rotary positions rotate pairs of coordinates, but model.head_width is {score}. Use an even number.",
         )
         require(
             score % 2 == 0,
-            f"rotary positions turn pairs of coordinates, but queries and keys of a head have {score}. "
+            f"rotary positions rotate pairs of coordinates, but queries and keys of a head have {score}. "
             + (
                 f"Use model.width {f'{below} or ' if below else ''}{above}, or another number of heads."
                 if self.embedding == "learned"

@@ -90,8 +90,8 @@ def normal_source(value: Any) -> str:
         tree = ast.parse(textwrap.dedent(inspect.getsource(value)))
     except (OSError, TypeError):
         raise SettingsError(
-            f"the source of {_title(value)} cannot be found, so that a run with it could not be named. Put it into a "
-            "file, or into a cell of a notebook."
+            f"the source of {_title(value)} cannot be found, so a run with it cannot be identified. Put it into a "
+            "file or a notebook cell."
         ) from None
     except SyntaxError:  # a lambda in the middle of an expression
         return inspect.getsource(value).strip()

@@ -19,54 +19,57 @@ OWN_OPTIMISERS: dict[str, tuple[str, ...]] = {"adamw": ("b1", "b2", "eps"), "sgd
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a model is fitted; the defaults are what paper A prints."""
+    """How a model is trained; the defaults are those that paper A prints."""
 
     optimiser: Part = "adamw"
-    """adamw, sgd, or any optimiser of optax by its name, such as muon or lion. In Python also a transformation of
-    optax, which brings its own rates, or a function from a learning rate to one."""
+    """adamw, sgd, or any optimiser of optax by name, such as muon or lion. In Python also a transformation of
+    optax."""
     arguments: Arguments = field(default=(), metadata={"added": "0.2"})
-    """Of an optimiser of optax: its own arguments by name, as in beta=0.9; of adamw b1, b2 and eps."""
+    """Arguments of the optimiser by name, such as beta=0.9; for adamw b1, b2 and eps."""
     learning_rate: float = 0.003
+    """Learning rate before the schedule acts."""
     momentum: float = 0.9
-    """Of SGD, and of optimisers that have an argument of this name."""
+    """Momentum of SGD, and of optimisers that have an argument of this name."""
     weight_decay: float = 0.01
+    """Strength of the weight decay."""
     groups: Groups = field(default=(), metadata={"added": "0.2"})
-    """Parameters with rates of their own: (name, factor on the learning rate, factor on the weight decay). A name is
-    the path of an array, as in W or layers.0.attention.value, and may hold * and ?; the first that fits counts."""
+    """Parameters with their own rates: (path such as layers.*.value, factor on learning rate, factor on weight
+    decay)."""
     clip: float = 1.0
-    """Largest global norm of the gradient; 0 leaves it as it is."""
+    """Largest global norm of the gradient; 0 means no clipping."""
     schedule: Literal["constant", "plateau", "plateau-step", "cosine"] = "plateau"
-    """plateau: the rate falls when the training loss stands still, seen once an epoch; plateau-step: at every step."""
+    """plateau: lower the learning rate when the training loss stops falling, once an epoch; plateau-step: every
+    step."""
     patience: int = 10
-    """Epochs, or steps, without progress that the plateau schedule lets pass."""
+    """Number of epochs (or steps) without progress before the plateau schedule acts."""
     factor: float = 0.5
-    """What the plateau schedule multiplies the learning rate by."""
+    """Factor by which the plateau schedule multiplies the learning rate."""
     steps: int = 2000
-    """How many there are; with a threshold, at most: a run that has not reached it by then is censored."""
+    """Number of steps; with a threshold, the largest number: a run that has not reached it by then is censored."""
     threshold: float | None = field(default=None, metadata={"added": "0.2"})
-    """Train until learnt: a plateau ends when the task's measure of progress (a loss, an accuracy) gets here."""
+    """Train until learnt: the plateau ends when the task's measure of progress (a loss, an accuracy) reaches this."""
     until: float | None = field(default=None, metadata={"added": "0.2"})
-    """With a threshold: the level at which a run has shown what it was trained for; the threshold if not given."""
+    """With a threshold: the level up to which training continues; the threshold if not given."""
     tail: float = field(default=0.5, metadata={"added": "0.2"})
-    """With a threshold: a run goes on for this share of the steps up to there; below 0 it goes on to the last step."""
+    """With a threshold: continue for this share of the steps so far; below 0, continue to the last step."""
     batch: int = 3000
+    """Number of sequences per step."""
     data: Literal["finite", "fresh", "exact"] = "finite"
-    """A finite training set in epochs without replacement; new sequences every step; or the mean over all of them, of a
-    task that knows it."""
+    """finite: a training set, in epochs without replacement; fresh: new sequences every step; exact: the expected
+    loss."""
     samples: int = 9000
     """Size of the finite training set."""
     test_samples: int = 3000
+    """Number of test sequences."""
     dropout: Literal["always", "first-of-epoch"] = "always"
-    """When dropout acts: on every step, or only on the first step of an epoch."""
+    """Apply dropout at every step, or only at the first step of an epoch."""
     precision: Literal["float32", "tf32", "bfloat16", "float64"] = "float32"
-    """Of the model's products (tf32 and bfloat16 where the device has them); float64 is for everything, and draws other
-    numbers."""
+    """Precision of matrix products (tf32, bfloat16 if the device has them); float64 is used for everything."""
     frozen: tuple[str, ...] = field(default=(), metadata={"added": "0.3"})
-    """Parts of the model (embedding, positions, attention, mlp, norms, readout) that have the weights with which the
-    same seed ends if nothing is frozen, and keep them."""
+    """Parts of the model (attention, mlp, ...) frozen at the final weights that the same seed reaches without
+    freezing."""
     rates: tuple[float, ...] = field(default=(), metadata={"added": "0.3"})
-    """Learning rates of which the one is taken, instead of learning_rate, with which the plateau of runs of their own
-    seeds ends first (`headway.sweep.pilots`); it needs a threshold. None: learning_rate is taken."""
+    """Learning rates to choose from, instead of learning_rate: the one whose pilot runs end their plateau first."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "optimiser", given(self.optimiser))
@@ -91,8 +94,8 @@ class TrainingSettings:
         require_number("training.tail", self.tail)
         require(
             self.threshold is not None or self.until is None,
-            f"training.until is {self.until}, but without training.threshold a run goes on to its last step. "
-            "Give the threshold at which its plateau ends, too.",
+            f"training.until is {self.until}, but without training.threshold a run continues to its last step. Also "
+            "give the threshold at which its plateau ends.",
         )
 
         self._check_rates()
@@ -132,7 +135,10 @@ class TrainingSettings:
         elif not isinstance(self.optimiser, Given):
             refuse(f"training.optimiser is {self.optimiser!r}, but it must be a name, a transformation or a function.")
         elif self.arguments:
-            refuse("training.arguments are given with an optimiser that is no name. Give them to the optimiser itself.")
+            refuse(
+                "training.arguments are given, but the optimiser is not given by name. Pass them to the "
+                "optimiser itself."
+            )
 
     def require_known_optimiser(self) -> None:
         """Hold the optimiser's name and arguments against optax, which is loaded for it."""
@@ -179,20 +185,20 @@ def plain_descent(learning_rate: float, **more: Any) -> TrainingSettings:
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """When the model is measured on the test sequences."""
+    """When the model is evaluated on the test sequences."""
 
     points: int = 120
-    """Number of log-spaced steps, besides step 0 and the last."""
+    """Number of log-spaced evaluations, in addition to step 0 and the last step."""
     also: tuple[int, ...] = ()
-    """Further steps, for instance those a paper shows."""
+    """Additional steps, such as those that a paper shows."""
     snapshots: int = 24
-    """At how many of them the whole attention matrices are kept, besides `also`."""
+    """Number of evaluations at which whole attention matrices are kept, in addition to `also`."""
     comparisons: bool = field(default=False, metadata={"added": "0.2"})
-    """Compare also with the task's further predictors: of the chain, those that know any combination of the blocks."""
+    """Also compare with the task's other predictors; for the chain, those that know any combination of blocks."""
     every: int | None = field(default=None, metadata={"added": "0.2"})
-    """Instead of log-spaced steps: multiples of this, ..."""
+    """Instead of log-spaced steps, evaluate at multiples of this; see growth."""
     growth: float = field(default=0.0, metadata={"added": "0.2"})
-    """... as many at once, later, as the steps have grown by this share."""
+    """With `every`: evaluations are at least this share of the step apart; 0 means equal spacing."""
     losses: Literal["step", "mean"] = field(default="step", metadata={"added": "0.2"})
     """Keep the training loss of every step, or its mean between two evaluations."""
 

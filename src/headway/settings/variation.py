@@ -20,7 +20,9 @@ def combinations(axes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """{"task.ratio": [1.3, 1.7], "model.heads": [2]} -> a dictionary for each combination; the last varies fastest."""
     rows = [_row(name, values) for name, values in axes.items()]
     count, most = math.prod(map(len, rows)), MOST_COMBINATIONS
-    require(count <= most, f"these are {count} combinations, and at most {most} make a sweep. Vary less at once.")
+    require(
+        count <= most, f"these are {count} combinations, but a sweep has at most {most}. Vary fewer values at once."
+    )
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*rows)]
 
 
@@ -28,7 +30,7 @@ def _row(name: str, values: Any) -> list[Any]:
     """The values of a setting; NumPy's numbers become Python's, as records hold them."""
     listed = values.tolist() if hasattr(values, "tolist") else values
     if not isinstance(listed, (list, tuple, range)):
-        refuse(f"{name} is to be varied over {told(values)}, but a row of values is wanted, such as [1.3, 1.7].")
+        refuse(f"{name} is to be varied over {told(values)}, but it needs a list of values, such as [1.3, 1.7].")
     require(len(listed) > 0, f"{name} has no values to vary over. Give one or more.")
     return list(listed)
 

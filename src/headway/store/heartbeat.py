@@ -91,7 +91,7 @@ def await_silence(folder: Path, *, wait: bool) -> None:
         if beat is None or beat.here or _is_over(folder, beat):
             return
         if not wait:
-            raise Busy(f"{beat.host} computes {folder.name} now. Wait for it, or do another cell.")
+            raise Busy(f"{beat.host} is computing {folder.name}. Wait for it, or compute another cell.")
         time.sleep(EVERY)
 
 

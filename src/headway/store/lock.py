@@ -53,7 +53,7 @@ def _take(path: Path, wait: bool, on_wait: Callable[[], None] | None) -> int:
         try:
             if not _glance(descriptor):
                 if not wait:
-                    raise Busy(f"another process computes {path.stem} now. Wait for it, or do another cell.")
+                    raise Busy(f"another process is computing {path.stem}. Wait for it, or compute another cell.")
                 if on_wait is not None and not told:
                     told = True
                     on_wait()

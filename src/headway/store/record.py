@@ -293,7 +293,7 @@ def _require_tables(record: Record) -> None:
         files.require_shallow(getattr(record, name))
     coarse = record.reduced.get("arrays", {})
     if not isinstance(coarse, dict) or not all(map(is_known, coarse.values())):
-        raise ValueError("its arrays were reduced in a way that this Headway does not know")
+        raise ValueError("its arrays were reduced in a way that this version of Headway does not know")
 
 
 def _require_files(folder: Path, named: Mapping[str, Stamp]) -> None:

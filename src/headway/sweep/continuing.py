@@ -40,7 +40,7 @@ def adopt(work: Work, resumed: Resumed, shorter: ShorterRuns, watch: Watch) -> R
     end, words = _steps(record), f"{record.identity} ends at step {_steps(record)} with the same settings"
     refusal = _refusal(work.cell.settings)
     if refusal:
-        watch.note(f"{words}, but {refusal}: starting anew")
+        watch.note(f"{words}, but {refusal}: starting from scratch")
         return resumed
     try:
         state = reopened(record.state(), record.cell.settings)
@@ -49,7 +49,7 @@ def adopt(work: Work, resumed: Resumed, shorter: ShorterRuns, watch: Watch) -> R
             kept[end] = {SEEDS: np.asarray(record.cell.seeds, np.int64), **record.weights()}
         trajectory = dataclasses.replace(record.trajectory, facts={})
     except (StoreError, KeyError) as error:
-        watch.note(f"{words}, but it cannot be used ({error}): starting anew")
+        watch.note(f"{words}, but it cannot be used ({error}): starting from scratch")
         return resumed
     notes: dict[str, Any] = {"continued": {"from": record.identity, "at": end}}
     made = {name: record.provenance.get(name) for name in sources()}

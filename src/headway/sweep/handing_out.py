@@ -137,8 +137,8 @@ def _require_done(store: Store, cells: Sequence[Cell], trouble: str) -> None:
         logs = f" Look at the logs in {store.root / FOLDER}." if (store.root / FOLDER).is_dir() else ""
         last = f" The last words of a worker: {trouble.splitlines()[-1]}" if trouble else logs
         raise SweepError(
-            f"{len(lost)} of {len(cells)} cells were lost with their workers, again and again.{last} "
-            "What was saved is whole; the same command goes on with it."
+            f"{len(lost)} of {len(cells)} cells were lost with their workers, again and again.{last} What was saved "
+            "is intact; the same command resumes from it."
         )
 
 

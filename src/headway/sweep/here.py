@@ -77,7 +77,7 @@ def run_bundles(bundles: Iterable[Bundle], store: Store, watch: Watch, *, once: 
                 told = True
                 names = [cell.identity for bundle in busy for cell in bundle.cells]
                 more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-                watch.note(f"another process is at {names[0]}{more}; waiting for it")
+                watch.note(f"another process is computing {names[0]}{more}; waiting for it")
             pause = SHORTEST if len(busy) < len(waiting) else min(2 * pause, LONGEST)
             time.sleep(pause)
         waiting = busy
@@ -102,7 +102,7 @@ def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
         if len(bundle.cells) == 1 or "RESOURCE_EXHAUSTED" not in str(error):
             raise
     # Outside of the handler: the error's frames hold what fills the memory.
-    watch.note(f"{bundle.members} runs side by side do not fit the memory of the device: in two halves")
+    watch.note(f"{bundle.members} runs at once do not fit the memory of the device: splitting them into two halves")
     return tuple(cell for half in cut(bundle, 2) for cell in run_bundle(half, store, watch))
 
 
@@ -167,7 +167,7 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
     before = 0.0 if fresh else float(checkpoints[0][SECONDS][0])
     watch.begin(cells, position, steps)
     if position:
-        watch.note(f"going on at step {position} of {steps}")
+        watch.note(f"resuming at step {position} of {steps}")
     began = saved = time.monotonic()
     pause = SAVE_EVERY
     chosen = [choose_rate(cell, store) for cell in cells]

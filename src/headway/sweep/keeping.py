@@ -107,6 +107,6 @@ def require_keepable(keep: Keep, cells: Iterable[Cell]) -> None:
     for cell in cells:
         if keep.by_rung and registry.is_trained(cell.kind) and functions_of(cell.settings.task).ladder is None:
             raise SettingsError(
-                f"the task {cell.kind!r} has no ladder, so that nobody knows its stages. Keep models at a number of "
-                "log-spaced steps instead, as in --keep-weights 12."
+                f"the task {cell.kind!r} has no ladder, so its stages are not known. Keep models at a number of "
+                "log-spaced steps instead, such as --keep-weights 12."
             )

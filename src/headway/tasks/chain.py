@@ -73,7 +73,7 @@ class Chain:
         require_number("task.base", self.base, above=0)
         require(
             len(self.blocks) > 0 and all(len(block) > 0 for block in self.blocks),
-            f"task.blocks is {self.blocks!r}, but every block needs a lag or more, as in ((1, 2), (3, 4)).",
+            f"task.blocks is {self.blocks!r}, but every block needs at least one lag, as in ((1, 2), (3, 4)).",
         )
         for block in self.blocks:
             name = f"a lag of task.blocks {block}"

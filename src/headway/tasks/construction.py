@@ -28,5 +28,5 @@ class ConstructionSettings:
             require_number("a number of sharpness", number, least=0)
         require(
             len(self.sharpness) > 0 and all(a < b for a, b in pairwise(self.sharpness)),
-            f"sharpness is {self.sharpness!r}, but it must be one number or more, each larger than the one before.",
+            f"sharpness is {self.sharpness!r}, but it must be one or more numbers, each larger than the one before.",
         )

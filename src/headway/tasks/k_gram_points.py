@@ -43,5 +43,5 @@ class KGramPointSettings:
             require_whole("a number of lengths", length, self.task.grams)
         require(
             len(self.lengths) > 0 and all(a < b for a, b in pairwise(self.lengths)),
-            f"lengths is {self.lengths!r}, but it must be one number or more, each larger than the one before.",
+            f"lengths is {self.lengths!r}, but it must be one or more numbers, each larger than the one before.",
         )

@@ -116,8 +116,8 @@ class Recall:
         threshold = settings.training.threshold
         require(
             threshold is None or self.chance < threshold <= 1,
-            f"training.threshold is {threshold}, but {self.chance:.2g} of the answers are right without a "
-            f"look at the sequence. Use a number above {self.chance:.2g} and at most 1, or more symbols.",
+            f"training.threshold is {threshold}, but chance is {self.chance:.2g}. Use a number above "
+            f"{self.chance:.2g} and at most 1, or a larger vocabulary.",
         )
 
     def about(self) -> About:

@@ -24,8 +24,9 @@ class Settings(Generic[Task, Model]):
     """One model trained on one task."""
 
     task: Task = field(default_factory=Chain)  # ty: ignore[invalid-assignment]
+    """What is to be learnt."""
     model: Model = None  # ty: ignore[invalid-assignment]
-    """A transformer, the usual one if not given; None where the task brings a model of its own."""
+    """A transformer; None if the task has its own model."""
     training: TrainingSettings = field(default_factory=TrainingSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
@@ -35,8 +36,7 @@ class Settings(Generic[Task, Model]):
         if has_own_model(self.task):
             require(
                 self.model is None,
-                f"the task {type(self.task).__name__} brings a model of its own, but model is {self.model!r}. "
-                "Leave it out.",
+                f"the task {type(self.task).__name__} has its own model, but model is {self.model!r}. Leave it out.",
             )
         else:
             self._check_transformer()
@@ -63,8 +63,8 @@ class Settings(Generic[Task, Model]):
             model.check(shape.inputs, shape_of(run.task).reads)
         require(
             model.emphasis == 1 or hasattr(self.task, "relevant"),
-            f"model.emphasis is {model.emphasis:g}, but the task {self.KIND!r} does not say where attention "
-            "matters. Give it `relevant`, pairs of positions (query, key), or use model.emphasis 1.",
+            f"model.emphasis is {model.emphasis:g}, but the task {self.KIND!r} does not mark relevant positions. "
+            "Give it `relevant`, pairs of positions (query, key), or use model.emphasis 1.",
         )
 
     def _check_data(self) -> None:
@@ -137,7 +137,8 @@ class Settings(Generic[Task, Model]):
         for name, change in changes.items():
             require(
                 getattr(self, name) is not None or not isinstance(change, dict),
-                f"there are no settings of the {name} to change: the task {type(self.task).__name__} brings its own.",
+                f"there are no settings of the {name} to change: the task {type(self.task).__name__} has its "
+                "own model.",
             )
         inner = {
             name: _changed(name, getattr(self, name), change) if isinstance(change, dict) else change

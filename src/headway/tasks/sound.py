@@ -142,7 +142,7 @@ def _require_ladder(what: str, task: Any, said: Any, wanted: Any) -> None:
     if float(off.max()) > NEAR:
         rung = int(jnp.argmax(off.max(axis=1)))
         raise SettingsError(
-            f"the rung {task.rungs[rung]!r} of {what}.ladder is no distribution: its probabilities add up to "
+            f"the rung {task.rungs[rung]!r} of {what}.ladder is not a distribution: its probabilities add up to "
             f"{float(totals[rung].ravel()[jnp.argmax(off[rung].ravel())]):.4g} somewhere, not to 1. A ladder gives "
             "log-probabilities: use jax.nn.log_softmax, or jnp.log of probabilities."
         )

@@ -330,17 +330,18 @@ def require_task(task: Any) -> None:
         )
     require(
         callable(getattr(task, "sample", None)) or callable(getattr(task, "expected_loss", None)),
-        f"the task {what} has no function sample. A task says how one example is drawn, sample(key), and how many "
-        "tokens there are, vocab: see docs/extend.md.",
+        f"the task {what} has no function sample. A task defines how one example is drawn, sample(key), and its "
+        "vocabulary size, vocab: see docs/extend.md.",
     )
     require(
         not has_own_model(task) or hasattr(task, "answer") or not hasattr(task, "sample"),
-        f"the task {what} has parameters of its own, but does not say what they make of an example. Write "
-        "answer(parameters, example).",
+        f"the task {what} has its own parameters, but does not define their prediction. Write answer(parameters, "
+        "example).",
     )
     require(
         has_own_model(task) or not hasattr(task, "answer"),
-        f"the task {what} says what parameters answer, but not where they start. Write parameters(key).",
+        f"the task {what} defines the prediction of its parameters, but not their initial values. Write "
+        "parameters(key).",
     )
     worlds = [name for name in ("world", "world_of_seed", "shared") if hasattr(task, name)]
     require(

@@ -154,7 +154,7 @@ class Toy:
 
     def about(self) -> About:
         return About(
-            title=f"Paper B's toy, {self.length} tokens in {self.dimension} dimensions",
+            title=f"Single-location regression by a toy model, {self.length} tokens in {self.dimension} dimensions",
             rungs=self.rungs,
             loss="half the squared error",
             unit="",

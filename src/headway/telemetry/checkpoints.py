@@ -34,7 +34,7 @@ def in_order(paths: Sequence[Path]) -> list[Checkpoint]:
         raise TelemetryError("there are no checkpoints. Name folders or files, as in checkpoints/*.")
     for a, b in itertools.pairwise(found):
         if a.step == b.step:
-            raise TelemetryError(f"{a.path} and {b.path} both are of step {a.step}. Measure one of them.")
+            raise TelemetryError(f"{a.path} and {b.path} are both of step {a.step}. Measure one of them.")
     return found
 
 
@@ -62,8 +62,8 @@ def loader(builder: Path | None) -> Callable[[Path], torch.nn.Module]:
             return _from_transformers(path)
         if builder is None:
             raise TelemetryError(
-                f"{path} holds weights alone. Name a Python file of yours with a function build() that returns the "
-                "model: --builder my_model.py."
+                f"{path} contains only weights. Give a Python file with a function build() that returns the model: "
+                "--builder my_model.py."
             )
         if "model" not in made:
             made["model"] = _build(builder)

@@ -219,8 +219,8 @@ class Watch:
         _show_log()
         if any(each.__name__ in SHARDED for module in self.model.modules() for each in type(module).__mro__):
             raise TelemetryError(
-                "the model is sharded over several processes (FSDP), of which none has it whole. Save checkpoints, and "
-                "measure them: headway measure."
+                "the model is sharded over several processes (FSDP), and none of them has all of it. Save "
+                "checkpoints and measure them: headway measure."
             )
         try:
             self._recording = Recording(self.folder, self.settings, self.seed, self._facts)

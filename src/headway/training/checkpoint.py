@@ -22,7 +22,7 @@ def fill(template: PyTree, arrays: Mapping[str, np.ndarray]) -> PyTree:
         if name not in arrays or arrays[name].shape != leaf.shape or arrays[name].dtype != leaf.dtype:
             got = "nothing" if name not in arrays else f"{arrays[name].dtype}{list(arrays[name].shape)}"
             raise ValueError(
-                f"the saved state has {got} for {name}, but {leaf.dtype}{list(leaf.shape)} is needed. "
-                "It was made by another version: remove the unfinished folder to start this run anew."
+                f"the saved state has {got} for {name}, but {leaf.dtype}{list(leaf.shape)} is needed. It was made "
+                "by another version: remove the unfinished folder to start this run from scratch."
             )
     return jax.tree.unflatten(structure, [jnp.asarray(arrays[name]) for name in names])

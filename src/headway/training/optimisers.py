@@ -102,7 +102,7 @@ def factors(settings: TrainingSettings, weights: PyTree, which: int) -> PyTree:
     for name, *_ in settings.groups:
         if not any(fnmatchcase(path, name) for path in paths):
             raise SettingsError(
-                f"training.groups names {name!r}, but no parameter is called so. There are {', '.join(paths)}."
+                f"training.groups names {name!r}, but no parameter has this name. There are {', '.join(paths)}."
             )
     found = [next((own[which] for name, *own in settings.groups if fnmatchcase(path, name)), 1.0) for path in paths]
     return jax.tree.unflatten(structure, found)

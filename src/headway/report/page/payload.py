@@ -21,6 +21,9 @@ def payload(report: Report) -> dict[str, Any]:
         "figures": [_figures(group) for group in report.figures],
         "commands": list(report.commands),
         "notes": list(report.notes),
+        "highlights": plain_json(report.highlights),
+        "papers": plain_json(report.papers),
+        "titles": dict(report.titles),
     }
 
 

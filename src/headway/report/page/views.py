@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.records import Finding, Trajectory
+from headway.report.page.results import Highlight, Paper
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,12 @@ class Report:
     """In the order in which the page shows them."""
     notes: tuple[str, ...] = ()
     """What a reader should know of the page itself, such as which runs are not on it."""
+    highlights: tuple[Highlight, ...] = ()
+    """What was found, in sentences: a page that has them is one of results, and opens with them."""
+    papers: tuple[Paper, ...] = ()
+    """Its sections; a claim stands under the paper of its first letter."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """A claim's name -> what it claims, in a few words."""
 
     def __post_init__(self) -> None:
         twice = [key for key, count in Counter(group.key for group in self.figures).items() if count > 1]

@@ -73,9 +73,12 @@ MODULES = (
     "address.js",
     "compare.js",
     "controls.js",
+    "formula.js",
     "outcome.js",
     "filters.js",
     "verdicts.js",
+    "taskpicture.js",
+    "results.js",
     "gallery.js",
     "runs.js",
     "live.js",
@@ -93,6 +96,7 @@ STYLES = (
     "tables.css",
     "gallery.css",
     "live.css",
+    "results.css",
     "narrow.css",
 )
 

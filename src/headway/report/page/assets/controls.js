@@ -72,7 +72,7 @@ export function mountControls(host, report, selection) {
   const track = element("div", { class: "track" }, slider, ticks);
   const axes = [checkbox("log-time", "log time", "logTime"), checkbox("log-value", "log values", "logValue")];
   const read = () => selection.set({ reading: !state.reading });
-  const reading = { type: "button", id: "read", "aria-controls": "reading", title: "Key ?", onclick: read };
+  const reading = { type: "button", id: "read", "aria-controls": "reading", title: "Words and a drawing, beside the view (key ?)", onclick: read };
   const readButton = element("button", reading, "how to read this");
   // On a phone the choices are folded, so that the curve and the picture fit the first screen.
   const choose = () => chooseButton.setAttribute("aria-expanded", String(host.classList.toggle("choosing")));

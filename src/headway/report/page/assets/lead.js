@@ -27,37 +27,48 @@ export function lossEnds(run) {
 const everySeed = (run, count, verb) => {
   const all = run.seeds.length;
   if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${verb === "passed" ? "pass" : "learn"}`}`;
-  return count === all ? `all ${all} seeds ${verb}` : `${count} of ${all} seeds ${verb}`;
+  return count === all ? `all ${all} seeds ${verb}` : `${count || "none"} of ${all} seeds ${verb}`;
 };
 
-/** "all 10 seeds passed the 3 rungs in order", "2 of 4 seeds passed uniform, unigram and bigram in order". */
-function passedWords(run) {
-  const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
+/** What the rungs are, together: their names while they are few and short, "4 components" where they only count up. */
+function rungsTogether(run) {
   const names = Array.from({ length: run.rungs }, (_, k) => rungName(run, k + 1));
+  if (names.every((name, k) => name.startsWith(`${k + 1} `))) return names.at(-1);
   const short = names.length <= 4 && names.every((name) => name.length < 24 && !/^rung |^the truth$/.test(name));
-  const goal = short ? joined(names) : byLadder(run) ? `the ${counted(run.rungs, "rung")}` : `the ${counted(run.rungs, "stage")}`;
-  return `${everySeed(run, ordered, byLadder(run) ? "passed" : "learned")} ${goal}${run.rungs > 1 ? " one after the other" : ""}`;
+  return short ? joined(names) : `the ${counted(run.rungs, byLadder(run) ? "rung" : "stage")}`;
 }
 
-/** "reaching rung 2 at step 160 and rung 3 at step 422 (medians)"; of long ladders the last one. */
+/** "all 10 seeds passed the 3 rungs one after the other", "2 of 4 seeds passed unigram and bigram one after the other". */
+function passedWords(run) {
+  const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
+  const verb = byLadder(run) ? "passed" : "learned";
+  return `${everySeed(run, ordered, verb)} ${rungsTogether(run)}${run.rungs > 1 ? " one after the other" : ""}`;
+}
+
+/** ", reaching rung 2 at step 160 and rung 3 at step 422 (medians)"; of long ladders the last one. */
 function reachedWords(run) {
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   const named = moves.length > 3 ? moves.slice(-1) : moves;
+  if (!named.length) return "";
   const goal = (rung) => (rungName(run, rung) === "the truth" ? `rung ${rung}` : rungName(run, rung));
-  const each = named.map(({ rung, step }) => `${goal(rung)} at ${when(run, step)}`);
-  return each.length ? `reaching ${joined(each)}${run.seeds.length > 1 ? " (medians)" : ""}` : "";
+  const middle = named.length > 1 ? "medians" : "median";
+  const list = (verb) => joined(named.map(({ rung, step }, k) => `${goal(rung)}${k ? "" : verb} at ${when(run, step)}`));
+  if (run.seeds.every((_, seed) => inOrder(run, seed))) return `, reaching ${list("")}${run.seeds.length > 1 ? ` (${middle})` : ""}`;
+  return `; ${list(" was reached")}${run.seeds.length > 1 ? ` (${middle} of the seeds that did)` : ""}`;
 }
 
-/** "the loss falls once, at step 300, in every seed". */
+/** "in all 8 seeds the loss falls in one drop, half done at step 300". */
 function fallWords(run) {
   const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
   const most = median(counts);
-  const times = ["not yet in stages", "in one drop", "in two drops"][most] ?? `in ${number(most)} drops`;
+  const { rises } = run.progress;
+  const noun = rises ? "rise" : "drop";
+  const times = most ? `in ${{ 1: "one", 2: "two", 3: "three" }[most] ?? number(most)} ${noun}${most === 1 ? "" : "s"}` : "without a plateau";
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step) && 2 * move.seeds >= counts.length);
-  const places = moves.length ? ` half done at ${joined(moves.map(({ step }) => when(run, step)))}` : "";
+  const places = moves.length ? `, half done at ${joined(moves.map(({ step }) => when(run, step)))}` : "";
   const alike = counts.every((count) => count === counts[0]);
-  const who = counts.length === 1 ? "" : alike ? ` in every one of ${counts.length} seeds` : " in the median seed";
-  return `${theLoss(run)} ${run.progress.rises ? "rises" : "falls"} ${times}${places}${who}`;
+  const who = counts.length === 1 ? "" : alike ? `in all ${counts.length} seeds ` : "in the median seed ";
+  return `${who}${theLoss(run)} ${rises ? "grows" : "falls"} ${times}${places}`;
 }
 
 /** "while the excess loss fell from 3.31 to 0.0961 nats". */
@@ -77,7 +88,7 @@ export function leadSentence(run) {
     const numbers = ends ? `, from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}` : "";
     return `${sentence(fallWords(run))}${numbers}.`;
   }
-  return `${sentence([passedWords(run), reachedWords(run), loss && `while ${loss}`].filter(Boolean).join(", "))}.`;
+  return `${sentence(`${passedWords(run)}${reachedWords(run)}${loss && `, while ${loss}`}`)}.`;
 }
 
 /** What stands beside it as a warning: how far a run came that ended early, and who diverged. */

@@ -10,6 +10,7 @@ import { followLive } from "./live.js";
 import { mountMasthead, writeSummary } from "./masthead.js";
 import { playOnce } from "./playback.js";
 import { mountReading } from "./reading.js";
+import { mountResults } from "./results.js";
 import { mountCommands, mountRuns, mountStages } from "./runs.js";
 import { makeSelection } from "./selection.js";
 import { mountVerdicts } from "./verdicts.js";
@@ -44,6 +45,7 @@ const usualState = (report) => ({
 
 function start() {
   const report = readReport(find("data").textContent);
+  const isResults = Boolean(report.highlights?.length);
   const usual = usualState(report);
   const asked = report.runs.length > 0 && holdsState(location.hash);
   const selection = makeSelection(asked ? { ...usual, ...read(report, location.hash, usual) } : usual);
@@ -59,10 +61,11 @@ function start() {
     if (mountStages(find("stage-tables"), report)) reveal("stages");
     mountRuns(find("run-details"), report);
     mountAddress(report, selection, usual);
-    if (!asked && !report.live) document.addEventListener("DOMContentLoaded", () => playOnce(playback, selection));
-    if (!report.live) find("verdict-table").before(document.querySelector(".introduction")); // the run's own words come first
+    if (!asked && !report.live && !isResults) document.addEventListener("DOMContentLoaded", () => playOnce(playback, selection));
+    if (!report.live && !isResults) find("verdict-table").before(document.querySelector(".introduction")); // the run's own words come first
   }
-  if (report.findings.length) {
+  if (isResults) mountResults(document.querySelector("main"), report);
+  else if (report.findings.length) {
     reveal("verdicts");
     mountVerdicts(find("verdict-table"), report);
   }

@@ -1,5 +1,6 @@
 // What the numbers of one grid say of a claim: the verdict, the seeds behind it, and the way to its figures.
 import { drawn, element } from "./dom.js";
+import { formula } from "./formula.js";
 import { median, number } from "./words.js";
 
 export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "not run": "–" };
@@ -100,9 +101,9 @@ export function outcome(finding, { measured, linked }) {
           parts.map(([name, count]) => element("li", {}, `${name}: ${count} of ${finding.holds.length}`)),
         )
       : null,
-    finding.detail ? element("p", { class: "quiet" }, finding.detail) : null,
-    finding.reason ? element("p", { class: "quiet" }, `We think: ${finding.reason}`) : null,
-    measured ? element("p", { class: "quiet" }, `Measured: ${finding.quantity}`) : null,
+    finding.detail ? element("p", { class: "quiet" }, formula(finding.detail)) : null,
+    finding.reason ? element("p", { class: "quiet" }, "We think: ", formula(finding.reason)) : null,
+    measured ? element("p", { class: "quiet" }, "Measured: ", formula(finding.quantity)) : null,
     element(
       "div",
       { class: "more" },

@@ -41,7 +41,8 @@ const HEADS =
   "another colour with its rung. Staircases outline the cells that belong to a block.";
 const KEYS =
   "Keys: ← and → move by one measurement, the space bar plays, + and - change the speed, numbers jump to a " +
-  "stage, n and p to the next and the one before, c compares two runs. A click into the charts goes there; " +
+  "stage, n and p to the next and the one before, c compares two runs, ? folds this away. The address of the page holds " +
+  "what is shown: a link to it shows the same. A click into the charts goes there; " +
   "a drag enlarges, a double click shows everything again.";
 
 function featureWords({ strengths, length, projections, optimiser }) {

@@ -72,20 +72,28 @@ function stageTable(run) {
   );
 }
 
+const MANY_RUNS = 6; // more of them are folded, and drawn when somebody unfolds one
+
+/** Of many runs each is folded under its name; `write()` gives what stands below it. */
+function folding(many, name, write) {
+  if (!many) return write();
+  const fill = () => node.childElementCount > 1 || node.append(...write());
+  const node = element("details", { class: "run", ontoggle: fill }, element("summary", {}, name));
+  return [node];
+}
+
 export function mountStages(host, report) {
   const staged = report.runs.filter((run) => run.stages.some(Boolean));
+  const many = staged.length > MANY_RUNS;
+  const tables = (run) => {
+    const files = saving(`the stages of ${run.label}`, () => fileName(run.label, "stages"), () => stageRows(run), null);
+    const heading = run.section ? `${run.section}: ${run.label}` : run.label;
+    return folding(many, heading, () => [element("h3", {}, run.label, files), stageTable(run)]);
+  };
+  const words = "When a seed went from one stage to the next, in steps or in a flow's time; a dash where it never did.";
   host.append(
-    element(
-      "p",
-      { class: "quiet" },
-      "When a seed went from one stage to the next, in steps or in a flow's time; a dash where it never did.",
-    ),
-    ...staged
-      .flatMap((run) => {
-        const name = () => fileName(run.label, "stages");
-        const files = saving(`the stages of ${run.label}`, name, () => stageRows(run), null);
-        return [element("h3", {}, run.label, files), stageTable(run)];
-      }),
+    element("p", { class: "quiet" }, words),
+    ...folding(many, `stages of ${staged.length} runs`, () => staged.flatMap(tables)),
   );
   return staged.length > 0;
 }
@@ -116,8 +124,8 @@ function pictureWords(run) {
 }
 
 export function mountRuns(host, report) {
-  host.append(
-    ...report.runs.map((run) => {
+  const every = () =>
+    report.runs.map((run) => {
       const words = run.pictures ? pictureWords(run) : "";
       return element(
         "details",
@@ -128,8 +136,8 @@ export function mountRuns(host, report) {
         Object.keys(run.provenance).length ? [element("h3", {}, "Provenance"), pairs(run.provenance)] : null,
         words ? element("p", { class: "quiet" }, words) : null,
       );
-    }),
-  );
+    });
+  host.append(...folding(report.runs.length > MANY_RUNS, `settings and provenance of ${report.runs.length} runs`, every));
 }
 
 export function mountCommands(host, commands) {

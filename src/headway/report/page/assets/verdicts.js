@@ -2,6 +2,7 @@
 import { element } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { verdictTable } from "./numbers.js";
+import { formula } from "./formula.js";
 import { outcome } from "./outcome.js";
 import { saving } from "./saving.js";
 import { tally } from "./summary.js";
@@ -31,13 +32,13 @@ export function mountVerdicts(host, report) {
       element(
         "td",
         { class: "statement" },
-        element("p", {}, row[0].statement),
-        alike && row[0].quantity ? element("p", { class: "quiet" }, `Measured: ${row[0].quantity}`) : null,
+        element("p", {}, formula(row[0].statement)),
+        alike && row[0].quantity ? element("p", { class: "quiet" }, "Measured: ", formula(row[0].quantity)) : null,
         element(
           "details",
           {},
           element("summary", {}, "when a seed counts"),
-          definitions.map((definition) => element("p", {}, definition)),
+          definitions.map((definition) => element("p", {}, formula(definition))),
         ),
       ),
       grids.map((grid) =>

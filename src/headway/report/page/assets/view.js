@@ -76,7 +76,7 @@ export function mountView(host, report, selection, named) {
     if (oneHeadEach(run)) beside.prepend(heads);
     else if (heads.parentElement !== headsArea) headsArea.append(heads);
     (run.pictures && !oneHeadEach(run) ? below : beside).append(lags, measures);
-    host.classList.toggle("pictured", run.pictures && !oneHeadEach(run));
+    host.classList.toggle("pictured", run.pictures);
     const something = run.pictures || run.places || run.arrays.attention_by_lag;
     // Charts alone may take the whole width: an empty column beside them would be one.
     host.classList.toggle("alone", !something && !run.measures.some(({ axes, family }) => axes === "heads" && !family));

@@ -1,0 +1,178 @@
+"""What a reader should know after two minutes: claims by name, each with a plain sentence for its numbers.
+
+The sentences hold places for numbers, which come from the findings: {here.held} is "10 of 10", {here.median} the median
+of what the claim measures, {here.percent} the same in percent; {printed.held} is that of a certain grid. The verdict
+decides which sentence is shown, so that none can say more than the records do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from headway.analysis import over_seeds
+from headway.records import Finding
+from headway.report.page.results import Highlight
+
+GRIDS = ("as-run", "paper", "printed", "quick")
+"""Which grid's verdict stands beside a sentence: the first that was run."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A claim, and what to say of it."""
+
+    claim: str
+    holds: str
+    """Where it holds, or holds partly; it gives the number of seeds."""
+    fails: str = ""
+    """Where it fails; without it the claim's own title is denied."""
+    figure: str = ""
+    """Of the figures of its experiment, the one that shows it at the size of a stamp."""
+    grids: tuple[str, ...] = GRIDS
+
+
+HEADLINES = (
+    Headline(
+        "A1",
+        """A transformer passes the reference predictors in order, from the newest block to the truth, in {here.held}
+        seeds.""",
+        "A transformer passes the reference predictors in order in {here.held} seeds only.",
+        figure="figure-3",
+    ),
+    Headline(
+        "A4",
+        """Its heads first compete for the same block, then specialise: the competition index rises and then falls in
+        {here.held} seeds, by {here.median} from its peak.""",
+        figure="mass",
+    ),
+    Headline(
+        "A1 minimal",
+        """The minimal model shows it in {as_run.held} seeds at the learning rate of the authors' code, and in
+        {printed.held} at the printed one.""",
+        figure="figure-1",
+    ),
+    Headline(
+        "A9",
+        """Fewer samples, fewer stages: the largest data set takes the model {here.median} rungs further than the
+        smallest ({here.held} seeds).""",
+        figure="figure-5",
+    ),
+    Headline(
+        "A7",
+        """A smaller initialisation delays the first stage: from the smallest scale it takes {here.median} times as long
+        as from the largest ({here.held} seeds).""",
+        figure="figure-4-left",
+    ),
+    Headline(
+        "R1",
+        """Gradient descent follows the flow as it is printed, within {here.percent} of its stage times in {here.held}
+        seeds; the flow as it was simulated, in {as_run.held}.""",
+        figure="over-training",
+        grids=("printed", "quick"),
+    ),
+    Headline(
+        "H1",
+        "The stages appear with every positional encoding that was tried, in {here.held} seeds.",
+        """The stages depend on the positional encoding: in the median seed {here.median} of those tried show them.""",
+        figure="ladders",
+    ),
+    Headline(
+        "B5",
+        """In the toy model attention finds the one relevant token in a sudden drop, which takes at most {here.percent}
+        of the time before it ({here.held} seeds).""",
+        figure="expectation",
+    ),
+    Headline(
+        "B7",
+        """Repetition shortens the wait: doubling the copies in the context shortens it {here.median} times as much as
+        doubling those across samples ({here.held} seeds).""",
+        figure="repeated",
+    ),
+    Headline(
+        "B4",
+        """The plateau of recall grows with the number of pairs as published, to the power {here.median} ({here.held}
+        seeds).""",
+        """The published law of recall does not hold at our sizes: the plateau grows with the number of pairs to the
+        power {here.median} ({here.held} seeds within the tolerance).""",
+        figure="law",
+    ),
+    Headline(
+        "Z1",
+        """Linear attention with merged keys and queries learns all at once, in one drop of the loss ({here.held}
+        seeds).""",
+        figure="loss",
+    ),
+    Headline(
+        "Z2",
+        "With separate keys and queries it learns one component after the other, in {here.held} seeds.",
+        figure="heads",
+    ),
+    Headline(
+        "V4",
+        """Where a model predicts like a k-gram its gradient vanishes with the length of the context: at the longest it
+        is {here.median} of that at the shortest ({here.held} seeds).""",
+        figure="gradient",
+    ),
+    Headline(
+        "E1",
+        "In-context chains: uniform, unigram and bigram are passed in this order, in {here.held} seeds.",
+    ),
+    Headline(
+        "G6",
+        "Attention that is given its optimum removes the loss plateau ({here.held} seeds).",
+    ),
+)
+
+
+def highlights(
+    findings: Sequence[tuple[str, Finding]], titles: Mapping[str, str], headlines: Sequence[Headline] = HEADLINES
+) -> tuple[Highlight, ...]:
+    """The sentences about those claims that are among the findings, with the verdict of each."""
+    found = []
+    for headline in headlines:
+        own = {grid: finding for grid, finding in findings if finding.claim == headline.claim}
+        if own:
+            found.append(_highlight(headline, own, titles.get(headline.claim, "")))
+    return tuple(found)
+
+
+def _highlight(headline: Headline, own: Mapping[str, Finding], title: str) -> Highlight:
+    run = [grid for grid in headline.grids if grid in own and own[grid].holds]
+    grid = run[0] if run else next(iter(own))
+    finding = own[grid]
+    words = title or finding.statement.rstrip(".")
+    return Highlight(
+        sentence=_sentence(headline, own, grid, words),
+        claim=finding.claim,
+        grid=grid,
+        verdict=finding.verdict,
+        held=_held(finding),
+        figures=finding.figures,
+        figure=headline.figure,
+    )
+
+
+def _sentence(headline: Headline, own: Mapping[str, Finding], grid: str, words: str) -> str:
+    finding = own[grid]
+    if finding.verdict == "not run":
+        return f"Not run yet: {words}."
+    numbers = {name.replace("-", "_"): _numbers(each) for name, each in own.items() if each.holds}
+    template = headline.fails if finding.verdict == "fails" else headline.holds
+    try:
+        if not template:
+            return f"Not confirmed, in {_held(finding)} seeds only: {words}."
+        return " ".join(template.split()).format(**numbers, here=_numbers(finding))
+    except (KeyError, AttributeError):
+        # It compares two grids, and one of them was not run.
+        return f"In {_held(finding)} seeds: {words}."
+
+
+def _numbers(finding: Finding) -> SimpleNamespace:
+    median = over_seeds(finding.values).median
+    return SimpleNamespace(held=_held(finding), median=f"{median:.3g}", percent=f"{100 * median:.2g} %")
+
+
+def _held(finding: Finding) -> str:
+    return f"{sum(finding.holds)} of {len(finding.holds)}" if finding.holds else ""

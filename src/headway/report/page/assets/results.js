@@ -1,0 +1,203 @@
+// The page of results: what was found first, then a section a paper, its task in a picture and its claims beneath.
+import { element, find } from "./dom.js";
+import { mountFilter } from "./filters.js";
+import { formula } from "./formula.js";
+import { badge, outcome, SIGNS } from "./outcome.js";
+import { taskPicture } from "./taskpicture.js";
+import { groupFindings } from "./verdicts.js";
+import { counted, joined } from "./words.js";
+
+const OTHERS = { key: "others", title: "Other claims", source: "", task: "", pictures: [], letters: "" };
+
+/** The address of a claim on this page. */
+const idOf = (claim) => `claim-${claim.replace(/[^A-Za-z0-9]+/g, "-")}`;
+
+const unlessEmpty = (tag, look, text) => (text ? element(tag, { class: look }, text) : null);
+
+/** The small picture of a finding: a figure, or nothing where none was drawn. */
+function stamp(report, { figures, figure }) {
+  const group = report.figures.find(({ key }) => key === figures);
+  const shown = group?.figures.find(({ name }) => name === figure) ?? group?.figures[0];
+  if (!shown) return element("div", { class: "stamp empty", "aria-hidden": "true" });
+  const image = { loading: "lazy", decoding: "async", width: shown.width, height: shown.height, alt: "" };
+  const picture = element("img", { ...image, src: `data:image/png;base64,${shown.data}` });
+  return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
+}
+
+function findingCard(report, highlight) {
+  const { claim, grid, verdict, held, sentence } = highlight;
+  return element(
+    "li",
+    { class: "finding" },
+    stamp(report, highlight),
+    element(
+      "div",
+      {},
+      element("p", { class: "finding-words" }, formula(sentence)),
+      element(
+        "p",
+        { class: "quiet" },
+        badge(verdict),
+        held ? ` ${held} seeds, ${grid} · ` : " ",
+        element("a", { href: `#${idOf(claim)}`, "aria-label": `claim ${claim}` }, claim),
+      ),
+    ),
+  );
+}
+
+/** All that is known of a claim, written when somebody unfolds it. */
+function claimDetails(row, linked) {
+  const definitions = [...new Set(row.map(({ definition }) => definition))];
+  const alike = row.every(({ quantity }) => quantity === row[0].quantity);
+  return [
+    element("p", {}, formula(row[0].statement)),
+    ...definitions.map((words) => element("p", { class: "quiet" }, "A seed counts if: ", formula(words))),
+    alike && row[0].quantity ? element("p", { class: "quiet" }, "Measured: ", formula(row[0].quantity)) : "",
+    element(
+      "div",
+      { class: "outcomes" },
+      row.map((finding) =>
+        element("div", {}, element("h4", {}, finding.grid), outcome(finding, { measured: !alike, linked: linked(finding) })),
+      ),
+    ),
+  ];
+}
+
+/** A claim in a line: its name, what it claims, and its verdict on every grid of its paper. */
+function claimRow(report, row, grids, linked) {
+  const { claim } = row[0];
+  const cell = (grid) => {
+    const finding = row.find((each) => each.grid === grid);
+    const held = finding?.holds.length ? ` ${finding.holds.filter(Boolean).length}/${finding.holds.length}` : "";
+    const words = { class: "cell", "data-grid": grid };
+    return element("span", words, finding ? [badge(finding.verdict), element("span", { class: "count" }, held)] : null);
+  };
+  const title = report.titles[claim] || row[0].statement;
+  const line = element(
+    "summary",
+    {},
+    element("b", { class: "claim-name" }, claim),
+    element("span", { class: "claim-title" }, formula(title)),
+    grids.map(cell),
+  );
+  const fill = () => node.childElementCount > 1 || node.append(...claimDetails(row, linked));
+  const node = element("details", { class: "claim-row", id: idOf(claim), ontoggle: fill }, line);
+  return { findings: row, node };
+}
+
+const GRID_ORDER = ["as-run", "paper", "printed", "quick"]; // whose verdict counts for a claim: what the authors' code did
+
+/** The verdict that counts for a claim: of the first of these grids on which it was run. */
+function mainVerdict(row) {
+  const rank = ({ grid, verdict }) => (verdict === "not run" ? 10 : 0) + ((GRID_ORDER.indexOf(grid) + 5) % 5);
+  return row.reduce((best, each) => (rank(each) < rank(best) ? each : best)).verdict;
+}
+
+/** "✓ 14", "◐ 2": how many claims came to which verdict. */
+function tallyOf(rows) {
+  const verdicts = rows.map(mainVerdict);
+  return Object.entries(SIGNS).flatMap(([verdict, sign]) => {
+    const count = verdicts.filter((each) => each === verdict).length;
+    return count ? [`${sign} ${count}`] : [];
+  });
+}
+
+/** The grids on which something of these claims was asked: no column stays empty. */
+const gridsOf = (rows) => [...new Set(rows.flat().map(({ grid }) => grid))];
+
+function paperSection(report, paper, rows, linked) {
+  const grids = gridsOf(rows);
+  const lines = rows.map((row) => claimRow(report, row, grids, linked));
+  const head = element(
+    "div",
+    { class: "claim-head quiet", "aria-hidden": "true" },
+    element("span", {}, "claim"),
+    element("span"),
+    grids.map((grid) => element("span", {}, grid)),
+  );
+  const node = element(
+    "section",
+    { id: `paper-${paper.key}`, class: "paper-section", "aria-labelledby": `paper-${paper.key}-title` },
+    element("h2", { id: `paper-${paper.key}-title` }, paper.title),
+    unlessEmpty("p", "quiet", paper.source),
+    element(
+      "div",
+      { class: "paper-task" },
+      element("div", { class: "task-pictures" }, paper.pictures.map(taskPicture)),
+      unlessEmpty("p", "", paper.task.replace(/\s+/g, " ")),
+    ),
+    element("div", { class: "claim-list", style: { "--grids": grids.length } }, head, lines.map((line) => line.node)),
+  );
+  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: tallyOf(rows) } };
+}
+
+/** The list that stays in sight. */
+function contents(entries) {
+  const item = ({ id, words, tally = [] }) =>
+    element(
+      "li",
+      {},
+      element("a", { href: `#${id}` }, words),
+      tally.length ? element("span", { class: "quiet tally" }, tally.join(" ")) : null,
+    );
+  return element("nav", { class: "contents", "aria-label": "Contents" }, element("ol", {}, entries.map(item)));
+}
+
+/** How many claims of how many papers were held against the numbers, and what came of it. */
+function countWords(report, rows) {
+  const verdicts = rows.map(mainVerdict);
+  const count = (wanted) => verdicts.filter((each) => each === wanted).length;
+  const parts = [
+    [count("holds"), "in every seed"],
+    [count("partly"), "in at least half of them"],
+    [count("fails"), "in fewer"],
+  ].filter(([many]) => many);
+  const missing = count("not run") ? ` ${count("not run")} were not run yet.` : "";
+  const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
+  return `${counted(rows.length, "claim")} of ${counted(report.papers.length, "paper")}, each held against the numbers of every seed: ${held}.${missing}`;
+}
+
+/** A link to a claim opens it. */
+function followClaims() {
+  const open = (hash) => {
+    const node = hash.startsWith("#claim-") ? find(hash.slice(1)) : null;
+    if (node) Object.assign(node, { hidden: false, open: true });
+    return node;
+  };
+  document.addEventListener("click", (event) => open(event.target.closest?.('a[href^="#claim-"]')?.hash ?? ""));
+  window.addEventListener("hashchange", () => open(location.hash)?.scrollIntoView());
+  open(location.hash);
+}
+
+/** Turn the page into one of results: findings and papers come before the runs. */
+export function mountResults(main, report) {
+  document.body.classList.add("results");
+  const rows = groupFindings(report.findings);
+  const groups = new Set(report.figures.map((group) => group.key));
+  const linked = (finding) => groups.has(finding.figures);
+  const of = (paper) => rows.filter(([{ claim }]) => paper.letters.includes(claim[0]));
+  const known = report.papers.map((paper) => ({ paper, rows: of(paper) })).filter((each) => each.rows.length);
+  const rest = rows.filter((row) => !known.some((each) => each.rows.includes(row)));
+  const all = rest.length ? [...known, { paper: OTHERS, rows: rest }] : known;
+  const sections = all.map((each) => paperSection(report, each.paper, each.rows, linked));
+  const findings = element(
+    "section",
+    { id: "findings", "aria-label": "Findings" },
+    element("ul", { class: "findings" }, report.highlights.map((each) => findingCard(report, each))),
+  );
+  const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));
+  const lines = sections.flatMap((section) => section.lines);
+  if (lines.length > 1) mountFilter(filter, lines);
+  document.querySelector(".introduction").textContent = countWords(report, rows);
+  main.prepend(findings, filter, ...sections.map(({ node }) => node));
+  if (report.runs.length) find("watch").prepend(element("h2", { id: "runs-title" }, "Watch the runs"), find("watch-title"), find("summary"));
+  const entries = [
+    { id: "findings", words: "Findings" },
+    ...sections.map(({ entry }) => entry),
+    report.runs.length && { id: "watch", words: "Watch the runs" },
+    report.figures.length && { id: "figures", words: "All figures" },
+    (report.runs.length || report.commands.length) && { id: "sources", words: "What was run" },
+  ];
+  main.before(contents(entries.filter(Boolean)));
+  followClaims();
+}

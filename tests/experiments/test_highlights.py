@@ -1,0 +1,76 @@
+"""What a page of results opens with is chosen by claims, and says no more than the records do."""
+
+from dataclasses import replace
+
+import pytest
+
+from headway.experiments import NAMES, find
+from headway.experiments.highlights import HEADLINES, Headline, highlights
+from headway.experiments.papers import PAPERS
+from headway.records import Finding
+from headway.report.page.results import TaskPicture
+
+FOUR = Finding(
+    "A1", "Rungs in order.", "", "ratio", (0, 1, 2, 3), (2.0, 2.5, 3.0, 2.5), (True,) * 4, figures="x-as-run"
+)
+SAYS = Headline("A1", "In {here.held} seeds, by {here.median} or {here.percent}.", "Only {here.held}: {here.median}.")
+
+
+def only(*findings: tuple[str, Finding], headline: Headline = SAYS):
+    (found,) = highlights(findings, {"A1": "rungs in order"}, [headline])
+    return found
+
+
+def test_a_sentence_takes_its_numbers_from_the_finding():
+    found = only(("as-run", FOUR))
+    assert found.sentence == "In 4 of 4 seeds, by 2.5 or 2.5e+02 %."
+    assert (found.verdict, found.held, found.grid, found.figures) == ("holds", "4 of 4", "as-run", "x-as-run")
+
+
+def test_a_claim_that_fails_is_shown_so():
+    failed = replace(FOUR, holds=(True, False, False, False))
+    assert only(("as-run", failed)).sentence == "Only 1 of 4: 2.5."
+    assert only(("as-run", failed)).verdict == "fails"
+    silent = only(("as-run", failed), headline=replace(SAYS, fails=""))
+    assert silent.sentence == "Not confirmed, in 1 of 4 seeds only: rungs in order."
+
+
+def test_a_claim_that_was_not_run_is_shown_so():
+    missing = replace(FOUR, seeds=(), values=(), holds=())
+    found = only(("as-run", missing))
+    assert found.sentence == "Not run yet: rungs in order." and (found.verdict, found.held) == ("not run", "")
+
+
+def test_the_verdict_is_that_of_the_authors_settings_where_they_were_run():
+    failed = replace(FOUR, holds=(False,) * 4)
+    assert only(("printed", failed), ("as-run", FOUR)).grid == "as-run"
+    missing = replace(FOUR, seeds=(), values=(), holds=())
+    assert only(("printed", failed), ("as-run", missing)).verdict == "fails"
+
+
+def test_a_sentence_about_two_grids_needs_both():
+    both = Headline("A1", "{as_run.held} and {printed.held}")
+    failed = replace(FOUR, holds=(False,) * 4)
+    assert only(("printed", failed), ("as-run", FOUR), headline=both).sentence == "4 of 4 and 0 of 4"
+    assert only(("as-run", FOUR), headline=both).sentence == "In 4 of 4 seeds: rungs in order."
+
+
+def test_every_headline_is_of_a_claim_and_every_claim_of_a_paper():
+    claims = {claim.name: name for name in NAMES for claim in find(name).claims}
+    assert {headline.claim for headline in HEADLINES} <= set(claims)
+    letters = [letter for paper in PAPERS for letter in paper.letters]
+    assert len(letters) == len(set(letters)) and {name[0] for name in claims} <= set(letters)
+
+
+@pytest.mark.parametrize("headline", HEADLINES, ids=lambda headline: headline.claim)
+def test_no_headline_holds_a_number_of_its_own(headline):
+    """Numbers come from the records; a sentence of a claim that holds gives the number of seeds."""
+    words = (headline.holds + headline.fails).replace("{", " {")
+    outside = [part.partition("}")[2] if "}" in part else part for part in words.split("{")]
+    assert not any(letter.isdigit() for part in outside for letter in part)
+    assert ".held}" in headline.holds
+
+
+def test_an_arc_of_a_picture_joins_tokens_that_are_there():
+    with pytest.raises(ValueError, match="there are 2 tokens"):
+        TaskPicture(("a", "b"), ((0, 2, 0),), "too far")

@@ -1,0 +1,157 @@
+"""Boundaries of the chain's minimal model: the law that was put in is found, held-out settings fall inside."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from headway.cli import main
+from headway.forecast.answer import NotMeasured
+from headway.forecast.ask import runs_of
+from headway.forecast.from_chain import ANY, Cells, Chained, asked_for, chained, held_back, measured, splits, told
+from headway.forecast.held_out import held_out
+from headway.forecast.question import Question
+from headway.presets import full_as_run, minimal_as_run, minimal_printed
+from headway.settings import SettingsError
+
+ROOT = Path(__file__).parents[2]
+RESULTS = [ROOT / "results"]
+BASE = asked_for(ANY)
+GRID = tuple(
+    replace(BASE, ratio=ratio, rate=rate, scaled=scaled, size=size, positions=19 + 3 * size, parting=parting)
+    for ratio, rate, scaled, size, parting in (
+        *((ratio, rate, True, 2, 0.0) for ratio in (1.2, 1.5, 2.0) for rate in (0.01, 0.08)),
+        *((ratio, 0.003, False, 2, 0.0) for ratio in (1.0, 1.3, 1.7)),
+        *((1.7, 0.08, True, size, 0.0) for size in (3, 4)),
+        *((1.7, 0.08, True, 2, parting) for parting in (7.0, 14.0, 21.0)),
+    )
+)
+
+
+def first(each: Chained) -> float:
+    """t_1 = 30 + 1.1 of the values' way + 0.9 of the scores' way + 10 log(1/u), longer for wider blocks."""
+    values, scores = each.travels
+    return (30 + 1.1 * values + 0.9 * scores + 10 * each.parting) / (1 - 0.4 * each.wide)
+
+
+def second(each: Chained) -> float:
+    return 0.3 * each.rate**-0.8 * each.strength**1.4 * each.size**0.7 * np.exp(0.02 * each.parting)
+
+
+def made(law=first, miss=0.0, noise=0.0, seed=0, seeds=6) -> Cells:
+    random = np.random.default_rng(seed)
+    logs = np.log([law(each) for each in GRID])[:, None] + random.normal(0, miss, (len(GRID), 1))
+    return Cells(GRID, logs + random.normal(0, noise, (len(GRID), seeds)))
+
+
+@pytest.mark.parametrize(("boundary", "law"), [(1, first), (2, second)])
+def test_a_law_that_was_put_in_is_found(boundary, law):
+    wanted = replace(BASE, ratio=1.4, rate=0.03)
+    found = told(replace(ANY, boundary=boundary), wanted, made(law))
+    assert found.steps == pytest.approx(law(wanted), rel=0.005)
+    assert found.source == ("theory" if boundary == 1 else "law")
+    assert found.closed_form is None if boundary == 2 else found.closed_form == pytest.approx(sum(wanted.travels))
+
+
+def test_the_values_way_is_the_mean_entry_of_a_haar_matrix_over_the_rate():
+    """E|Q_ij| of a Haar matrix of d = 50 is within 1 % of sqrt(2 / (pi d)): Adam crosses it at its rate."""
+    entries = np.abs(np.linalg.qr(np.random.default_rng(0).normal(size=(50, 50)))[0])
+    values, scores = BASE.travels
+    assert values == pytest.approx(BASE.strength * entries.mean() / BASE.rate, rel=0.02)
+    assert scores == pytest.approx(np.sqrt(75) * np.log(25) / 4 / 0.08)
+    assert replace(BASE, scaled=False).travels == (values, 0.0)
+
+
+@pytest.mark.parametrize(("boundary", "law"), [(1, first), (2, second)])
+def test_held_out_cells_fall_inside_as_often_as_noise_allows(boundary, law):
+    inside = []
+    for seed in range(12):
+        cells = made(law, miss=0.05, noise=0.08, seed=seed)
+        ((_, folds), *_) = splits(cells)
+        for found, steps in held_back(cells, boundary, folds):
+            inside += [np.mean((found.low <= steps) & (steps <= found.high))]
+    assert np.mean(inside) >= stats.binom.ppf(0.001, len(inside), 0.95) / len(inside)
+
+
+def test_the_interval_widens_with_the_distance_and_says_why():
+    cells, widths = made(miss=0.05, noise=0.05), []
+    for ratio, rate in ((1.5, 0.05), (3.0, 0.01), (8.0, 0.0005)):
+        found = told(ANY, replace(BASE, ratio=ratio, rate=rate), cells)
+        widths.append(found.high / found.low)
+    assert widths[0] < widths[1] < widths[2] and widths[2] > widths[0] ** 2
+    assert [warning.split(" was")[0] for warning in found.warnings] == ["m = 8", "the learning rate = 0.0005"]
+
+
+def test_what_was_never_changed_cannot_be_asked_for():
+    same = made().keep(np.array([each.size == 2 for each in GRID]))
+    with pytest.raises(NotMeasured, match="too few for its law"):
+        told(ANY, replace(BASE, size=4), same)
+    with pytest.raises(NotMeasured, match="0 combinations of settings"):
+        told(ANY, BASE, Cells((), np.zeros((0, 0))))
+
+
+def test_which_runs_are_the_minimal_model_by_adam_on_enough_samples():
+    own = chained(minimal_as_run())
+    assert own == BASE == asked_for(ANY)
+    assert chained(minimal_printed()) == asked_for(replace(ANY, preset="printed"))
+    small = minimal_as_run().changed(model={"initialisation": "uniform", "scale": 1e-6})
+    assert chained(small) == replace(BASE, parting=float(np.log(1 / 1e-6)))
+    for other in (
+        full_as_run(),
+        minimal_as_run().changed(training={"samples": 600}),
+        minimal_as_run().changed(training={"optimiser": "sgd"}),
+        minimal_as_run().changed(task={"blocks": ((5, 6), (3, 4), (1, 2))}),
+        minimal_as_run().changed(model={"initialisation": "uniform", "scale": 0.0}),
+    ):
+        assert chained(other) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"ratio": 1.5}, "blocks is"),
+        ({"ratio": 1.5, "blocks": ((3, 4), (1, 2))}, "from the newest lag on"),
+        ({"blocks": ((1, 2), (3, 4))}, "ratio was not given"),
+        ({"ratio": 0.5, "blocks": ((1, 2), (3, 4))}, "ratio is 0.5"),
+        ({"ratio": 1.5, "blocks": ((1, 2), (3, 4)), "boundary": 2}, "have 1 of them"),
+        ({"ratio": 1.5, "blocks": ((1, 2), (3, 4)), "copies": 2.0}, "copies and repeated"),
+        ({"ratio": 1.5, "blocks": ((1, 2), (3, 4)), "start": 2.0}, "start is 2"),
+        ({"ratio": 1.5, "blocks": ((1, 2), (3, 4)), "length": 64}, "length is 64"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(asked, words):
+    with pytest.raises(SettingsError, match=words):
+        Question("minimal", **asked)
+
+
+def test_blocks_are_not_asked_of_other_models():
+    with pytest.raises(SettingsError, match="are about minimal"):
+        Question("toy", dimension=8, length=8, blocks=((1, 2), (3, 4)))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return runs_of("minimal", RESULTS)
+
+
+def test_by_the_records_values_and_scores_take_what_theory_says(runs):
+    """a = b = 1 within a tenth, and every split holds its boundaries, less what a binomial of cells allows."""
+    cells = measured(runs, 1)
+    found = told(ANY, BASE, cells)
+    numbers = [float(word) for word in found.basis.replace("+", " ").split() if word.replace(".", "").isdigit()]
+    assert numbers[1:3] == pytest.approx([1.0, 1.0], abs=0.1)
+    for row in held_out("minimal", runs):
+        assert row.inside / row.of >= stats.binom.ppf(0.01, row.cells, 0.95) / row.cells, row
+
+
+def test_the_command_reports_every_boundary_and_the_model_may_come_first(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    asked = ["minimal", "--ratio", "1.5", "--blocks", "1-2", "3-4", "5-6", "--from", "results"]
+    main(["predict", *asked])
+    said = capsys.readouterr().out
+    assert "boundary 1" in said and "boundary 2" in said and said.count("steps, until the model is closest to") == 2
+    main(["predict", "--model", *asked, "--boundary", "1", "--json"])
+    assert json.loads(capsys.readouterr().out)["question"]["boundary"] == 1

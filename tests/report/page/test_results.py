@@ -1,0 +1,112 @@
+"""The page of results: what was found comes first, contents stay in sight, claims stand under their papers."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+from tests.report.conftest import Opened
+from tests.report.made_run import made_report
+
+from headway.report.page.results import Highlight, Paper, TaskPicture
+
+pytestmark = pytest.mark.browser
+
+PICTURE = TaskPicture(("a", "7", "b", "?"), ((1, 3, 0), (0, 2, 1)), "name the value")
+PAPERS = (Paper("A", "A paper of chains", "2026", "Tokens follow each other.", (PICTURE,), "A"),)
+
+
+@pytest.fixture(scope="module")
+def _results(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    usual = made_report("What was found")
+    names = list(dict.fromkeys(finding.claim for _, finding in usual.findings))
+    highlights = (
+        Highlight("The rungs come in order, as d^0.49.", names[0], "quick", "holds", "4 of 4", "stages-quick", "none"),
+        Highlight("Not run yet: something.", names[-1], "quick", "not run", ""),
+    )
+    titles = {names[0]: "rungs in order"}
+    report = made_report("What was found", highlights=highlights, papers=PAPERS, titles=titles)
+    yield from Opened.once(browser, tmp_path_factory.mktemp("results"), report)
+
+
+@pytest.fixture
+def results(_results: Opened) -> Iterator[Opened]:
+    yield from _results.as_when_opened()
+
+
+def test_the_findings_are_on_the_first_screen_with_claim_and_verdict(results):
+    results.page.evaluate("scrollTo(0, 0)")
+    cards = results.page.locator(".finding")
+    assert cards.count() == 2
+    box = cards.nth(1).bounding_box()
+    assert box["y"] + box["height"] < 900
+    first, second = cards.all_inner_texts()
+    assert "The rungs come in order, as d0.49." in first and "holds" in first and "4 of 4 seeds, quick" in first
+    assert results.page.locator(".finding sup").inner_text() == "0.49"
+    assert "Not run yet" in second and "– not run" in second
+    assert "claims of 1 paper, each held against the numbers of every seed" in results.text(".introduction")
+
+
+def test_contents_stay_in_sight_and_lead_to_every_part(results):
+    entries = results.page.locator(".contents a")
+    assert entries.all_inner_texts()[:2] == ["Findings", "A paper of chains"]
+    for entry in entries.all():
+        target = results.page.locator(entry.get_attribute("href"))
+        assert target.is_visible()
+    results.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    results.settle()
+    assert entries.first.is_visible() and 0 <= entries.first.bounding_box()["y"] < 900
+    results.page.evaluate("scrollTo(0, 0)")
+
+
+def test_a_paper_shows_its_task_in_a_picture_and_its_claims_beneath_without_empty_columns(results):
+    paper = results.page.locator("#paper-A")
+    assert paper.locator(".task-picture .token").count() == 4 and paper.locator(".arc").count() == 2
+    picture, claims = (paper.locator(part).bounding_box() for part in (".task-picture", ".claim-list"))
+    assert claims["y"] >= picture["y"] + picture["height"]
+    heads = paper.locator(".claim-head span").all_inner_texts()[2:]
+    for k, grid in enumerate(heads):
+        assert paper.locator(f".cell[data-grid='{grid}'] .badge").count() > 0, f"column {k} is empty"
+
+
+def test_a_link_to_a_claim_opens_it(results):
+    link = results.page.locator(".finding a[aria-label^=claim]").first
+    row = results.page.locator(link.get_attribute("href"))
+    assert row.get_attribute("open") is None
+    link.click()
+    results.settle()
+    assert row.get_attribute("open") is not None and "A seed counts if" in row.inner_text()
+    assert "rungs in order" in row.locator("summary").first.inner_text()
+
+
+def test_the_runs_come_after_and_do_not_play_by_themselves(results):
+    order = results.page.evaluate("[...document.querySelectorAll('main > section')].map((each) => each.id)")
+    assert order.index("findings") < order.index("paper-A") < order.index("watch")
+    assert results.page.locator("#watch #watch-title").is_visible()
+    assert results.page.locator("#verdicts").is_hidden()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark")])
+def test_results_fit_their_window(results, screenshots, width, scheme):
+    results.page.set_viewport_size({"width": width, "height": 900})
+    results.page.emulate_media(color_scheme=scheme)
+    results.settle()
+    assert results.overflow() <= 0
+    results.page.screenshot(path=screenshots / f"results-{width}-{scheme}.png")
+    results.page.set_viewport_size({"width": 1280, "height": 900})
+    results.page.emulate_media(color_scheme="light")
+
+
+LAWS = {
+    "lasts 1.51 d^0.49 (T/B)^0.99 steps": "lasts 1.51 d<sup>0.49</sup> (T/B)<sup>0.99</sup> steps",
+    "B^-0.80": "B<sup>−0.80</sup>",
+    "sqrt(pi/2) sqrt(d) T": "√(pi/2) √d T",
+    "N_pairs^2.25": "N<sub>pairs</sub><sup>2.25</sup>",
+    "f_{1:2} <b>": "f<sub>1:2</sub> &lt;b&gt;",
+    "max_a_b and to the power -2": "max_a_b and to the power -2",
+}
+
+
+@pytest.mark.parametrize("text", LAWS)
+def test_a_law_has_one_notation(js, text):
+    write = "(() => { const p = document.createElement('p'); p.append(...m.formula(text)); return p.innerHTML; })()"
+    assert js("formula", write, text=text) == LAWS[text]
