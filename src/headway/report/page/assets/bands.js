@@ -13,13 +13,22 @@ const BAND = 24; // and of a head's band
 const STEP = 29; // from one band to the next
 const TITLE = 24;
 
-/** Mean over pairs of heads i < j of sum_k b_i[k] b_j[k]; NaN for one head, which has no pair. As in docs/measures.md. */
+/**
+ * Mean over pairs of heads i < j of sum_k b_i[k] b_j[k]; NaN for one head, which has no pair. As in docs/measures.md, by
+ * sum_{i<j} b_i b_j = ((sum b)^2 - sum b^2) / 2.
+ */
 export function competitionOf(masses) {
-  let [sum, pairs] = [0, 0];
-  for (let i = 0; i < masses.length; i++)
-    for (let j = i + 1; j < masses.length; j++, pairs++)
-      sum += masses[i].blocks.reduce((all, mass, k) => all + mass * masses[j].blocks[k], 0);
-  return pairs ? sum / pairs : NaN;
+  const pairs = (masses.length * (masses.length - 1)) / 2;
+  let twice = 0;
+  for (let block = 0; block < (masses[0]?.blocks.length ?? 0); block++) {
+    let [sum, squares] = [0, 0];
+    for (const { blocks } of masses) {
+      sum += blocks[block];
+      squares += blocks[block] ** 2;
+    }
+    twice += sum ** 2 - squares;
+  }
+  return pairs ? twice / 2 / pairs : NaN;
 }
 
 const indices = new WeakMap();

@@ -48,7 +48,9 @@ export function mountLags(host, report, selection) {
       const name = bin[0] === bin[1] ? `lag ${bin[0]}` : `lags ${bin[0]}–${bin[1]}`;
       return [title, `${name}: ${number(sumOf(profileOf(layer, head), bin))}`];
     });
-    const caption = element("figcaption", {}, oneHeadEach(run()) ? null : chip(head, palette), `${sentence(title)} `, words);
+    // Of many heads the number says enough: a whole name would be wider than its chart.
+    const name = run().heads > 4 ? (run().layers > 1 ? `layer ${layer + 1} ` : "") : `${sentence(title)} `;
+    const caption = element("figcaption", {}, oneHeadEach(run()) ? null : chip(head, palette), name, words);
     return { layer, head, bars, svg, words, all, figure: element("figure", { class: "small-chart" }, caption, svg) };
   };
   const draw = () => {
