@@ -76,8 +76,9 @@ def _answer(options: Options, folders: list[Path]) -> Forecast:
     from headway.forecast.ask import ask
     from headway.forecast.question import Question
 
-    asked = {each.name: getattr(options, each.name) for each in fields(Question)}
-    question = Question(**asked | {"blocks": _blocks(options.blocks)})
+    asked: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(Question)}
+    asked["blocks"] = _blocks(options.blocks)
+    question = Question(**asked)
     try:
         return ask(question, folders)
     except NotMeasured as error:
