@@ -42,7 +42,7 @@ examples:
 class Options(Asked):
     """What is asked; the letters are the paper's."""
 
-    blocks: tuple[str, ...] = ()  # ty: ignore[invalid-attribute-override]
+    blocks: tuple[str, ...] = ()  # ty: ignore[incompatible-attribute-override]
     """Blocks of lags, as in 1-2 3-4 5-6; minimal."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results if not given."""
