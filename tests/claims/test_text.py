@@ -130,8 +130,9 @@ def test_shuffled_text_keeps_its_unigram_and_loses_its_lags():
     assert holds(text.lags_vanish(CLAIM, plain, kept))
     late = made(shuffled, kl_rungs=lowest(40, 60, 200, 900), attention_near=near({2: 20}, to=0.2))
     assert not holds(text.lags_vanish(CLAIM, plain, late))
+    assert holds(text.lags_not_taken_up(CLAIM, plain, late)), "which does not ask when"
     taken = made(shuffled, kl_rungs=lowest(12, 60, 200, 900), attention_near=near({2: 20, 3: 60, 4: 200}))
-    assert not holds(text.lags_vanish(CLAIM, plain, taken))
+    assert not holds(text.lags_vanish(CLAIM, plain, taken)) and not holds(text.lags_not_taken_up(CLAIM, plain, taken))
     assert text.lags_vanish(CLAIM, plain).verdict == text.lags_vanish(CLAIM, kept).verdict == "not run"
 
 
@@ -171,3 +172,14 @@ def test_information_predicts_when_if_one_power_law_serves_all_texts():
     slow = text.information_predicts_when(CLAIM, texts[0], texts[1], run([1.0, 0.5, 0.25], factor=4))
     assert not holds(slow) and slow.values[0] > 1.5
     assert not holds(text.information_predicts_when(CLAIM, run([0.3, 0.3, 0.3])))
+
+
+def test_a_plateau_is_as_long_as_its_rung_is_the_nearest():
+    def run(settings: Any, until: float) -> tuple:
+        return made(settings, kl_rungs=np.where(TIMES[:, None] < until, [1, 0.1, 1, 1], [1, 1, 0.1, 1]))
+
+    woven, plain = PLAIN.changed(task={"interleaved": 2}), run(PLAIN, 50)
+    longer = text.waits_without_shortcut(CLAIM, plain, run(woven, 150))
+    assert holds(longer) and longer.values[0] == pytest.approx(3, rel=0.1)
+    assert not holds(text.waits_without_shortcut(CLAIM, plain, run(woven, 60)))
+    assert text.waits_without_shortcut(CLAIM, plain).verdict == "not run"

@@ -11,7 +11,7 @@ from headway.corpora.arrays import read
 from headway.settings import SettingsError
 from headway.tasks.sound import require_sound
 from headway.tasks.task import functions_of
-from headway.tasks.text import CONFIDENCE, Text, _by_confidence, _near, _prefix_matching
+from headway.tasks.text import CONFIDENCE, NEAR, Text, _by_confidence, _near, _prefix_matching
 
 FILE = str(Path(__file__).parents[1] / "data" / "speeches.txt")
 TASK = Text(FILE, vocab=40, length=24, orders=3, lags=3, probes=6)
@@ -110,8 +110,8 @@ def looking(back, length=24):
 @pytest.mark.parametrize("back", [0, 1, 5])
 def test_attention_to_a_lag_is_that_of_a_head_which_looks_there(back):
     near = _near(looking(back))
-    assert near.shape == (1, 1, 12)
-    np.testing.assert_array_equal(near[0, 0], np.arange(12) == back)
+    assert near.shape == (1, 1, NEAR)
+    np.testing.assert_array_equal(near[0, 0], np.arange(NEAR) == back)
 
 
 def test_prefix_matching_is_one_for_a_head_that_looks_behind_the_last_occurrence_and_none_for_others():

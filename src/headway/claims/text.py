@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.analysis import competition, minima, rises_then_falls
+from headway.analysis import competition, minima, nearest_rung, rises_then_falls
 from headway.analysis.crossings import at_end, first_at_least, first_at_most
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.competition import HUMP
@@ -24,6 +24,8 @@ AS_SOON = 2.0
 """Factor within which two steps are the same."""
 REMAINS = 0.5
 """Of the attention that a lag gets in plain text: below it the lag is not taken up."""
+LONGER = 2.0
+"""Factor by which a plateau is longer."""
 CLOSE = 1.5
 """Factor within which a law predicts a step."""
 
@@ -175,16 +177,26 @@ def induction_after_previous(claim: Claim, *runs: AnyRun) -> Finding:
 @judged
 def lags_vanish(claim: Claim, *runs: AnyRun) -> Finding:
     """Shuffled in windows: the unigram at the same step, and no lag taken up as in plain text."""
+    return _beside_plain(claim, runs, unigram=True)
+
+
+@judged
+def lags_not_taken_up(claim: Claim, *runs: AnyRun) -> Finding:
+    """Shuffled in windows: no lag taken up as in plain text."""
+    return _beside_plain(claim, runs, unigram=False)
+
+
+def _beside_plain(claim: Claim, runs: Sequence[AnyRun], *, unigram: bool) -> Finding:
     parts, shares = {}, []
     for name, run in named([each for each in runs if each[0].task.shuffled > 1]).items():
         settings, trajectory = run
         plain = next((each for each in runs if each[0].task.shuffled == 1 and _same_text(each[0], settings)), None)
         if plain is None:
             return claim.not_run("There is no run on the same text as it is.")
-        ratio = lowest_at(trajectory)[:, 0] / lowest_at(plain[1])[:, 0]
-        parts[f"{name}: unigram"] = np.abs(np.log(ratio)) <= np.log(AS_SOON)
-        rises = [_rise(each) for each in (run, plain)]
-        shares.append(rises[0] / rises[1])
+        if unigram:
+            ratio = lowest_at(trajectory)[:, 0] / lowest_at(plain[1])[:, 0]
+            parts[f"{name}: unigram"] = np.abs(np.log(ratio)) <= np.log(AS_SOON)
+        shares.append(_rise(run) / _rise(plain))
         parts[f"{name}: no lag"] = shares[-1] < REMAINS
     if not parts:
         return claim.not_run("No text is shuffled.")
@@ -212,6 +224,27 @@ def learnt_at(run: AnyRun) -> np.ndarray:
     half = (levels[:, 1:] + levels[:, :-1]) / 2
     loss = trajectory["loss"][..., None]
     return first_at_most(trajectory.times("loss"), loss, half[:, None])
+
+
+@judged
+def waits_without_shortcut(claim: Claim, *runs: AnyRun) -> Finding:
+    """Interleaved, the unigram is the nearest rung for at least twice as many steps as in the text as it is."""
+    parts, ratios = {}, []
+    for name, run in named([each for each in runs if each[0].task.interleaved > 1]).items():
+        plain = next((each for each in runs if each[0].task.interleaved == 1 and _same_text(each[0], run[0])), None)
+        if plain is None:
+            return claim.not_run("There is no run on the same text as it is.")
+        ratios.append(_on_unigram(run[1]) / _on_unigram(plain[1]))
+        parts[name] = ratios[-1] >= LONGER
+    if not parts:
+        return claim.not_run("No text is interleaved.")
+    return claim.all_of(runs, parts, values=np.min(ratios, axis=0))
+
+
+def _on_unigram(trajectory: Trajectory) -> np.ndarray:
+    """Steps from an evaluation at which the unigram is the nearest rung to the next one: (seed,)."""
+    there = nearest_rung(trajectory["kl_rungs"]) == 1
+    return there[:, :-1] @ np.diff(trajectory.times("kl_rungs").astype(float))
 
 
 @judged

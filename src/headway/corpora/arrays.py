@@ -14,6 +14,8 @@ from headway.corpora.tokens import Tokens, shuffled, tokens_of
 from headway.settings.checks import require
 
 Array = np.ndarray
+SPELT = 12
+"""Characters of a token that are shown."""
 TUNING_ROWS = 32
 """Stretches of text on which the cache's strengths are chosen."""
 
@@ -35,6 +37,8 @@ class TextArrays(NamedTuple):
     """The same of skip-grams: "skips" and "pairs" -> (stretch, lag, length, vocab); none where no lag is asked for."""
     information: Array
     """I(next token; lag i | the nearer lags), in nats, (orders - 1,)."""
+    written: Array
+    """The first stretch of the probe as it is written: code points of each token, then zeros, (length + 1, SPELT)."""
 
 
 @functools.lru_cache(4)
@@ -84,7 +88,16 @@ def text_arrays(task: Any) -> TextArrays:
         about(lambda rows: rungs.ladder(model, strengths, rows)),
         compared,
         rungs.information(model, [each for each in tokens.held_out if len(each) >= long], long).astype(np.float32),
+        code_points([tokens.written[token] for token in probe[0]]),
     )
+
+
+def code_points(words: list[str]) -> Array:
+    """Words as numbers: an array of a program holds no letters."""
+    found = np.zeros((len(words), SPELT), np.int32)
+    for row, word in zip(found, words, strict=True):
+        row[: len(word[:SPELT])] = [ord(letter) for letter in word[:SPELT]]
+    return found
 
 
 def stretch_starts(documents: list[Array], long: int) -> tuple[Array, Array]:

@@ -11,16 +11,19 @@ from headway.claims.text import (
     AS_SOON,
     CLOSE,
     FORMED,
+    LONGER,
     REMAINS,
     by_information,
     in_order,
     induction_after_previous,
     information_predicts_when,
+    lags_not_taken_up,
     lags_vanish,
     nearer_than_by_confidence,
     not_by_distance,
     sooner_with_depth,
     together_then_apart,
+    waits_without_shortcut,
 )
 from headway.experiments.experiment import Experiment, headline
 from headway.tasks.text import Text
@@ -35,7 +38,8 @@ BPE = {"tokeniser": "bpe", "vocab": 512, "orders": 5}
 COMPARED = {"task": {"lags": 4}, "evaluation": {"comparisons": True}}
 """Skip-grams stand beside one run of each text."""
 INTERLEAVED = 2
-SHUFFLED = 4
+SHUFFLED, WIDE = 4, 32
+"""Windows in which tokens are shuffled: in the smaller, near tokens stay near."""
 OPTIMISERS = {
     "Muon": {"optimiser": "muon", "learning_rate": 0.02, "weight_decay": 0.0},
     "SGD": {"optimiser": "sgd", "learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.0},
@@ -56,7 +60,9 @@ def _variants(name: str, run: Any) -> dict[str, Any]:
     return {
         f"{name}, MLP": run.changed(model={"mlp": 4 * run.model.width}),
         f"{name}, interleaved": run.changed(task={"interleaved": INTERLEAVED}),
+        f"{name}, interleaved, 1 layer": run.changed(task={"interleaved": INTERLEAVED}, model={"layers": 1}),
         f"{name}, shuffled": run.changed(task={"shuffled": SHUFFLED}),
+        f"{name}, shuffled in windows of {WIDE}": run.changed(task={"shuffled": WIDE}),
     }
 
 
@@ -140,11 +146,23 @@ def _otherwise(settings: Any) -> bool:
 
 
 def _woven(settings: Any) -> bool:
-    return settings.task.interleaved > 1
+    return settings.task.interleaved > 1 and settings.model.layers > 1
+
+
+def _woven_one_layer(settings: Any) -> bool:
+    return settings.task.interleaved > 1 and settings.model.layers == 1
 
 
 def _shuffled(settings: Any) -> bool:
-    return settings.task.shuffled > 1
+    return settings.task.shuffled == SHUFFLED
+
+
+def _wide(settings: Any) -> bool:
+    return settings.task.shuffled == WIDE
+
+
+def _of_law(settings: Any) -> bool:
+    return _main(settings) or _shuffled(settings) or _woven(settings)
 
 
 def _deep(settings: Any) -> bool:
@@ -172,6 +190,27 @@ N3 = Claim(
     quantity="smallest ratio of the steps at which two successive lags are taken up",
     about=_main,
     judge=of_runs(by_information),
+)
+DISTANCE = Claim(
+    "N3 distance",
+    title="a far lag with information gets more attention than a nearer one without",
+    statement="A nearer lag without information is attended to less than a farther one with information.",
+    definition="""Woven from two stretches, at the end the head that attends most to lag 4 does so more than any does to
+    lag 3; in every text.""",
+    quantity="attention to lag 4 relative to that to lag 3",
+    about=_woven,
+    judge=of_runs(not_by_distance),
+)
+N4 = Claim(
+    "N4",
+    title="heads share lags, then specialise",
+    statement="Heads first attend to the same lag, and then specialise.",
+    definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
+    lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
+    {HUMP} from its largest value to the end.""",
+    quantity="fall of that chance from its largest value to the end",
+    about=_main,
+    judge=of_runs(together_then_apart),
 )
 CLAIMS = (
     N1,
@@ -213,31 +252,28 @@ CLAIMS = (
         so that every second lag carries no information.""",
         title="attention takes lags up in the order of their information (two texts interleaved)",
         definition=N3.definition.replace(
-            "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path\n    carries,",
+            "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path carries,",
             "Of the lags 2, 4 and 6,",
         ),
         about=_woven,
         judge=of_runs(by_information),
     ),
-    Claim(
-        "N3 distance",
-        title="a far lag with information gets more attention than a nearer one without",
-        statement="A nearer lag without information is attended to less than a farther one with information.",
-        definition="""Woven from two stretches, at the end the head that attends most to lag 4 does so more than any
-        does to lag 3; in every text.""",
-        quantity="attention to lag 4 relative to that to lag 3",
-        about=_woven,
+    DISTANCE,
+    DISTANCE.called(
+        "N3 one layer",
+        """With one layer, which cannot attend to lag 4 by way of lag 3, a nearer lag without information is attended to
+        less than a farther one with information.""",
+        title="a far lag with information gets more attention than a nearer one without (one layer)",
+        about=_woven_one_layer,
         judge=of_runs(not_by_distance),
     ),
-    Claim(
-        "N4",
-        title="heads attend to the same lags, then specialise",
-        statement="Heads first attend to the same lag, and then specialise.",
-        definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
-        lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
-        {HUMP} from its largest value to the end.""",
-        quantity="fall of that chance from its largest value to the end",
-        about=_main,
+    N4,
+    N4.called(
+        "N4 one layer",
+        """With one layer and text woven from two stretches, where only attention reaches the lags, heads first attend
+        to the same lag, and then specialise.""",
+        title="heads share lags, then specialise (one layer, two texts interleaved)",
+        about=_woven_one_layer,
         judge=of_runs(together_then_apart),
     ),
     Claim(
@@ -266,6 +302,16 @@ CLAIMS = (
         judge=of_runs(lags_vanish),
     ),
     Claim(
+        "N6 wide",
+        title="shuffled in windows of 32, no lag is taken up",
+        statement="Where shuffling leaves the lags no information, none is taken up.",
+        definition=f"""In every text, shuffled in windows of {WIDE} tokens, attention to the lags 2, 3 and 4 rises by
+        less than {REMAINS:.0%} of what it does in the text as it is, mean over these lags.""",
+        quantity="rise of attention relative to that in the text as it is",
+        about=lambda settings: _main(settings) or _wide(settings),
+        judge=of_runs(lags_not_taken_up),
+    ),
+    Claim(
         "N7",
         title="more layers learn the second lag sooner",
         statement="More layers learn sooner.",
@@ -284,8 +330,18 @@ CLAIMS = (
         that step falls with the logarithm of the information; and the line through all texts but one predicts the steps
         of that one within a factor {CLOSE:g}, median over lags and texts.""",
         quantity="factor by which a text that was left out is missed, median",
-        about=lambda settings: _main(settings) or _shuffled(settings) or _woven(settings),
+        about=_of_law,
         judge=of_runs(information_predicts_when),
+    ),
+    Claim(
+        "N9",
+        title="a longer plateau where no residual path carries the most informative lag",
+        statement="Where no residual path carries the most informative lag, the unigram's plateau is longer.",
+        definition=f"""In every text, woven from two stretches, the unigram is the nearest rung for at least {LONGER:g}
+        times as many steps as in the text as it is.""",
+        quantity="that ratio",
+        about=lambda settings: _main(settings) or _woven(settings),
+        judge=of_runs(waits_without_shortcut),
     ),
 )
 
@@ -295,11 +351,13 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.report.figures.text import figure_changed, figure_information, figure_ladders, figure_lags
 
     main = {name: run for name, run in results.items() if _main(run[0])}
-    changed = {name: run for name, run in results.items() if _woven(run[0]) or _shuffled(run[0])}
+    wanted = (_woven, _woven_one_layer, _shuffled, _wide)
+    changed = {name: run for name, run in results.items() if any(each(run[0]) for each in wanted)}
     found = {"ladder": figure_ladders(main), "lags": figure_lags(main)} if main else {}
     if changed:
         found["changed"] = figure_changed(changed)
-    return found | {"information": figure_information(main | changed)}
+    asked = {name: run for name, run in results.items() if _of_law(run[0])}
+    return found | ({"information": figure_information(asked)} if asked else {})
 
 
 EXPERIMENT = Experiment(

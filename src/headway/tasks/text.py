@@ -211,8 +211,8 @@ class Text:
         return {"": self, "repeated": with_numbers(self, {"repeated": 1.0})}
 
     def facts(self, world: Any) -> dict[str, Array]:
-        """I(next token; lag i | the nearer ones), measured in held-out text, i from 1 on."""
-        return {"information": world.information}
+        """I(next token; lag i | the nearer ones), measured in held-out text, i from 1 on; and what is shown of it."""
+        return {"information": world.information, "shown_written": world.written}
 
     def measures(self, world: Any, example: Example, reading: Any, test: str) -> dict[str, Array]:
         """Of text: attention to the near lags, how much the context helps, how near confidence alone would come to each

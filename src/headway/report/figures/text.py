@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headway.claims.text import asked_lags, attention_to, learnt_at
-from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, run_colours, rung_colours
+from headway.claims.text import attention_to, learnt_at
+from headway.report.colours import INK, UNIFORM_COLOUR, run_colours, rung_colours
 from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_values, time_axis
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
 
@@ -91,6 +91,13 @@ def figure_lags(runs: RunsByName) -> Figure:
     return figure
 
 
+def _short(name: str, runs: RunsByName) -> str:
+    """The words of a run's name that not all have, a line each."""
+    words = [each.split(", ") for each in runs]
+    common = sum(1 for column in zip(*words, strict=False) if len(set(column)) == 1)
+    return "\n".join(name.split(", ")[common if len(words) > 1 else 0 :]) or name
+
+
 @styled
 def figure_changed(runs: RunsByName) -> Figure:
     """The same of texts that were woven or shuffled, and KL from every rung."""
@@ -103,7 +110,7 @@ def figure_changed(runs: RunsByName) -> Figure:
         _draw_lags(column[0], run, np.arange(1, 7))
         column[0].set_xlabel("")
         _draw_ladder(column[1], run)
-        column[0].set_title(name)
+        column[0].set_title(_short(name, runs), fontsize=7)
     panels[0, 0].set_ylabel("attention")
     panels[1, 0].set_ylabel("KL(rung || model)")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
@@ -127,10 +134,6 @@ def figure_information(runs: RunsByName) -> Figure:
     axes.set_yscale("log")
     axes.set_xlabel("information of a lag, given the nearer ones (nats)")
     axes.set_ylabel("step at which half is learnt")
-    first = next(iter(runs.values()))
-    lags = ", ".join(map(str, asked_lags(first[0])))
-    axes.annotate(
-        f"lags 1, {lags}, ..", (0.01, 0.02), xycoords="axes fraction", fontsize=6, color=MUTED, ha="left", va="bottom"
-    )
+    axes.margins(0.05)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

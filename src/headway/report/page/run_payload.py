@@ -32,6 +32,8 @@ MOST_BYTES = 6_000_000
 """Bytes of an array of numbers by head, or by head and lag; of more, evenly spaced times are kept."""
 FAMILY = "head_scores"
 """Arrays whose names begin so are scores of heads, which share one grid of charts."""
+SHOWN = ("shown_rung", "shown_loss")
+"""Of a stretch of text, (seed, evaluation, token); the fact `shown_written` has its tokens, as code points."""
 STEPS = ("step", "evaluation", "snapshot")
 """Clocks that count optimiser steps."""
 
@@ -283,7 +285,7 @@ def _curves(
     first = trajectory[progress]
     # Several cases in one record: the first of them is shown.
     curves = {progress: first[(..., *[0] * (first.ndim - 2))]}
-    for name in ("kl_rungs", "kl_references"):
+    for name in ("kl_rungs", "kl_references", *SHOWN):
         if name in trajectory and trajectory.clock_of[name] == clock:
             curves[name] = trajectory[name]
     if _by_lag(trajectory):

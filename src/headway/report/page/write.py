@@ -52,6 +52,7 @@ MODULES = (
     "lags.js",
     "measures.js",
     "scores.js",
+    "stretch.js",
     "simplex.js",
     "stand.js",
     "triangle.js",

@@ -10,6 +10,7 @@ import { mountMeasures } from "./measures.js";
 import { narrate } from "./narration.js";
 import { mountPortraits } from "./portrait.js";
 import { mountScores } from "./scores.js";
+import { mountStretch } from "./stretch.js";
 import { oneHeadEach, when } from "./terms.js";
 import { mountTriangle } from "./triangle.js";
 import { mountValues } from "./values.js";
@@ -62,6 +63,7 @@ export function mountView(host, report, selection, named) {
   const lags = part("div", "lags", { hidden: true });
   const measures = part("div", "measures", { hidden: true });
   const scores = part("div", "scores", { class: "panel scores", hidden: true });
+  const stretch = part("div", "stretch", { class: "panel stretch", hidden: true });
   const portraits = part("div", "portraits", { hidden: true });
   const triangle = part("figure", "triangle-figure");
   const heads = part("div", "heads", { class: "each-head" });
@@ -83,6 +85,7 @@ export function mountView(host, report, selection, named) {
     name,
     narration,
     element("div", { class: "stagearea" }, element("div", { class: "panel" }, charts, legend), beside),
+    stretch,
     scores,
     portraits,
     headsArea,
@@ -98,6 +101,7 @@ export function mountView(host, report, selection, named) {
   mountValues(values, report, selection);
   mountLags(lags, report, selection);
   mountMeasures(measures, report, selection);
+  mountStretch(stretch, report, selection);
   mountScores(scores, report, selection);
   mountTriangle(triangle, report, selection, beside);
   mountPortraits(portraits, report, selection);
