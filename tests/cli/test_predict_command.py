@@ -6,7 +6,10 @@ import pytest
 @pytest.mark.parametrize(
     "asked, words",
     [
-        ("", "the dimension was not given, but the plateau of toy depends on it. Give it, for example `headway predict"),
+        (
+            "",
+            "the dimension was not given, but the plateau of toy depends on it. Give it, for example `headway predict",
+        ),
         ("--model recall --vocab 64", "the pairs was not given"),
         ("--dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),
         ("--dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
