@@ -43,8 +43,8 @@ def test_every_token_is_marked_by_the_nearest_rung_at_the_sliders_step(once: Ope
     tokens = page.locator("#stretch .stretch-text .token")
     assert tokens.all_text_contents() == ["T", "he", " ", "<b>", "⏎", "é"], "as text, and not as markup"
     colour = "(all) => all.map((each) => getComputedStyle(each).borderBottomColor)"
-    keys = page.locator("#stretch .key").evaluate_all(colour)
-    assert page.locator("#stretch .key").all_text_contents() == list(RUNGS) and len(set(keys)) == 3
+    keys = page.locator("#stretch .rung-key").evaluate_all(colour)
+    assert page.locator("#stretch .rung-key").all_text_contents() == list(RUNGS) and len(set(keys)) == 3
     for place in range(len(TIMES)):
         page.evaluate("(time) => headway.selection.set({ time })", place)
         once.settle()

@@ -13,7 +13,6 @@ import tyro
 from headway.cli import UserError
 from headway.cli.arguments import USUAL, folders_with_records
 from headway.cli.parsing import parse
-from headway.cli.settings_options import REGISTRY
 from headway.forecast.question import MODELS, Asked
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ examples:
 class Options(Asked):
     """What is asked; the letters are the paper's."""
 
+    blocks: tuple[str, ...] = ()  # ty: ignore[incompatible-attribute-override]
+    """Blocks of lags, as in 1-2 3-4 5-6; minimal."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
     """Folders with records; runs and results if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -54,7 +55,7 @@ class Options(Asked):
 def main(arguments: Sequence[str]) -> None:
     if arguments and arguments[0] in MODELS:
         arguments = ["--model", *arguments]
-    options = parse(Options, arguments, prog="headway predict", description=USAGE, registry=REGISTRY)
+    options = parse(Options, arguments, prog="headway predict", description=USAGE)
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
@@ -75,11 +76,24 @@ def _answer(options: Options, folders: list[Path]) -> Forecast:
     from headway.forecast.ask import ask
     from headway.forecast.question import Question
 
-    question = Question(**{each.name: getattr(options, each.name) for each in fields(Question)})
+    asked: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(Question)}
+    asked["blocks"] = _blocks(options.blocks)
+    question = Question(**asked)
     try:
         return ask(question, folders)
     except NotMeasured as error:
         raise UserError(str(error)) from error
+
+
+def _blocks(typed: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    if not typed:
+        return ()
+    from headway.cli.settings_options import read_blocks  # late: help need not wait for NumPy
+
+    try:
+        return read_blocks(list(typed))
+    except ValueError as error:
+        raise UserError(f"--blocks: {error}.") from None
 
 
 def _score(model: str, folders: list[Path]) -> list[HeldOut]:

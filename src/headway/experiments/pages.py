@@ -72,9 +72,7 @@ def _results(outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]
     from headway.experiments.papers import PAPERS
 
     titles = {claim.name: claim.title for outcome in outcomes for claim in outcome.experiment.claims if claim.title}
-    letters = {finding.claim[0] for _, finding in findings}
-    papers = tuple(paper for paper in PAPERS if letters & set(paper.letters))
-    return {"highlights": highlights(findings, titles), "papers": papers, "titles": titles}
+    return {"highlights": highlights(findings, titles), "papers": PAPERS, "titles": titles}
 
 
 def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from headway.settings.checks import require, require_number, require_whole, settle
-from headway.tasks.chain import Blocks
+
+Blocks = tuple[tuple[int, ...], ...]
+"""Of lags; the chain's, which help must not wait for."""
 
 
 class Kind(NamedTuple):

@@ -12,7 +12,10 @@ from headway.report.page.results import Highlight, Paper, TaskPicture
 pytestmark = pytest.mark.browser
 
 PICTURE = TaskPicture(("a", "7", "b", "?"), ((1, 3, 0), (0, 2, 1)), "name the value")
-PAPERS = (Paper("A", "A paper of chains", "2026", "Tokens follow each other.", (PICTURE,), "A"),)
+PAPERS = (
+    Paper("A", "A paper of chains", "2026", "Tokens follow each other.", (PICTURE,), "A"),
+    Paper("Q", "A paper without runs", "2026", "Nothing was run.", (PICTURE,), "Q"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,7 @@ def test_the_findings_are_on_the_first_screen_with_claim_and_verdict(results):
     assert results.page.locator(".finding sup").inner_text() == "0.49"
     assert "Not run yet" in second and "– not run" in second
     assert "claims of 1 paper, each held against the numbers of every seed" in results.text(".introduction")
+    assert "No run is here of “A paper without runs”." in results.text(".introduction")
 
 
 def test_contents_stay_in_sight_and_lead_to_every_part(results):
@@ -54,6 +58,8 @@ def test_contents_stay_in_sight_and_lead_to_every_part(results):
         assert target.is_visible()
     results.page.evaluate("scrollTo(0, document.body.scrollHeight)")
     results.settle()
+    assert results.page.locator(".contents a[aria-current]").count() == 1
+    assert entries.first.get_attribute("aria-current") is None  # the reader is further down
     assert entries.first.is_visible() and 0 <= entries.first.bounding_box()["y"] < 900
     results.page.evaluate("scrollTo(0, 0)")
 

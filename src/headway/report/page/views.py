@@ -136,7 +136,7 @@ class Report:
     highlights: tuple[Highlight, ...] = ()
     """What was found, in sentences: a page that has them is one of results, and opens with them."""
     papers: tuple[Paper, ...] = ()
-    """Its sections; a claim stands under the paper of its first letter."""
+    """Its sections; a claim stands under the paper of its first letter, and a paper without claims is named only."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """A claim's name -> what it claims, in a few words."""
 

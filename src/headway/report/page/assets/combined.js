@@ -51,23 +51,24 @@ export function mountCombined(host, report, selection) {
     muted.has(head) ? muted.delete(head) : muted.add(head);
     selection.set({ muted });
   };
-  const button = (pressed, press, ...content) => {
-    const attributes = { type: "button", class: "key", "aria-pressed": String(pressed), onclick: press };
+  const button = (pressed, press, name, ...content) => {
+    const attributes = { type: "button", class: "key", "aria-label": name, "aria-pressed": String(pressed), onclick: press };
     return element("button", attributes, ...content);
   };
   const drawKey = () => {
     const palette = paletteOf(run());
     const focused = [...key.children].indexOf(document.activeElement);
     const heads = allHeads(run()).map((head) =>
-      button(!state.muted.has(head), () => toggle(head), chip(head, palette), `head ${head + 1}`),
+      button(!state.muted.has(head), () => toggle(head), `head ${head + 1}`, chip(head, palette), element("span", { class: "key-word" }, `head ${head + 1}`)),
     );
     const stripes = () => selection.set({ stripes: !state.stripes });
-    key.replaceChildren(...heads, button(state.stripes, stripes, "side by side in each cell"));
+    key.replaceChildren(...heads, button(state.stripes, stripes, null, "side by side in each cell"));
     key.children[focused]?.focus(); // the pressed button was replaced by its new self
     const most = ` ${number(palette.full)} and more`;
     scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
     mixture.hidden = state.stripes || run().heads < 2;
     key.hidden = run().heads < 2; // one head needs no key
+    key.classList.toggle("many", run().heads > 4);
     title.textContent = run().heads < 2 ? "Where the head looks " : "All heads in one picture ";
   };
   const draw = () => {

@@ -143,8 +143,25 @@ function contents(entries) {
   return element("nav", { class: "contents", "aria-label": "Contents" }, element("ol", {}, entries.map(item)));
 }
 
+/** The list says where the reader is: at the last part that has come up to the top of the window. */
+function followReading(nav) {
+  const links = [...nav.querySelectorAll("a")].map((link) => ({ link, part: find(link.hash.slice(1)) }));
+  const mark = () => {
+    const passed = links.filter(({ part }) => part.getBoundingClientRect().top < 0.3 * window.innerHeight);
+    const current = (passed.at(-1) ?? links[0]).link;
+    for (const { link } of links) link === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+  };
+  let asked = 0;
+  const soon = () => {
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(mark);
+  };
+  window.addEventListener("scroll", soon, { passive: true });
+  soon();
+}
+
 /** How many claims of how many papers were held against the numbers, and what came of it. */
-function countWords(report, rows) {
+function countWords(report, rows, known) {
   const verdicts = rows.map(mainVerdict);
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
   const parts = [
@@ -154,7 +171,10 @@ function countWords(report, rows) {
   ].filter(([many]) => many);
   const missing = count("not run") ? ` ${count("not run")} were not run yet.` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
-  return `${counted(rows.length, "claim")} of ${counted(report.papers.length, "paper")}, each held against the numbers of every seed: ${held}.${missing}`;
+  const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
+  const none = absent.length ? ` No run is here of ${joined(absent)}.` : "";
+  const what = `${counted(rows.length, "claim")} of ${counted(known.length, "paper")}, each held against the numbers of every seed`;
+  return `${what}: ${held}.${missing}${none}`;
 }
 
 /** A link to a claim opens it. */
@@ -188,7 +208,7 @@ export function mountResults(main, report) {
   const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));
   const lines = sections.flatMap((section) => section.lines);
   if (lines.length > 1) mountFilter(filter, lines);
-  document.querySelector(".introduction").textContent = countWords(report, rows);
+  document.querySelector(".introduction").textContent = countWords(report, rows, known.map(({ paper }) => paper));
   main.prepend(findings, filter, ...sections.map(({ node }) => node));
   if (report.runs.length) find("watch").prepend(element("h2", { id: "runs-title" }, "Watch the runs"), find("watch-title"), find("summary"));
   const entries = [
@@ -198,6 +218,8 @@ export function mountResults(main, report) {
     report.figures.length && { id: "figures", words: "All figures" },
     (report.runs.length || report.commands.length) && { id: "sources", words: "What was run" },
   ];
-  main.before(contents(entries.filter(Boolean)));
+  const nav = contents(entries.filter(Boolean));
+  main.before(nav);
+  followReading(nav);
   followClaims();
 }

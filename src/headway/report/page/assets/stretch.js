@@ -38,7 +38,7 @@ export function mountStretch(host, report, selection) {
     const [first, ...rest] = words.map((word) => element("span", { class: "token" }, word));
     tokens = rest;
     const keys = run().rungNames.map((_, rung) =>
-      element("span", { class: "token key", style: { "border-bottom-color": rungs[rung] } }, rungName(run(), rung)),
+      element("span", { class: "token rung-key", style: { "border-bottom-color": rungs[rung] } }, rungName(run(), rung)),
     );
     host.replaceChildren(
       element("h3", {}, "Held-out text ", element("span", { class: "quiet" }, "each token by the rung that predicts it most like the model")),
