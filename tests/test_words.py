@@ -88,3 +88,4 @@ def test_every_title_says_what_its_claim_claims():
     assert {name for name, title in titles.items() if len(title.split()) < 3 or pointing.search(title)} == set()
     assert len(set(titles.values())) == len(titles)
     assert not [claim.name for claim in claims if claim.statement.startswith("The same")]
+    assert len({claim.statement for claim in claims}) == len(claims)

@@ -116,7 +116,9 @@ def test_of_very_many_the_first_are_named_and_all_are_counted_for_their_experime
     said = headway("list")
     assert [(state, name) for state, name, _ in ENTRY.findall(said.out)] == [("done", names[0]), ("damaged", names[-1])]
     assert f"  in all: {len(names) - 1} done, 1 damaged" in said.out
-    assert f"  {len(names) - 2} of them were only glanced at; `headway list --all` reads and names them." in said.out
+    assert (
+        f"  {len(names) - 2} of them were only checked briefly; `headway list --all` reads and lists them." in said.out
+    )
     everything = headway("list", "--all")
     assert [name for _, name, _ in ENTRY.findall(everything.out)] == names
     assert on_disk(said) == on_disk(everything) != {}

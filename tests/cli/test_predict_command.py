@@ -6,7 +6,10 @@ import pytest
 @pytest.mark.parametrize(
     "asked, words",
     [
-        ("", "the dimension was not given, but the plateau of toy depends on it. Give it, as in `headway predict"),
+        (
+            "",
+            "the dimension was not given, but the plateau of toy depends on it. Give it, for example `headway predict",
+        ),
         ("--model recall --vocab 64", "the pairs was not given"),
         ("--dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),
         ("--dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
@@ -18,7 +21,7 @@ import pytest
         ),
         ("--dimension 64 --length 8 --repeated 1", "repeated is 1, but it is a probability below 1:"),
         ("--dimension 64 --length 8 --learning-rate 0", "learning_rate is 0.0, but it must be a finite number above 0"),
-        ("--dimension 64 --length 8 --accuracy 0.5", "accuracy is 0.5, but it ends the plateau of recall alone"),
+        ("--dimension 64 --length 8 --accuracy 0.5", "accuracy is 0.5, but it applies to recall only"),
         ("--model recall --vocab 8 --pairs 4 --accuracy 0.1", "accuracy is 0.1, but guessing gets 0.12 of 8 symbols"),
         ("--model recall --vocab 8 --pairs 4 --accuracy 1", "accuracy is 1, but guessing gets 0.12 of 8 symbols"),
         ("--dimension 0 --length 8", "dimension is 0, but it must be a whole number of at least 2."),

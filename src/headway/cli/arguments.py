@@ -84,7 +84,7 @@ def check_grids(grids: tuple[str, ...]) -> None:
 
 
 def _possible(experiments: dict[str, Experiment], grid: str) -> dict[str, Experiment]:
-    """Those for which this machine has everything; what the others lack is said."""
+    """Those for which this machine has everything; reports what the others lack."""
     lacking = {name: each.lacks(each.grids[grid]) for name, each in experiments.items()}
     for name, words in lacking.items():
         if words:

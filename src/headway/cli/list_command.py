@@ -119,4 +119,4 @@ def _lines(entries: Sequence[Entry]) -> Iterator[str]:
         counts = Counter(entry.state for entry in entries)
         yield "  in all: " + ", ".join(f"{count} {state}" for state, count in counts.items())
     if glanced:
-        yield f"  {len(glanced)} of them were only glanced at; `headway list --all` reads and names them."
+        yield f"  {len(glanced)} of them were only checked briefly; `headway list --all` reads and lists them."

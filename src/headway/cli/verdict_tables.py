@@ -127,5 +127,5 @@ def measured(finding: Finding) -> str:
     if finding.parts and finding.verdict in ("partly", "fails"):
         words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
     if finding.reason:
-        words.append(f"We think: {finding.reason}")
+        words.append(f"Possible reason: {finding.reason}")
     return " ".join(words)

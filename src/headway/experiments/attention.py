@@ -91,7 +91,10 @@ EXPERIMENT = Experiment(
         A3,
         A3_PUBLISHED,
         A4_MINIMAL.called(
-            "A4", title="heads compete, then cooperate (full model)", judge=of_runs(compete_then_cooperate, "full")
+            "A4",
+            A4_MINIMAL.statement.replace("minimal", "full"),
+            title="heads compete, then cooperate (full model)",
+            judge=of_runs(compete_then_cooperate, "full"),
         ),
         A5,
     ),

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 A1 = A1_MINIMAL.called(
     "A1",
+    A1_MINIMAL.statement.replace("minimal", "full"),
     title="KL to the rungs reaches its minima in order (full model)",
     judge=of_runs(meets_rungs_in_order, "full"),
     reasons={},
 )
 A1_NEARER = A1_MINIMAL_NEARER.called(
     "A1 nearer",
+    A1_MINIMAL_NEARER.statement.replace("minimal", "full"),
     title="each lower rung is approached more closely than by confidence alone (full model)",
     judge=of_runs(nearer_than_stageless, "full"),
 )

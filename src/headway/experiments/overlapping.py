@@ -33,7 +33,7 @@ are not in order."""
 A17 = Claim(
     "A17",
     title="overlapping blocks: rungs in order (three heads)",
-    statement="With overlapping blocks of lags, learning is still incremental; the order may differ.",
+    statement="With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
     next i, as the paper's own curves show.""",
     quantity=QUANTITY,
@@ -42,6 +42,7 @@ A17 = Claim(
 )
 A17_FOUR_HEADS = A17.called(
     "A17 four heads",
+    A17.statement.replace("three heads", "four heads"),
     title="overlapping blocks: rungs in order (four heads)",
     judge=of_runs(minima_in_order, "four heads"),
     reasons={},
@@ -49,8 +50,8 @@ A17_FOUR_HEADS = A17.called(
 A17_NEARER = Claim(
     "A17 nearer",
     title="overlapping blocks: a combination is approached more closely than by confidence alone (three heads, ours)",
-    statement="""With overlapping blocks, training approaches some combination of them more closely than a model
-    that only grows in confidence. (Not in the paper.)""",
+    statement="""With overlapping blocks and three heads, training approaches some combination of them more
+    closely than a model that only grows in confidence. (Not in the paper.)""",
     definition=f"""For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over
     training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the
     truth reaches its minimum.""",
@@ -60,6 +61,7 @@ A17_NEARER = Claim(
 )
 A17_NEARER_FOUR = A17_NEARER.called(
     "A17 nearer, four heads",
+    A17_NEARER.statement.replace("three heads", "four heads"),
     title="overlapping blocks: a combination is approached more closely than by confidence alone (four heads, ours)",
     judge=of_runs(still_incremental, "four heads"),
 )

@@ -51,7 +51,8 @@ PAPERS = (
         "V",
         "Sub-n-grams as near-stationary points",
         "Varre, Yüce, Flammarion 2025, arXiv 2508.12837",
-        """As above with a memory of n - 1 states: a k-gram predictor, with k below n, uses the last k - 1 of them.""",
+        """Every sequence is drawn from a chain of its own, whose next state depends on the last n - 1. A k-gram, with k
+        below n, uses the last k - 1 of them: the plateaus of training.""",
         (
             TaskPicture(
                 ("0", "1", "0", "2", "0", "1", "1", "0", "1", "?"),

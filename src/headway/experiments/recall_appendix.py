@@ -148,7 +148,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B9 appendix",
-            "Recall is learnt in one transition, though it needs two layers of attention.",
+            "Trained as in the appendix, recall is learnt in one transition, though it needs two layers of attention.",
             f"Without norm, in every run that gets there, an accuracy of {KNOWN:.0%} comes at most {ONE:g} times as "
             "late as the end of the plateau; and between half the plateau and that time, the attention of values on "
             "their keys in the first layers and that of the query on the right value each pass half of their rise for "

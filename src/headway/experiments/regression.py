@@ -43,11 +43,11 @@ R1 = Claim(
     title="the flow predicts the stage times of gradient descent and SGD on its own model",
     statement="""The gradient flow predicts the training of its own model: gradient descent and SGD pass the stages
     at the flow's times, AdamW in the same order. (Ours; the paper shows the flow alone.)""",
-    definition=f"""From the same start, time being the learning rate times the step: every boundary (the loss half-way
-    between two plateaus) of gradient descent with the smallest step is within {CLOSE:.0%} of the flow's, and every head
-    ends at the same feature's position; every boundary of SGD with the least noise is within {NEAR:.0%} of the flow's;
-    and under AdamW, where no such time exists, half of feature j is learned at position j at steps that rise with
-    j.""",
+    definition=f"""From the same initial values, with time = learning rate times step: every boundary (the loss
+    half-way between two plateaus) of gradient descent with the smallest step is within {CLOSE:.0%} of the flow's,
+    and every head ends at the same feature's position; every boundary of SGD with the least noise is within
+    {NEAR:.0%} of the flow's; and under AdamW, where no such time exists, half of feature j is learned at position j
+    at steps that rise with j.""",
     quantity="""largest relative difference between a boundary of gradient descent with the smallest step and of the
     flow""",
     judge=of_runs(flow_predicts_training, FLOW_NAME, *DESCENTS, *SAMPLED, "AdamW", close=CLOSE, near=NEAR),

@@ -26,7 +26,7 @@ changed, the claim holds."""
 A12 = Claim(
     "A12",
     title="furthest block most important: stages remain and are clearer",
-    statement="With the furthest block most important, the stages remain and are easier to see.",
+    statement="With the furthest block most important (m = 3), the stages remain and are easier to see.",
     definition=f"""With the order of importance reversed {SAME}, where a block's share of a head's attention is its
     density (mass / size), because a block of eight lags has a third of all attention at initialisation; and with
     the same seed, the least clear plateau (docs/measures.md) is clearer than with the newest block first.""",
@@ -35,6 +35,7 @@ A12 = Claim(
 )
 A12_WEAKER = A12.called(
     "A12 m = 1.7",
+    A12.statement.replace("m = 3", "m = 1.7"),
     title="furthest block most important, weaker hierarchy: stages remain and are clearer",
     judge=of_runs(same_and_clearer, "reversed, m = 1.7", "full"),
     reasons={"printed": LITTLE_IN_THE_LAST_BLOCK, "as-run": CLOSE_RUNGS},

@@ -24,8 +24,8 @@ the learning rate of the authors' code, and nothing else changed, most seeds pas
 A1_MINIMAL = Claim(
     "A1 minimal",
     title="KL to the rungs reaches its minima in order (minimal model)",
-    statement="""Training passes the rungs in order: KL to rung 1 reaches its minimum first, then to rung 2, and so on
-    to the truth.""",
+    statement="""The minimal model passes the rungs in order: KL to rung 1 reaches its minimum first, then KL to rung 2,
+    and so on to the truth.""",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly
     later for every next i. Order alone does not show that the loss has plateaus in between: see docs/measures.md.""",
     quantity=QUANTITY,
@@ -35,8 +35,8 @@ A1_MINIMAL = Claim(
 A1_MINIMAL_NEARER = Claim(
     "A1 minimal, nearer",
     title="each lower rung is approached more closely than by confidence alone (minimal model)",
-    statement="Training approaches each lower rung more closely than a model that only grows in confidence. (Not in "
-    "the paper.)",
+    statement="The minimal model approaches each lower rung more closely than a model that only grows in confidence. "
+    "(Not in the paper.)",
     definition=f"""For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below
     {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits. A model that
     learns all blocks at once and only grows in confidence also passes the rungs in order, but comes no nearer than
@@ -47,7 +47,8 @@ A1_MINIMAL_NEARER = Claim(
 A4_MINIMAL = Claim(
     "A4 minimal",
     title="heads compete, then cooperate (minimal model)",
-    statement="Heads first compete, then cooperate: the overlap of their attention rises, then falls.",
+    statement="""The heads of the minimal model first compete, then cooperate: the overlap of their attention rises,
+    then falls.""",
     definition=f"""The competition index (docs/measures.md) exceeds both its first and its last value by more than
     {HUMP:g}.""",
     quantity="fall of the competition index from its peak to the end",

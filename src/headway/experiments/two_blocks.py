@@ -24,7 +24,7 @@ slightly clearer than with one layer."""
 A15 = Claim(
     "A15",
     title="two layers: rungs in order, first plateau less clear (full model)",
-    statement="With two layers learning is still incremental; the first stage is less marked.",
+    statement="The full model with two layers still learns incrementally; its first stage is less marked.",
     definition="""With two transformer layers the rungs are passed in order (A1), and the first plateau of the loss
     is less clear (docs/measures.md) than with one layer and the same seed.""",
     quantity="clarity of the first plateau minus that with one layer",
@@ -33,12 +33,14 @@ A15 = Claim(
 )
 A15_MORE = A15.called(
     "A15 27 000 samples",
+    A15.statement.replace("two layers", "two layers and 27 000 samples"),
     title="two layers: rungs in order, first plateau less clear (full model, 27 000 samples)",
     judge=of_runs(first_stage_less_marked, "full, two, 27 000 samples", "full, one"),
     reasons={},
 )
 A15_MINIMAL = A15.called(
     "A15 minimal",
+    A15.statement.replace("full", "minimal"),
     title="two layers: rungs in order, first plateau less clear (minimal model)",
     judge=of_runs(first_stage_less_marked, "minimal, two", "minimal, one"),
     reasons={"printed": TOO_SLOW},

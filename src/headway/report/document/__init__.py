@@ -138,6 +138,6 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
                 words.append("; ".join(f"{part}: {count}" for part, count in finding.parts.items()))
             number = median_in_words(finding.values, finding.interval)
             lines.append(f"| {grid} | {finding.verdict} | {finding.held} | {number} | {' '.join(words)} |")
-        lines += [f"\n*Why, we think ({grid}):* {finding.reason}" for grid, finding in rows if finding.reason]
+        lines += [f"\n*Possible reason ({grid}):* {finding.reason}" for grid, finding in rows if finding.reason]
         blocks.append("\n".join(lines))
     return blocks
