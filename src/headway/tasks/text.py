@@ -212,7 +212,8 @@ class Text:
 
     def facts(self, world: Any) -> dict[str, Array]:
         """I(next token; lag i | the nearer ones), measured in held-out text, i from 1 on; and what is shown of it."""
-        return {"information": world.information, "shown_written": world.written}
+        # Facts are real numbers, which a seed that is not there lacks.
+        return {"information": world.information, "shown_written": world.written.astype(jnp.float32)}
 
     def measures(self, world: Any, example: Example, reading: Any, test: str) -> dict[str, Array]:
         """Of text: attention to the near lags, how much the context helps, how near confidence alone would come to each
