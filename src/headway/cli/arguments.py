@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -83,15 +82,6 @@ def check_grids(grids: tuple[str, ...]) -> None:
             )
 
 
-def _possible(experiments: dict[str, Experiment], grid: str) -> dict[str, Experiment]:
-    """Those for which this machine has everything; reports what the others lack."""
-    lacking = {name: each.lacks(each.grids[grid]) for name, each in experiments.items()}
-    for name, words in lacking.items():
-        if words:
-            print(f"note: {name} is left out: {words}", file=sys.stderr)
-    return {name: each for name, each in experiments.items() if not lacking[name]}
-
-
 def experiments_with(grid: str | None, word: str) -> tuple[str, dict[str, Experiment]]:
     """The grid that is meant, and the experiment of that name, or of that file, or all those that have the grid.
 
@@ -100,7 +90,7 @@ def experiments_with(grid: str | None, word: str) -> tuple[str, dict[str, Experi
     if word == "all":
         chosen = grid or "quick"
         check_grids((chosen,))
-        return chosen, _possible({each: find(each) for each in NAMES if chosen in find(each).grids}, chosen)
+        return chosen, {each: find(each) for each in NAMES if chosen in find(each).grids}
     name, experiment = name_of(word), load(word)
     usual = "quick" if "quick" in experiment.grids else next(iter(experiment.grids))
     chosen = grid or usual

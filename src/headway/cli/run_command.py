@@ -18,6 +18,7 @@ from headway.settings.renamed import renamed_to
 from headway.settings.training import OWN_OPTIMISERS
 
 if TYPE_CHECKING:
+    from headway.experiments import Experiment
     from headway.records import Cell
 
 USAGE = """\
@@ -104,6 +105,8 @@ def main(arguments: Sequence[str]) -> None:
     parsed = _only(parsed)
     if strange:
         raise UserError(f"no run of this grid knows {' '.join(each for each in rest if each in strange)}.")
+    if name == "all":
+        parsed = _possible(parsed, experiments)
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
     from headway.cli.computing import compute, records_of
     from headway.cli.ending import show
@@ -145,6 +148,19 @@ def _names_settings(arguments: Sequence[str], unknown: Sequence[str]) -> bool:
     own = {each.name.rstrip("_").replace("_", "-") for each in fields(Options)} - {"settings"}
     given = (each for each in arguments if each.startswith("-") and each not in unknown)
     return any(each.lstrip("-").partition("=")[0].replace("_", "-").removeprefix("no-") not in own for each in given)
+
+
+def _possible(
+    parsed: dict[str, dict[str, Options]], experiments: dict[str, Experiment]
+) -> dict[str, dict[str, Options]]:
+    """The experiments for which this machine has everything, with a note about each of the others."""
+    found = {}
+    for each, runs in parsed.items():
+        if words := experiments[each].lacks({run: one.settings for run, one in runs.items()}):
+            print(f"note: {each} is left out: {words}", file=sys.stderr)
+        else:
+            found[each] = runs
+    return found
 
 
 def _note_whole_batches(cells: Sequence[Any]) -> None:
