@@ -116,7 +116,7 @@ def test_where_training_ended_is_stated_with_why_the_minima_may_still_be_in_orde
     assert js("summary", SHORT, rungs=[[1, 2, 3]]) == ""
     words = js("summary", SHORT, rungs=[[1, 2, 3], [1, 2], [1, 2], [1]])
     assert words.startswith(" In the others training ended in stage 1 (1 seed) and in stage 2 (2 seeds).")
-    assert "In 3 of them KL to the rungs reaches its minima in order all the same" in words
+    assert "In 3 of them KL to the rungs reaches its minima in order nevertheless" in words
     skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
     assert skipped.startswith(" In the other training ended in stage 3. A seed that ended in the last stage passed")
 
@@ -174,7 +174,7 @@ def test_what_heads_did_is_said_from_their_shares_before_and_after(js):
     assert "head 1 left block 1 for block 2 (4 % → 86 % of its attention)" in words
     assert "head 2 stayed on block 1 (70 % → 80 %" in words
     assert "head 3 settled on block 1 (20 % → 60 %" in words
-    assert "head 4 still holds no block, though it now gives block 2 more (10 % → 40 %)" in words
+    assert "head 4 still holds no block, though it now attends more to block 2 (10 % → 40 %)" in words
 
 
 def test_tables_quote_what_would_break_them_and_leave_out_what_is_not_there(js):

@@ -38,11 +38,11 @@ function rungsTogether(run) {
   return short ? joined(names) : `the ${counted(run.rungs, byLadder(run) ? "rung" : "stage")}`;
 }
 
-/** "all 10 seeds passed the 3 rungs one after the other", "2 of 4 seeds passed unigram and bigram one after the other". */
+/** "all 10 seeds passed the 3 rungs in order", "2 of 4 seeds passed unigram and bigram in order". */
 function passedWords(run) {
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
-  const verb = byLadder(run) ? "passed" : "learned";
-  return `${everySeed(run, ordered, verb)} ${rungsTogether(run)}${run.rungs > 1 ? " one after the other" : ""}`;
+  const verb = byLadder(run) ? "passed" : "learnt";
+  return `${everySeed(run, ordered, verb)} ${rungsTogether(run)}${run.rungs > 1 ? " in order" : ""}`;
 }
 
 /** ", reaching rung 2 at step 160 and rung 3 at step 422 (medians)"; of long ladders the last one. */
@@ -82,7 +82,7 @@ function lossSpan(run) {
 /** One sentence for the top of the page. */
 export function leadSentence(run) {
   const loss = lossSpan(run);
-  if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured along this run")} in ${counted(run.seeds.length, "seed")}.`;
+  if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured over time")} in ${counted(run.seeds.length, "seed")}.`;
   if (!byLadder(run) && !byLevels(run)) {
     const ends = lossEnds(run);
     const numbers = ends ? `, from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}` : "";
@@ -95,7 +95,7 @@ export function leadSentence(run) {
 export function caveats(run) {
   const { last, planned } = ending(run);
   const place = `${when(run, last)} of ${moment(run, planned)}`;
-  const early = `What is here ends at ${place}: the run was interrupted, or is still going on.`;
+  const early = `The numbers end at ${place}: the run was interrupted or is still in progress.`;
   const gone = run.seeds.flatMap((name, seed) =>
     diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],
   );

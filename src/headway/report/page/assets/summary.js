@@ -31,7 +31,7 @@ export function shortWords(run) {
   const why = skipped ? " A seed that ended in the last stage passed a rung before it without turning towards it." : "";
   const falling = byLadder(run) ? others.filter((seed) => minimaInOrder(run, seed)).length : 0;
   const order = falling
-    ? ` In ${falling} of them KL to the rungs reaches its minima in order all the same: a stage also needs a turn, of 3 %` +
+    ? ` In ${falling} of them KL to the rungs reaches its minima in order nevertheless: a stage also requires a turn, by 3 %` +
       " of the step before, towards its rung and away from the last."
     : "";
   const who = run.seeds.length === 1 ? "Training" : `In the other${others.length > 1 ? "s" : ""} training`;
