@@ -109,7 +109,18 @@ def test_the_words_in_the_readme_are_the_titles_of_the_claims():
     assert {name: told.get(name) for name in titles} == titles
 
 
-def test_the_verdicts_in_the_readme_are_those_of_the_records(findings):
+def test_the_numbers_of_seeds_in_the_readme_are_those_of_the_claims_beside_them(findings):
+    lines = re.findall(r"^\d\. \*\*.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(lines) == 5
+    for line in lines:
+        [asked] = re.findall(r"`\./run claims (.+?) --from results`", line)
+        names = [name for name in {claim for claim, _ in findings} if name.split()[0] in asked or name in asked]
+        held = {(sum(each.holds), len(each.holds)) for (claim, _), each in findings.items() if claim in names}
+        told = {(int(some), int(of)) for some, of in re.findall(r"(\d+) of (\d+)", line)}
+        assert told and told <= held, line
+
+
+def test_the_verdicts_in_the_verdict_tables_are_those_of_the_records(findings):
     told = {}
     for header, _, *rows in tables():
         for claim, *verdicts in rows:

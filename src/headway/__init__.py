@@ -3,7 +3,7 @@
 import headway
 
 settings = headway.presets.minimal_quick()
-record = headway.run(settings, seeds=4)
+record = headway.run(settings, seeds=8)
 record.trajectory["excess_loss"]          # (seed, evaluation)
 headway.stages(record)[0].boundaries      # when seed 0 went from rung to rung
 headway.page(record, "learning.html")

@@ -65,8 +65,8 @@ def test_what_was_not_run_is_said_to_be_not_run(headway, made_records):
 
 def test_every_grid_has_a_column(headway, made_records):
     said = headway("claims", "--grid", "as-run", "quick", "--from", made_records)
-    header = next(line for line in said.out.splitlines() if "what it says" in line)
-    assert [words.strip() for words in header.strip("┃").split("┃")] == ["claim", "what it says", "as-run", "quick"]
+    header = next(line for line in said.out.splitlines() if "statement" in line)
+    assert [words.strip() for words in header.strip("┃").split("┃")] == ["claim", "statement", "as-run", "quick"]
 
 
 def test_without_any_record_every_claim_is_not_run_and_nothing_is_written(headway, tmp_path, monkeypatch):

@@ -198,7 +198,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bits(elsewhere, recor
 
     resumed = elsewhere.call(*RUN, "--no-page")
     assert resumed.returncode == 0, resumed.stderr
-    assert "going on at step 7 of 12" in resumed.stderr
+    assert "resuming at step 7 of 12" in resumed.stderr
     assert names(runs) == {record.identity}
     again = load(runs / record.identity)
     assert bits(again.trajectory) == bits(record.trajectory)

@@ -230,8 +230,8 @@ def test_the_notebook_of_the_readme_runs_as_printed(everything, shell, tmp_path)
         f"tiny = runpy.run_path({tiny.__file__!r})",
         "presets.minimal_quick = lambda: tiny['MINIMAL']",
         block,
-        "assert record.trajectory['excess_loss'].shape == (4, len(record.trajectory.times('excess_loss')))",
-        "assert headway.run(settings, seeds=4) == record",
+        "assert record.trajectory['excess_loss'].shape == (8, len(record.trajectory.times('excess_loss')))",
+        "assert headway.run(settings, seeds=8) == record",
     )
     outcome = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)],

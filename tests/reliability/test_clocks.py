@@ -67,4 +67,4 @@ def test_a_machine_that_dies_where_locks_do_not_reach_others(resident, expected,
     assert outcome(left) == expected
     assert leftovers(left) == set()
     tell("here", "another machine dies, and locks do not reach it", 1, "after a minute without a heartbeat its cells "
-         "went on; bit-identical")  # fmt: skip
+         "were continued; bit-identical")  # fmt: skip

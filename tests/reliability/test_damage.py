@@ -39,7 +39,7 @@ def test_damaged_records(resident, expected, tmp_path, injection, tell):
         shutil.rmtree(root)
     assert refused > TIMES // 2
     kept = TIMES - refused
-    tell("here", f"a finished record: {injection}", TIMES, f"{refused} refused, {kept} read with all bits right")
+    tell("here", f"a finished record: {injection}", TIMES, f"{refused} refused, {kept} read correctly")
 
 
 def _cell_of(victim):
@@ -69,5 +69,5 @@ def test_damaged_unfinished_work(resident, expected, tmp_path, injection, tell):
             aside += bool(rest)
             damaged += 1
         shutil.rmtree(left)
-    happened = f"{aside} set aside and begun anew, {damaged - aside} went on; all ended bit-identical"
+    happened = f"{aside} set aside and started again, {damaged - aside} resumed; all ended bit-identical"
     tell("here", f"unfinished work: {injection}", damaged, happened, "the progress of the cells set aside")

@@ -36,7 +36,7 @@ def test_a_disk_that_fills_up(resident, expected, tell):
     with faults.disk() as disk:
         fill = lambda: disk.fill(chance.randrange(30_000))  # noqa: E731
         refused = refusals(resident, expected, disk, chance, fill, disk.empty, reasons)
-    tell("here", "a full disk at a random moment", TIMES, f"{refused} runs said so and went on when there was room")
+    tell("here", "a full disk at a random moment", TIMES, f"{refused} runs reported it and resumed when there was room")
 
 
 def test_a_disk_that_turns_read_only(resident, expected, tell):
@@ -44,7 +44,7 @@ def test_a_disk_that_turns_read_only(resident, expected, tell):
     chance, reasons = random.Random(12), ("Read-only file system", "Input/output error")
     with faults.disk() as disk:
         refused = refusals(resident, expected, disk, chance, disk.fail, disk.repair, reasons)
-    tell("here", "a disk that meets an error and turns read-only", TIMES, f"{refused} runs said so and went on later")
+    tell("here", "a disk that fails and becomes read-only", TIMES, f"{refused} runs reported it and resumed later")
 
 
 def test_a_folder_that_was_read_only_from_the_start(resident, expected, tmp_path, tell):
@@ -59,4 +59,4 @@ def test_a_folder_that_was_read_only_from_the_start(resident, expected, tmp_path
         assert outcome(root) == expected, "what is done can be read"
         assert resident.run(root) == "done"
         assert all(Store(root).has(cell) for cell in CELLS)
-    tell("here", "a read-only folder", 2, "an empty one is refused in a sentence, a finished one is read")
+    tell("here", "a read-only folder", 2, "an empty one is refused with an error, a finished one is read")

@@ -38,8 +38,8 @@ def a_full_disk(disk, on, options, swept, tell, where, **variables):
     finally:
         sweep.close()
         kill(workers(sweep.root))
-    happened = "exit code 2, cause and remedy; given again with room, it ended bit-identical"
-    tell(where, "`headway run init-scale`: the disk is full once a cell is begun", 1, happened)
+    happened = "exit code 2, cause and remedy; repeated with room, it ended bit-identical"
+    tell(where, "`headway run init-scale`: the disk fills up after a cell has begun", 1, happened)
 
 
 @pytest.mark.parametrize("on", OPTIONS)
@@ -63,7 +63,7 @@ def test_something_else_in_the_place_of_a_record(on, swept, tell, tmp_path):
         sweep.close()
         kill(workers(sweep.root))
     happened = "exit code 2, the folder is named and stays; moved away, it ended bit-identical"
-    tell(NAMES[on], "`headway run init-scale`: something else lies in the place of a record", 1, happened)
+    tell(NAMES[on], "`headway run init-scale`: something else is in the place of a record", 1, happened)
 
 
 @pytest.mark.parametrize("on", OPTIONS)

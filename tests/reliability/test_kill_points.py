@@ -54,7 +54,7 @@ def test_a_thousand_moments_at_which_a_run_could_have_died(start, resident, expe
         "kill -9 of a training: its disk as it was at a random moment (SIGSTOP, copy), resumed by another process",
         points,
         f"{len(beginnings)} different sets of files on the disk, up to {deepest} deaths in a row, "
-        f"{torn} with a torn file; every one went on and ended bit-identical",
+        f"{torn} with a torn file; every one resumed and ended bit-identical",
     )
 
 
@@ -94,7 +94,7 @@ def test_true_kills_of_the_store(tmp_path, tell):
         "here",
         "kill -9 of a process that writes a store",
         kills,
-        f"the run came to its end {ended + 1} times, bit-identical",
+        f"the run finished {ended + 1} times, bit-identical",
     )
 
 
@@ -130,4 +130,4 @@ def test_true_kills_of_a_training(cache, expected, tmp_path, tell):
     subprocess.run([*command, str(root)], check=True, capture_output=True, env=environment(**kept))
     assert outcome(root) == expected
     assert leftovers(root) == set()
-    tell("here", "kill -9 of a process that trains", kills, f"the run came to its end {ended + 1} times, bit-identical")
+    tell("here", "kill -9 of a process that trains", kills, f"the run finished {ended + 1} times, bit-identical")

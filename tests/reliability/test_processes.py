@@ -25,7 +25,7 @@ def test_workers_are_killed(sweep, swept, tell):
     kill_workers(sweep.root)
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("processes", "kill -9 of a worker, then of all workers", 2, "the sweep went on by itself; bit-identical")
+    tell("processes", "kill -9 of a worker, then of all workers", 2, "the sweep continued by itself; bit-identical")
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
@@ -39,7 +39,7 @@ def test_the_command_is_ended_and_given_again(number, sweep, swept, tell):
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
     how = "kill -9" if number == signal.SIGKILL else number.name
-    tell("processes", f"{how} of the command", 1, "the workers left; given again, it ended bit-identical")
+    tell("processes", f"{how} of the command", 1, "the workers exited; repeated, it ended bit-identical")
 
 
 def test_two_sweeps_over_the_same_cells_share_the_work(sweep, swept, tell):

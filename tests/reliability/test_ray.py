@@ -63,7 +63,7 @@ def test_a_fault_in_ray_costs_nothing(fault, ray, sweep, swept, tell):
     FAULTS[fault](ray, sweep)
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Ray", fault, 1, "the sweep went on by itself and ended bit-identical")
+    tell("Ray", fault, 1, "the sweep continued by itself and ended bit-identical")
 
 
 def test_a_sweep_that_is_told_to_stop_saves_and_goes_on(ray, sweep, swept, tell):
@@ -75,7 +75,7 @@ def test_a_sweep_that_is_told_to_stop_saves_and_goes_on(ray, sweep, swept, tell)
     sweep.start()
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Ray", "SIGINT (Ctrl-C) to the command", 1, "the workers left; given again, it ended bit-identical")
+    tell("Ray", "SIGINT (Ctrl-C) to the command", 1, "the workers exited; repeated, it ended bit-identical")
 
 
 def test_the_head_dies_and_the_command_is_given_again(ray, sweep, swept, tell):
@@ -91,8 +91,8 @@ def test_the_head_dies_and_the_command_is_given_again(ray, sweep, swept, tell):
         sweep.start()
         assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Ray", "kill -9 of the head with everything on it", 1, "the command ended with an error; given again on a new "
-         "cluster, it went on and ended bit-identical")  # fmt: skip
+    tell("Ray", "kill -9 of the head with everything on it", 1, "the command ended with an error; repeated on a new "
+         "cluster, it resumed and ended bit-identical")  # fmt: skip
 
 
 def test_a_full_disk_reaches_the_user(ray, swept, tell):

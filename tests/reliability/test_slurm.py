@@ -77,7 +77,7 @@ def test_a_fault_in_slurm_costs_nothing(fault, slurm, sweep, swept, tell):
     FAULTS[fault](slurm, sweep)
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Slurm", fault, 1, "the sweep went on by itself and ended bit-identical")
+    tell("Slurm", fault, 1, "the sweep continued by itself and ended bit-identical")
 
 
 def test_a_job_that_is_told_to_stop_saves_goes_back_to_the_queue_and_goes_on(slurm, sweep, swept, tell):
@@ -95,7 +95,7 @@ def test_a_job_that_is_told_to_stop_saves_goes_back_to_the_queue_and_goes_on(slu
     assert sweep.outcome() == swept
     said = "".join(path.read_text() for path in sweep.root.glob(".sweep/slurm/*.err"))
     assert "asked to stop; what was measured is saved" in said and "resuming at step" in said
-    tell("Slurm", "the signal before a time limit or a preemption", 1, "saved, went on from there, ended bit-identical")
+    tell("Slurm", "the signal before a time limit or a preemption", 1, "saved, resumed from there, ended bit-identical")
 
 
 def test_the_command_that_submitted_is_killed_and_given_again(slurm, sweep, swept, tell):
@@ -104,7 +104,7 @@ def test_the_command_that_submitted_is_killed_and_given_again(slurm, sweep, swep
     sweep.start()
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept
-    tell("Slurm", "kill -9 of the command that submitted the jobs", 1, "given again, it ended bit-identical")
+    tell("Slurm", "kill -9 of the command that submitted the jobs", 1, "repeated, it ended bit-identical")
 
 
 def test_a_full_disk_reaches_the_user(swept, tell, tmp_path):

@@ -154,7 +154,7 @@ def test_next_and_previous_go_from_stage_to_stage(shown):
     first = shown.step()
     shown.press("n")
     second = shown.step()
-    shown.page.get_by_role("button", name="To the next stage (key n)").click()
+    shown.page.get_by_role("button", name="Next stage (key n)").click()
     shown.settle()
     third = shown.step()
     shown.press("n")  # there is none behind the last
@@ -255,7 +255,7 @@ def test_seeds_that_are_left_out_leave_the_chart_and_its_median(shown, made):
     np.testing.assert_allclose(shown.page.evaluate(middle), np.median(loss[:3], axis=0), rtol=1e-6)
     assert "median of 3 seeds" in shown.text("#chart-legend")
     assert shown.page.locator(".seed-choice .key:text-is('0')").is_disabled()  # the pictures show it
-    shown.click(".seed-choice .key:text-is('none but this')")
+    shown.click(".seed-choice .key:text-is('only this')")
     assert shown.page.evaluate(f"{lines}.length") == 1 and "1 of 4 seeds in the charts" in shown.text("#chart-legend")
     shown.click(".seed-choice .key:text-is('all')")
     np.testing.assert_allclose(shown.page.evaluate(middle), np.median(loss, axis=0), rtol=1e-6)

@@ -108,13 +108,13 @@ def test_the_smallest_reports_are_pages_with_nothing_to_compare(opened, runs):
     it = opened(made_report(runs=runs, findings=(), commands=()), width=900)
     it.press("c")
     assert "undefined" not in it.text("body") and "NaN" not in it.text("body")
-    assert it.page.locator("#compare").is_hidden() if runs else "no run and no finding yet" in it.text("#summary")
+    assert it.page.locator("#compare").is_hidden() if runs else "no runs and no findings yet" in it.text("#summary")
     assert it.overflow() <= 0
 
 
 def test_a_run_that_ended_early_says_so(_unusual):
     _unusual.choose("#run", "interrupted")
-    words = "What is here ends at step 30 of 2\u202f000: the run was interrupted, or is still going on."
+    words = "The numbers end at step 30 of 2\u202f000: the run was interrupted or is still in progress."
     assert _unusual.text("#summary .caveat") == words
 
 

@@ -77,7 +77,7 @@ def test_a_text_of_another_file_is_another_run_and_a_moved_record_needs_no_file(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"length": 10}, "want at least 12"),
+        ({"length": 10}, "need at least 12"),
         ({"tokeniser": "bytes"}, "there are 256 bytes"),
         ({"tokeniser": "bpe", "vocab": 100}, "on top of 256 bytes"),
         ({"text": "speeches", "digest": "ab"}, "task.digest is of a file"),
@@ -98,7 +98,7 @@ def test_the_probe_is_what_is_tested():
     usual = Text.usual()
     with pytest.raises(SettingsError, match=r"Make --task\.probes and --training\.test_samples equal"):
         usual.changed(task={"probes": 8})
-    with pytest.raises(SettingsError, match="fresh stretches"):
+    with pytest.raises(SettingsError, match="fresh sequences"):
         usual.changed(training={"data": "finite"})
 
 

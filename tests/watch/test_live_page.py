@@ -42,7 +42,7 @@ def test_a_page_fills_by_itself_and_keeps_what_the_reader_chose(window, serve, s
     window.goto(server.url)
     words = window.locator(".sweep-words")
     lead = window.locator(".introduction")
-    expect(words).to_have_text("Nothing was run in this folder yet.")
+    expect(words).to_have_text("Nothing has been run in this folder yet.")
     expect(lead).to_contain_text("There is no folder")
     with store.open(CELL) as work:
         work.resume()

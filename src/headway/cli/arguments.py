@@ -62,7 +62,7 @@ def load(word: str) -> Experiment:
 
     name = name_of(word)
     if name in NAMES:
-        raise UserError(f"{word} is called like Headway's own experiment {name!r}. Give the file another name.")
+        raise UserError(f"{word} has the name of the built-in experiment {name!r}. Give the file another name.")
     _loaded[name] = load_experiment(word)
     return _loaded[name]
 
@@ -74,7 +74,7 @@ _loaded: dict[str, Experiment] = {}
 def check_grids(grids: tuple[str, ...]) -> None:
     """Refuse a word that is no grid, and no word at all."""
     if not grids:
-        raise UserError(f"--grid needs a name or more. There are {', '.join(ALL_GRIDS)}.")
+        raise UserError(f"--grid needs at least one name. There are {', '.join(ALL_GRIDS)}.")
     for grid in grids:
         if grid not in get_args(GRIDS):
             raise UserError(
@@ -109,7 +109,7 @@ def seeds_of(experiment: Experiment, grid: str, seeds: int | None = None) -> tup
 def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
     """The folders that were named, which must exist, or the usual ones that do; what dead processes left there goes."""
     if not folders:
-        raise UserError("--from needs a folder or more, as in `--from results`.")
+        raise UserError("--from needs at least one folder, as in `--from results`.")
     for folder in folders:
         if folders != USUAL and not folder.is_dir():
             raise UserError(f"there is no folder {folder}. Run something first, or name another folder with --from.")

@@ -138,8 +138,8 @@ def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
         print(json.dumps([vars(row) for row in rows], indent=1))
         return
     wide = max(20, *(len(row.held) for row in rows))
-    heading = f"{'inside 95 % interval':<22} {'typical miss':<13} interval: times, or divided by"
-    print(f"{'':<24} {'held back':<{wide}} {heading}")
+    heading = f"{'inside 95 % interval':<22} {'median error':<13} interval: factor either way"
+    print(f"{'':<24} {'held out':<{wide}} {heading}")
     for row in rows:
         share = f"{row.inside}/{row.of}, {row.inside / row.of:.0%}"
         print(f"{row.what:<24} {row.held:<{wide}} {share:<22} {row.miss - 1:<13.2%} {row.width**0.5:.4f}")

@@ -104,7 +104,7 @@ def main(arguments: Sequence[str]) -> None:
                 untouched[kind] = parsed[each][run]
     parsed = _only(parsed)
     if strange:
-        raise UserError(f"no run of this grid knows {' '.join(each for each in rest if each in strange)}.")
+        raise UserError(f"no run of this grid has the option {' '.join(each for each in rest if each in strange)}.")
     if name == "all":
         parsed = _possible(parsed, experiments)
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.

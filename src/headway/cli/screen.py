@@ -91,9 +91,9 @@ class Screen(LiveScreen):
         if self._rungs is None:
             return ""
         if len(self._rungs) <= MOST_SHOWN:
-            return f", rungs {' '.join(map(str, self._rungs))}"
+            return f", nearest rungs {' '.join(map(str, self._rungs))}"
         rungs, counts = np.unique(self._rungs, return_counts=True)
-        return f", {', '.join(f'{count} at rung {rung}' for rung, count in zip(rungs, counts, strict=True))}"
+        return f", {', '.join(f'{count} nearest rung {rung}' for rung, count in zip(rungs, counts, strict=True))}"
 
     def _table(self) -> Group:
         table = Table(box=None, padding=(0, 2))

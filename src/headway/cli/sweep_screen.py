@@ -50,7 +50,7 @@ def words(tally: Tally) -> str:
     """3 of 10 done, 2 running, 1 failed, 4 left"""
     numbers = {
         "running": tally.running,
-        "without a sign of life": tally.stale,
+        "not responding": tally.stale,
         "failed": tally.failed,
         "left": tally.left,
     }

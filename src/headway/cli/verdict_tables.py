@@ -75,8 +75,8 @@ def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids
 
 def _print_wide(console: Console, grids: Sequence[str], family: Sequence[dict[str, Finding]]) -> None:
     table = Table(padding=(0, 1), show_lines=True)
-    for heading in ("claim", "what it says", *grids):
-        table.add_column(heading, ratio=None if heading == "claim" else 3 if heading == "what it says" else 2)
+    for heading in ("claim", "statement", *grids):
+        table.add_column(heading, ratio=None if heading == "claim" else 3 if heading == "statement" else 2)
     for rows in family:
         said = rows[grids[0]]
         words = Text.assemble(said.statement, "\n", (said.quantity, "dim"))

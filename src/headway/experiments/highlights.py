@@ -49,8 +49,8 @@ HEADLINES = (
     ),
     Headline(
         "A1 minimal",
-        """The minimal model shows it in {as_run.held} seeds at the learning rate of the authors' code, and in
-        {printed.held} at the printed one.""",
+        """The minimal model passes them in order in {as_run.held} seeds at the learning rate of the authors' code, and
+        in {printed.held} at the printed one.""",
         figure="figure-1",
     ),
     Headline(
@@ -67,8 +67,8 @@ HEADLINES = (
     ),
     Headline(
         "R1",
-        """Gradient descent follows the flow as it is printed, within {here.percent} of its stage times in {here.held}
-        seeds; the flow as it was simulated, in {as_run.held}.""",
+        """Gradient descent follows the gradient flow as printed, within {here.percent} of its stage times, in
+        {here.held} seeds; it follows the flow as the authors simulated it in {as_run.held}.""",
         figure="over-training",
         grids=("printed", "quick"),
     ),
@@ -86,8 +86,8 @@ HEADLINES = (
     ),
     Headline(
         "B7",
-        """Repetition shortens the wait: doubling the copies in the context shortens it {here.median} times as much as
-        doubling those across samples ({here.held} seeds).""",
+        """Repetition shortens the plateau: doubling the copies in the context shortens it {here.median} times as much
+        as doubling those across samples ({here.held} seeds).""",
         figure="repeated",
     ),
     Headline(
@@ -106,22 +106,22 @@ HEADLINES = (
     ),
     Headline(
         "Z2",
-        "With separate keys and queries it learns one component after the other, in {here.held} seeds.",
+        "With separate keys and queries it learns one component after another, in {here.held} seeds.",
         figure="heads",
     ),
     Headline(
         "V4",
-        """Where a model predicts like a k-gram its gradient vanishes with the length of the context: at the longest it
-        is {here.median} of that at the shortest ({here.held} seeds).""",
+        """Where a model predicts like a k-gram, its gradient vanishes as the context grows: with the longest context it
+        is {here.median} of that with the shortest ({here.held} seeds).""",
         figure="gradient",
     ),
     Headline(
         "E1",
-        "In-context chains: uniform, unigram and bigram are passed in this order, in {here.held} seeds.",
+        "On in-context Markov chains a model passes uniform, unigram and bigram in this order, in {here.held} seeds.",
     ),
     Headline(
         "G6",
-        "Attention that is given its optimum removes the loss plateau ({here.held} seeds).",
+        "With optimal attention from the start, there is no loss plateau ({here.held} seeds).",
     ),
 )
 

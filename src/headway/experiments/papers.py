@@ -36,8 +36,8 @@ PAPERS = (
         "E",
         "The Evolution of Statistical Induction Heads",
         "Edelman et al. 2024, arXiv 2402.11004",
-        """Every sequence is drawn from a Markov chain of its own. The next state is predicted from what followed the
-        same state before: an induction head. Unigrams, the frequencies of states, come first.""",
+        """Every sequence has its own Markov chain. An induction head predicts the next state from what followed earlier
+        occurrences of the current one. Unigrams, the frequencies of states, are learnt first.""",
         (
             TaskPicture(
                 ("0", "1", "1", "0", "2", "1", "0", "1", "?"),
@@ -51,8 +51,8 @@ PAPERS = (
         "V",
         "Sub-n-grams as near-stationary points",
         "Varre, Yüce, Flammarion 2025, arXiv 2508.12837",
-        """Every sequence is drawn from a chain of its own, whose next state depends on the last n - 1. A k-gram, with k
-        below n, uses the last k - 1 of them: the plateaus of training.""",
+        """Every sequence has its own chain, whose next state depends on the last n - 1. Training has plateaus near the
+        k-grams with k below n, which use only the last k - 1 states.""",
         (
             TaskPicture(
                 ("0", "1", "0", "2", "0", "1", "1", "0", "1", "?"),
@@ -72,7 +72,7 @@ PAPERS = (
             TaskPicture(
                 ("x₁", "y₁", "x₂", "y₂", "x₃", "y₃", "x", "?"),
                 ((5, 7, 0), (3, 7, 0), (1, 7, 0)),
-                "the examples of the context weigh in by how alike x is",
+                "each example counts by how similar its x is to the query",
             ),
         ),
         "Z",
@@ -81,8 +81,9 @@ PAPERS = (
         "G",
         "What Happens During the Loss Plateau?",
         "Gopalani, Hu 2025, arXiv 2506.13688",
-        """Moving-window sums: the first output repeats the first number, every other is the sum of two neighbours,
-        modulo a prime. The first is easy; the others wait for attention to find two places.""",
+        """Moving-window sums: the first output repeats the first number, every other output is the sum of two
+        neighbours, modulo a prime. The first is easy; the others are learnt only once attention finds the two
+        positions.""",
         (
             TaskPicture(
                 ("3", "16", "5", "9", "|", "3", "2", "?"),

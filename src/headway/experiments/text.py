@@ -184,9 +184,9 @@ N3 = Claim(
     title="attention takes lags up in the order of their information",
     statement="""Attention takes up lags in the order of their information about the next token, given the nearer
     lags, measured in the corpus.""",
-    definition="""A lag is taken up when the attention of the head that attends to it most has made half of its way
-    from the start to its largest. Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path
-    carries, the one with more information is taken up earlier; in every text.""",
+    definition="""A lag is taken up when the attention of the head that attends to it most has risen half-way from its
+    initial to its largest value. Of the lags 2, 3 and 4 (lag 1 is the newest token, which the residual path carries),
+    the one with more information is taken up earlier, in every text.""",
     quantity="smallest ratio of the steps at which two successive lags are taken up",
     about=_main,
     judge=of_runs(by_information),
@@ -195,8 +195,8 @@ DISTANCE = Claim(
     "N3 distance",
     title="a far lag with information gets more attention than a nearer one without",
     statement="A nearer lag without information is attended to less than a farther one with information.",
-    definition="""Woven from two stretches, at the end the head that attends most to lag 4 does so more than any does to
-    lag 3; in every text.""",
+    definition="""In every text, interleaved from two sequences, the largest attention of any head to lag 4 at the end
+    of training exceeds the largest attention of any head to lag 3.""",
     quantity="attention to lag 4 relative to that to lag 3",
     about=_woven,
     judge=of_runs(not_by_distance),
@@ -216,21 +216,21 @@ CLAIMS = (
     N1,
     N1.called(
         "N1 MLP",
-        "A model with an MLP passes unigrams, bigrams, trigrams and longer n-grams in this order, too.",
+        "A model with an MLP also passes unigrams, bigrams, trigrams and longer n-grams in this order.",
         title="KL to the n-grams reaches its minima in order (with an MLP)",
         about=_with_mlp,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 256 tokens",
-        "With a context of 256 tokens, with and without an MLP, a model passes the n-grams in this order, too.",
+        "With a context of 256 tokens, with and without an MLP, a model also passes the n-grams in this order.",
         title="KL to the n-grams reaches its minima in order (256 tokens)",
         about=_long,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 optimisers",
-        "Trained with Muon or with SGD, a model passes the n-grams in this order, too.",
+        "Trained with Muon or with SGD, a model also passes the n-grams in this order.",
         title="KL to the n-grams reaches its minima in order (Muon, SGD)",
         about=_otherwise,
         judge=of_runs(in_order),
@@ -238,10 +238,10 @@ CLAIMS = (
     Claim(
         "N2",
         title="the n-grams are approached more closely than by confidence alone",
-        statement="A model comes nearer to unigrams, bigrams and trigrams than one that only grows in confidence.",
-        definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) gets below 0.99 of its smallest value over
-        s for softmax(s z), z the same model's logits at the end of training.""",
-        quantity="largest ratio of both",
+        statement="A model comes closer to unigrams, bigrams and trigrams than one that only grows in confidence.",
+        definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) falls below 0.99 of the smallest value that
+        KL(n-gram || softmax(s z)) takes over s, where z are the same model's logits at the end of training.""",
+        quantity="largest ratio of the two",
         about=_main,
         judge=of_runs(nearer_than_by_confidence),
     ),
@@ -252,7 +252,7 @@ CLAIMS = (
         so that every second lag carries no information.""",
         title="attention takes lags up in the order of their information (two texts interleaved)",
         definition=N3.definition.replace(
-            "Of the lags 2, 3 and 4, lag 1 being the newest token, which the residual path carries,",
+            "Of the lags 2, 3 and 4 (lag 1 is the newest token, which the residual path carries),",
             "Of the lags 2, 4 and 6,",
         ),
         about=_woven,
@@ -270,8 +270,8 @@ CLAIMS = (
     N4,
     N4.called(
         "N4 one layer",
-        """With one layer and text woven from two stretches, where only attention reaches the lags, heads first attend
-        to the same lag, and then specialise.""",
+        """With one layer and two texts interleaved, where only attention reaches the informative lags, heads first
+        attend to the same lag, and then specialise.""",
         title="heads share lags, then specialise (one layer, two texts interleaved)",
         about=_woven_one_layer,
         judge=of_runs(together_then_apart),
@@ -280,12 +280,12 @@ CLAIMS = (
         "N5",
         title="previous-token heads form before induction heads",
         statement="Previous-token heads come before induction heads, and the in-context score falls with the latter.",
-        definition=f"""In every text, attention to the token before and prefix matching (attention on what followed the
-        present token, in random tokens that are repeated with a random period), each of the head that has most of it,
-        rise by at least {FORMED}; the first makes half of its way before the second does; and the in-context score
-        (loss in the last eighth of the context minus loss in its second eighth) makes half of its fall at a step that
-        is nearer to the second, in logarithms.""",
-        quantity="half-way step of prefix matching relative to that of attention to the token before",
+        definition=f"""In every text, attention to the previous token and prefix matching (attention to the token that
+        followed an earlier occurrence of the current one, on random tokens repeated with a random period), each for the
+        head with the largest value, rise by at least {FORMED}; the first is half-way up before the second; and the
+        in-context score (loss in the last eighth of the context minus loss in its second eighth) is half-way down at a
+        step that is closer to that of the second, on a logarithmic scale.""",
+        quantity="half-way step of prefix matching relative to that of attention to the previous token",
         about=_main,
         judge=of_runs(induction_after_previous),
     ),
@@ -295,9 +295,9 @@ CLAIMS = (
         statement="""A stage survives shuffling within windows if its information does: the unigram's does, and no
         single lag is taken up.""",
         definition=f"""In every text, shuffled in windows of four tokens, KL to the unigram reaches its minimum at the
-        same step within a factor {AS_SOON:g}; and attention to the lags 2, 3 and 4 rises by less than {REMAINS:.0%} of
-        what it does in the text as it is, mean over these lags.""",
-        quantity="rise of attention relative to that in the text as it is",
+        same step within a factor of {AS_SOON:g}; and attention to the lags 2, 3 and 4 rises by less than {REMAINS:.0%}
+        of its rise in the unmodified text, mean over these lags.""",
+        quantity="rise of attention relative to that in the unmodified text",
         about=lambda settings: _main(settings) or _shuffled(settings),
         judge=of_runs(lags_vanish),
     ),
@@ -306,18 +306,18 @@ CLAIMS = (
         title="shuffled in windows of 32, no lag is taken up",
         statement="Where shuffling leaves the lags no information, none is taken up.",
         definition=f"""In every text, shuffled in windows of {WIDE} tokens, attention to the lags 2, 3 and 4 rises by
-        less than {REMAINS:.0%} of what it does in the text as it is, mean over these lags.""",
-        quantity="rise of attention relative to that in the text as it is",
+        less than {REMAINS:.0%} of its rise in the unmodified text, mean over these lags.""",
+        quantity="rise of attention relative to that in the unmodified text",
         about=lambda settings: _main(settings) or _wide(settings),
         judge=of_runs(lags_not_taken_up),
     ),
     Claim(
         "N7",
         title="more layers learn the second lag sooner",
-        statement="More layers learn sooner.",
+        statement="Models with more layers learn the second lag sooner.",
         definition="""In every text, the more layers, the earlier the step at which the held-out loss is half-way
         between those of the bigram and the trigram.""",
-        quantity="that step with most layers relative to that with one",
+        quantity="that step with the most layers relative to that with one layer",
         about=_deep,
         judge=of_runs(sooner_with_depth),
     ),
@@ -325,11 +325,11 @@ CLAIMS = (
         "N8",
         title="a lag's information predicts when it is learnt",
         statement="The information of a lag predicts when it is learnt.",
-        definition=f"""A lag is learnt when the held-out loss has passed half of its information, between the n-gram
-        without it and the one with it. Over the lags of all texts, as they are, woven and shuffled, the logarithm of
-        that step falls with the logarithm of the information; and the line through all texts but one predicts the steps
-        of that one within a factor {CLOSE:g}, median over lags and texts.""",
-        quantity="factor by which a text that was left out is missed, median",
+        definition=f"""A lag is learnt when the held-out loss is half-way between that of the n-gram without it and that
+        of the n-gram with it. Over the lags of all texts (unmodified, interleaved and shuffled), the logarithm of that
+        step falls with the logarithm of the information; and the line fitted to all texts but one predicts the steps of
+        that one within a factor of {CLOSE:g}, median over lags and texts.""",
+        quantity="factor by which the prediction for a held-out text is wrong, median",
         about=_of_law,
         judge=of_runs(information_predicts_when),
     ),
@@ -337,8 +337,8 @@ CLAIMS = (
         "N9",
         title="a longer plateau where no residual path carries the most informative lag",
         statement="Where no residual path carries the most informative lag, the unigram's plateau is longer.",
-        definition=f"""In every text, woven from two stretches, the unigram is the nearest rung for at least {LONGER:g}
-        times as many steps as in the text as it is.""",
+        definition=f"""In every text, interleaved from two sequences, the unigram is the nearest rung for at least
+        {LONGER:g} times as many steps as in the unmodified text.""",
         quantity="that ratio",
         about=lambda settings: _main(settings) or _woven(settings),
         judge=of_runs(waits_without_shortcut),

@@ -265,10 +265,11 @@ def _sum(
         return None
     _, low, high = law.interval(np.append(own / steps, size) if differ else own / steps, further=further)
     half = (high - low) / 2
-    names = ("steps", "of the values' way", "of the scores' way", "steps for each factor of e in u")
+    names = ("steps", "x steps of the values", "x steps of the scores", "steps per factor of e in u")
     told = zip(numbers, [name for name, there in zip(names, used, strict=True) if there], strict=True)
     words = " + ".join(f"{number:.2f} {name}" for number, name in told)
-    return steps, steps * math.exp(-half), steps * math.exp(half), f"Adam's way at its rate: {words}"
+    basis = f"parameters that move at Adam's learning rate: {words}"
+    return steps, steps * math.exp(-half), steps * math.exp(half), basis
 
 
 def _warnings(wanted: Chained, cells: Cells, boundary: int) -> Iterator[str]:

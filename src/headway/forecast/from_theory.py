@@ -47,7 +47,7 @@ def from_theory(question: Question, measured: Measured, folders: tuple[str, ...]
     steps, low, high = (theory, math.nan, math.nan) if found is None else found
     told = "the three-variable flow, solved for steps of this length"
     if found is not None:
-        told += f"; {steps - theory:+,.1f} steps by which it was off where measured"
+        told += f"; corrected by {steps - theory:+,.1f} steps, its error where measured"
     published, words = published_steps(question)
     return Forecast(
         question=question,

@@ -113,7 +113,7 @@ def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
     wanted = question.learning_rate
     alike = max(groups.values(), key=lambda group: (group[0][0].training.learning_rate == wanted, len(group)))
     measured, others = _of_one_kind(question, alike), sum(map(len, groups.values())) - len(alike)
-    left = f"; {others} runs that were trained otherwise are left out" if others else ""
+    left = f"; {others} runs with other training settings are left out" if others else ""
     return replace(measured, how=measured.how + left)
 
 

@@ -78,7 +78,7 @@ def _from_what_is_there(settings: Any, trajectory: Trajectory | None) -> About:
     measures = () if trajectory is None else _measures(trajectory)
     if blocks:
         return About(
-            title=f"A Markov chain that looks back at {_counted(len(blocks), 'block')} of lags",
+            title=f"A Markov chain with {_counted(len(blocks), 'block')} of lags",
             rungs=("uniform", *(f"f_{{1:{rung}}}" for rung in range(1, len(blocks) + 1))),
             progress="excess_loss",
             groups=tuple((f"block {k}", tuple(lags)) for k, lags in enumerate(blocks, start=1)),

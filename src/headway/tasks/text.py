@@ -1,4 +1,4 @@
-"""Real text: predict every next token of a stretch; the ladder is n-grams, then what the context itself repeats."""
+"""Real text: predict every next token of a sequence; the ladder is n-grams, then repetitions within the context."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Extra(NamedTuple):
 
 @dataclass(frozen=True)
 class Text:
-    """A fresh stretch of a text at every step; measured on fixed stretches of text that was held out.
+    """Fresh sequences of a text at every step; measured on fixed sequences of held-out text.
 
         x: T h e _ p e o p .    ladder: uniform, unigram, bigram, .., n-gram, n-gram and cache
 
     The n-grams are interpolated Kneser-Ney, counted in the training part. The cache adds what followed the last tokens
-    earlier in the same context. What they say at the probe's positions is computed once, before training.
+    earlier in the same context. Their predictions at the probe's positions are computed once, before training.
     """
 
     NAME: ClassVar[str] = "text"
@@ -42,29 +42,29 @@ class Text:
 
     text: str = "speeches"
     """speeches: all State of the Union addresses, which come with the extra `text`. enwik8: 100 MB of Wikipedia, which
-    `python -m headway.corpora` fetches. Or the path of a file."""
+    `python -m headway.corpora` downloads. Or the path of a file."""
     tokeniser: Literal["characters", "bytes", "bpe"] = "characters"
     """characters: the most frequent ones, and one token for all others. bytes. bpe: byte pairs, learnt from the text.
     """
     vocab: int = 96
-    """How many tokens there are."""
+    """Vocabulary size."""
     length: int = 64
-    """T: tokens that a model reads."""
+    """T: number of tokens that a model reads."""
     orders: int = 6
-    """Of the highest n-gram in the ladder."""
+    """Highest order of the n-grams in the ladder."""
     lags: int = 0
-    """Compare with skip-grams, too: one lag at a time, and each with the token before, up to this lag."""
+    """Also compare with skip-grams up to this lag: each lag alone, and each together with the previous token."""
     probes: int = 64
-    """Stretches of held-out text on which a model is measured."""
+    """Number of held-out sequences on which a model is measured."""
     shuffled: int = 1
-    """Tokens of each window of this size come in random order; 1 leaves them as they are."""
+    """Shuffle the tokens within windows of this size; 1 means no shuffling."""
     interleaved: int = 1
-    """Stretches that are woven into one, a token of each in turn: the token before then carries no information, the one
-    so many tokens before carries what it carried."""
+    """Interleave this number n of sequences, one token of each in turn: lag 1 then carries no information, and lag n
+    carries what lag 1 carried; 1 means no interleaving."""
     digest: str = ""
-    """SHA-256 of a file; looked up if not given. It makes a run on another text another run."""
+    """SHA-256 of the file, computed if not given: a run on a different text is a different run."""
     repeated: float = 0.0
-    """1 in a test: random tokens again and again, by which induction heads are known."""
+    """1 in a test: repeated random tokens, which reveal induction heads."""
 
     def __post_init__(self) -> None:
         settle(self, "task.")
@@ -83,8 +83,8 @@ class Text:
         least = 2 * self.interleaved * max(self.orders, self.lags, 4)
         require(
             self.length >= least,
-            f"task.length is {self.length}, but n-grams of {self.orders} tokens, lags of {self.lags} and "
-            f"{self.interleaved} stretches in one want at least {least}. Use that, or fewer of them.",
+            f"task.length is {self.length}, but task.orders {self.orders}, task.lags {self.lags} and "
+            f"task.interleaved {self.interleaved} need at least {least}. Use at least that, or make them smaller.",
         )
         self._settle_digest()
 
@@ -144,11 +144,11 @@ class Text:
         require(
             settings.training.test_samples == self.probes,
             f"training.test_samples is {settings.training.test_samples}, but a text is tested on its probe of "
-            f"{self.probes} stretches. Make --task.probes and --training.test_samples equal.",
+            f"{self.probes} sequences. Make --task.probes and --training.test_samples equal.",
         )
         require(
             settings.training.data == "fresh",
-            f'training.data is "{settings.training.data}", but every step sees fresh stretches of the text. Use '
+            f'training.data is "{settings.training.data}", but every step uses fresh sequences of the text. Use '
             '"fresh".',
         )
 
@@ -157,7 +157,7 @@ class Text:
         kind = {"characters": "characters", "bytes": "bytes", "bpe": f"BPE-{self.vocab}"}[self.tokeniser]
         changes = [
             f"shuffled in windows of {self.shuffled}" if self.shuffled > 1 else "",
-            f"{self.interleaved} stretches interleaved" if self.interleaved > 1 else "",
+            f"{self.interleaved} sequences interleaved" if self.interleaved > 1 else "",
         ]
         return About(
             title=", ".join(["Text: " + self.text.rpartition("/")[2], kind, *filter(None, changes)]),
@@ -165,7 +165,7 @@ class Text:
             loss="cross-entropy",
             measures=(
                 ("in_context_score", "loss late in the context minus loss early"),
-                ("prefix_matching", "attention on what followed the present token, of repeated random tokens"),
+                ("prefix_matching", "attention to what followed the current token, on repeated random tokens"),
             ),
         )
 

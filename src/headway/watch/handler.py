@@ -82,7 +82,7 @@ class Handler:
     def _folder_words(self, snapshot: Snapshot, loaded: int) -> str:
         """What this page is, and what to do for more, when so many runs are loaded."""
         if not snapshot.cells:
-            missing = "Nothing was run in" if self.root.is_dir() else "There is no folder"
+            missing = "Nothing has been run in" if self.root.is_dir() else "There is no folder"
             return f"{missing} {self.root.absolute()} yet: this page fills as soon as a run begins there."
         words = ["It updates by itself and only reads."]
         if not loaded:

@@ -15,7 +15,7 @@ from headway.watch.timing import seconds_spent
 
 MOST_ENTRIES = 20_000
 """So many names are looked at, for a folder could be any folder."""
-SILENT = f"its worker has not given a sign of life for {heartbeat.STALE:.0f} s: it hangs, or its machine is gone"
+SILENT = f"its worker has not responded for {heartbeat.STALE:.0f} s: it hangs, or its machine is down"
 
 
 class Survey:

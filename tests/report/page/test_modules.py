@@ -174,7 +174,7 @@ def test_what_heads_did_is_said_from_their_shares_before_and_after(js):
     assert "head 1 left block 1 for block 2 (4 % → 86 % of its attention)" in words
     assert "head 2 stayed on block 1 (70 % → 80 %" in words
     assert "head 3 settled on block 1 (20 % → 60 %" in words
-    assert "head 4 still holds no block, though it now gives block 2 more (10 % → 40 %)" in words
+    assert "head 4 still holds no block, though it now attends more to block 2 (10 % → 40 %)" in words
 
 
 def test_tables_quote_what_would_break_them_and_leave_out_what_is_not_there(js):

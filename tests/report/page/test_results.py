@@ -46,8 +46,8 @@ def test_the_findings_are_on_the_first_screen_with_claim_and_verdict(results):
     assert "The rungs come in order, as d0.49." in first and "holds" in first and "4 of 4 seeds, quick" in first
     assert results.page.locator(".finding sup").inner_text() == "0.49"
     assert "Not run yet" in second and "– not run" in second
-    assert "claims of 1 paper, each held against the numbers of every seed" in results.text(".introduction")
-    assert "No run is here of “A paper without runs”." in results.text(".introduction")
+    assert "claims of 1 paper, each tested on the numbers of every seed" in results.text(".introduction")
+    assert "There are no runs of “A paper without runs”." in results.text(".introduction")
 
 
 def test_contents_stay_in_sight_and_lead_to_every_part(results):
@@ -80,7 +80,7 @@ def test_a_link_to_a_claim_opens_it(results):
     assert row.get_attribute("open") is None
     link.click()
     results.settle()
-    assert row.get_attribute("open") is not None and "A seed counts if" in row.inner_text()
+    assert row.get_attribute("open") is not None and "It holds in a seed if" in row.inner_text()
     assert "rungs in order" in row.locator("summary").first.inner_text()
 
 

@@ -23,32 +23,33 @@ __all__ = ["NamedRun", "tables_of", "write_document"]
 
 INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
-intervals (BCa bootstrap). `printed` is what paper A says, `as-run` what its authors' code did, `paper` what the
-other papers say. Claims that begin with H, R or T are ours. The definitions were written down before the runs were
-made; [the log](log.md) lists those that changed afterwards.
+intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-run` those of its authors' code,
+`paper` those of the other papers. Claims that begin with H, N, R or T are ours. The definitions were written before the
+runs were made; [the log](log.md) lists those that changed afterwards.
 
-*Closest to rung i* is the step at which KL to f_{1:i} reaches its minimum, *boundary* the step at which the model is as
-far from its best approach to one rung as to the next ([measures](measures.md)). A number of seeds stands behind a step
-that not all of them have. *Published* is what the authors' figures show, by eye and for one seed, where it is known.
+*Closest to rung i* is the step at which KL to f_{1:i} reaches its minimum. A *boundary* is the step at which KL to one
+rung exceeds its minimum by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step,
+the number of those that have it follows it. *Published* values are read by eye from the authors' figures, for one seed.
 Excess loss is in nats."""
 
 DIFFERENCES = """\
-Every run changes one thing of its grid to what the other grid has; the table below has the numbers. What we read in it:
+Every run takes one setting from the other grid; the table below has the numbers. They show:
 
-- **Learning rate**: it decides whether the minimal model climbs. Alone, the authors' rate takes the printed run to the
-  last rung in most seeds; alone, the printed rate keeps the run of the authors' code on its first rung.
+- **Learning rate**: it determines whether the minimal model climbs the ladder. With the authors' rate and nothing else
+  changed, the printed run reaches the last rung in most seeds; with the printed rate and nothing else changed, the run
+  of the authors' code stays on its first rung.
 - **Scaled scores**: dividing scores by the root of their width makes the minimal model slower, by about the factor that
   the authors' rate makes up for.
 - **Aggregation**: a sum over a block instead of a mean makes every block stronger, so that the plateaus lie higher.
   When they come, and in which order, hardly changes.
-- **Schedule**: seen once an epoch, the training loss never stands still for long enough before the rungs are passed.
-- **Dropout** (full model): on every step it holds overfitting back; only on the first step of an epoch, as in the
-  authors' code, some seeds overfit before they get to the last rung."""
+- **Schedule**: measured once per epoch, the training loss never stalls for long enough before the rungs are passed.
+- **Dropout** (full model): applied at every step, it limits overfitting; applied only at the first step of an epoch, as
+  in the authors' code, some seeds overfit before they reach the last rung."""
 
 SADDLE = """\
-The paper prints a schedule that halves the rate when the loss stands still (patience 10) and does not say what it
-watches. Read as the mean training loss once an epoch (`plateau`), or as the training loss of every step
-(`plateau-step`), it does this to runs that start at a saddle, with scores of 1e-9:"""
+The paper prints a schedule that halves the rate when the loss stops falling (patience 10) and does not state which
+loss. The table shows its effect on runs that start at a saddle, with scores of 1e-9, for the mean training loss of each
+epoch (`plateau`) and for the training loss of every step (`plateau-step`):"""
 
 
 def write_document(
@@ -95,7 +96,7 @@ def tables_of(runs: Sequence[NamedRun]) -> list[str]:
 def _summary(findings: Sequence[tuple[str, Finding]]) -> str:
     """One row a claim, one column a grid."""
     grids = list(dict.fromkeys(grid for grid, _ in findings))
-    lines = [f"| claim | {' | '.join(grids)} | what it says |", "|---" * (len(grids) + 2) + "|"]
+    lines = [f"| claim | {' | '.join(grids)} | statement |", "|---" * (len(grids) + 2) + "|"]
     for claim in dict.fromkeys(finding.claim for _, finding in findings):
         rows = {grid: finding for grid, finding in findings if finding.claim == claim}
         verdicts = [_verdict(rows.get(grid)) for grid in grids]

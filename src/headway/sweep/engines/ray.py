@@ -61,7 +61,7 @@ def task(root: str, order: str, code: tuple[str, ...], number: int) -> int:
     """What a task does: a worker in a process of its own, which ends with the task."""
     left = attend(spawn(command(Path(root), Path(order), code, only=number)))
     if left not in (0, 1):
-        raise RuntimeError(f"the worker left with {left}")
+        raise RuntimeError(f"the worker exited with code {left}")
     return left
 
 

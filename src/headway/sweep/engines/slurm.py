@@ -116,7 +116,7 @@ class Task:
         self._process = spawn(command(self.root, self.order, self.code, only=number))
         code = attend(self._process)
         if code not in (0, 1):  # A cell that failed has a note; anything else is for Slurm's log.
-            raise RuntimeError(f"the worker left with {code}")
+            raise RuntimeError(f"the worker exited with code {code}")
         return code
 
     def checkpoint(self, number: int) -> Any:

@@ -36,7 +36,7 @@ export function mountCombined(host, report, selection) {
   const key = element("div", { class: "legend" });
   const frame = element("div", { class: "frame" }, matrix.canvas);
   const scale = element("p", { class: "quiet scale" });
-  const mixing = "Where heads look at the same place their colours mix, and grow stronger.";
+  const mixing = "Where heads attend to the same position, their colours mix and grow stronger.";
   const mixture = element("p", { class: "quiet" }, mixing);
   const taken = element("span", { class: "quiet" });
   const title = element("span");
@@ -69,7 +69,7 @@ export function mountCombined(host, report, selection) {
     mixture.hidden = state.stripes || run().heads < 2;
     key.hidden = run().heads < 2; // one head needs no key
     key.classList.toggle("many", run().heads > 4);
-    title.textContent = run().heads < 2 ? "Where the head looks " : "All heads in one picture ";
+    title.textContent = run().heads < 2 ? "Attention of the head " : "All heads in one picture ";
   };
   const draw = () => {
     if (host.hidden) return;

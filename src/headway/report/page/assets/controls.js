@@ -72,7 +72,7 @@ export function mountControls(host, report, selection) {
   const track = element("div", { class: "track" }, slider, ticks);
   const axes = [checkbox("log-time", "log time", "logTime"), checkbox("log-value", "log values", "logValue")];
   const read = () => selection.set({ reading: !state.reading });
-  const reading = { type: "button", id: "read", "aria-controls": "reading", title: "Words and a drawing, beside the view (key ?)", onclick: read };
+  const reading = { type: "button", id: "read", "aria-controls": "reading", title: "An explanation with a drawing, beside the view (key ?)", onclick: read };
   const readButton = element("button", reading, "how to read this");
   // On a phone the choices are folded, so that the curve and the picture fit the first screen.
   const choose = () => chooseButton.setAttribute("aria-expanded", String(host.classList.toggle("choosing")));
@@ -105,8 +105,8 @@ export function mountControls(host, report, selection) {
       const go = () => playback.toStage(direction);
       return element("button", { type: "button", title, "aria-label": title, onclick: go }, sign);
     };
-    const back = step(-1, "‹", "To the stage before (key p)");
-    const on = step(1, "›", "To the next stage (key n)");
+    const back = step(-1, "‹", "Previous stage (key p)");
+    const on = step(1, "›", "Next stage (key n)");
     stages.hidden = !known.length;
     stages.replaceChildren(...(known.length ? ["stage", back, ...known.map(button), on] : []));
     // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.

@@ -106,7 +106,7 @@ export function drawTask(run, palette, theme, room) {
       height,
       viewBox: `0 0 ${width} ${height}`,
       role: "img",
-      "aria-label": `The task: ${joined(named)} predict the next token.`,
+      "aria-label": `The task: ${joined(named)} determine the next token.`,
     },
     ...parts,
   );

@@ -57,7 +57,7 @@ function endedWords(run) {
 function passedWords(run) {
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   const together = rungsTogether(run);
-  if (!byLadder(run)) return `${everySeed(run, ordered, ["learned", "learn"])} ${together}${run.rungs > 1 ? " one after the other" : ""}`;
+  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${together}${run.rungs > 1 ? " in order" : ""}`;
   const last = run.evaluation.at(-1);
   const until = ordered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
   const order = run.rungs > 1 ? " in order" : "";
@@ -103,7 +103,7 @@ function lossSpan(run) {
 /** One sentence for the top of the page. */
 export function leadSentence(run) {
   const loss = lossSpan(run);
-  if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured along this run")} in ${counted(run.seeds.length, "seed")}.`;
+  if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured over time")} in ${counted(run.seeds.length, "seed")}.`;
   if (!byLadder(run) && !byLevels(run)) {
     const ends = lossEnds(run);
     const numbers = ends ? `, from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}` : "";
@@ -116,7 +116,7 @@ export function leadSentence(run) {
 export function caveats(run) {
   const { last, planned } = ending(run);
   const place = `${when(run, last)} of ${moment(run, planned)}`;
-  const early = `What is here ends at ${place}: the run was interrupted, or is still going on.`;
+  const early = `The numbers end at ${place}: the run was interrupted or is still in progress.`;
   const gone = run.seeds.flatMap((name, seed) =>
     diverged(run, seed) ? [`${name} at step ${whole(run.divergedAt[seed])}`] : [],
   );

@@ -59,7 +59,7 @@ function seedChoice(run, selection, open) {
     return button(`${run.seeds[seed]}`, () => toggle(seed), { "aria-pressed": pressed, disabled: seed === chosen });
   });
   const every = button("all", () => choose([]));
-  const alone = button("none but this", () => choose(all));
+  const alone = button("only this", () => choose(all));
   const words = `${shownSeeds(run, selection.state).length} of ${counted(run.seeds.length, "seed")} in the charts`;
   return element(
     "details",

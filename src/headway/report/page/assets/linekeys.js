@@ -35,7 +35,7 @@ export function lookKeys(run, state) {
     several && { look: "faint", words: "the others" },
     rungLevels(run).length && {
       look: "dotted",
-      words: byLevels(run) ? "where the loss waits" : "level of a rung",
+      words: byLevels(run) ? "loss of a plateau" : "level of a rung",
       quiet: true,
     },
     changes && { look: "upright", words: several ? "median change of stage" : "change of stage", quiet: true },

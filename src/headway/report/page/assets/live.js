@@ -9,8 +9,8 @@ const PATIENCE = 10; // so many times longer between two questions while nobody 
 
 const STATES = {
   running: ["is running", "are running"],
-  stale: ["gives no sign of life", "give no sign of life"],
-  waiting: ["waits", "wait"],
+  stale: ["has stopped responding", "have stopped responding"],
+  waiting: ["is waiting", "are waiting"],
   failed: ["failed", "failed"],
   stopped: ["was stopped", "were stopped"],
   damaged: ["is damaged", "are damaged"],
@@ -25,17 +25,17 @@ export function duration(seconds) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** "2 cells are running, 3 wait, 12 are done. About 4 min left." */
+/** "2 cells are running, 3 are waiting, 12 are done. About 4 min left." */
 export function sweepWords({ counts, left, crowded }) {
   const known = Object.entries(STATES).filter(([state]) => counts[state]);
-  if (!known.length) return "Nothing was run in this folder yet.";
+  if (!known.length) return "Nothing has been run in this folder yet.";
   const parts = known.map(([state, [one, many]], k) => {
     const count = counts[state];
     return `${k ? whole(count) : counted(count, "cell")} ${count === 1 ? one : many}`;
   });
   const words = [`${joined(parts)}.`];
   if (left.all !== null) words.push(`About ${duration(left.all)} left.`);
-  else if (left.running !== null) words.push(`About ${duration(left.running)} left of what is running; the rest cannot be estimated yet.`);
+  else if (left.running !== null) words.push(`About ${duration(left.running)} left for what is running; the rest cannot be estimated yet.`);
   else if (counts.running) words.push("How long it will take cannot be estimated yet.");
   if (crowded) words.push("The folder holds more entries than are read at once: not everything is counted.");
   return words.join(" ");
@@ -87,7 +87,7 @@ function mountSweep(report, open) {
   const placeOf = (cell) => report.live.state.runs.findIndex((run) => run.identity === cell.identity);
   const whereWords = (cell) => {
     if (cell.state !== "done") return null;
-    const words = !cell.showable ? "nothing over time to draw" : placeOf(cell) >= 0 ? "on this page" : "on a page of its own";
+    const words = !cell.showable ? "no curve over time to draw" : placeOf(cell) >= 0 ? "on this page" : "on a separate page";
     return element("span", { class: "quiet" }, words);
   };
   const row = (cell) =>
@@ -151,7 +151,7 @@ function redraw(selection, time) {
 /** The numbers of a run, unpacked; null where they cannot be shown: its own page says why. */
 async function fetchRun({ identity }) {
   const answer = await fetch(`/run/${identity}.json`, { cache: "no-store" });
-  if (answer.status === 503) throw new Error("a run is just being written"); // soon it will not be
+  if (answer.status === 503) throw new Error("a run is being written"); // soon it will not be
   return answer.ok ? readReport(await answer.text()).runs[0] : null;
 }
 
@@ -204,7 +204,7 @@ export function followLive(report, selection, mounts) {
     try {
       const answer = await fetch(live.news, { cache: "no-store", headers: { "If-None-Match": `"${revision}"` } });
       if (answer.status !== 304) {
-        if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+        if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
         const news = await answer.json();
         await takeIn(report, selection, news, mounts);
         revision = news.revision;
@@ -214,7 +214,7 @@ export function followLive(report, selection, mounts) {
       sweep.say(`Up to date at ${new Date().toLocaleTimeString()}.`);
     } catch (error) {
       misses += 1;
-      sweep.say(`No news since a while (${error.message}): is headway watch still running? What is shown stays as it was.`);
+      sweep.say(`No update from the server (${error.message}): is headway watch still running? The page shows the last numbers it received.`);
     }
     asking = false;
     again();

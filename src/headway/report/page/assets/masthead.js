@@ -38,7 +38,7 @@ export function writeSummary(host, report, chosen = 0) {
     ...notes.map((note) => element("p", { class: "quiet" }, note)),
     ...(runs.length || report.findings.length || report.live // there the list of cells says it
       ? []
-      : [element("p", {}, "This report holds no run and no finding yet.")]),
+      : [element("p", {}, "This report contains no runs and no findings yet.")]),
   );
 }
 

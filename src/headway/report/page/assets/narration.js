@@ -43,7 +43,7 @@ export function headsNow(masses, places = "block") {
   }
   const loose = held.flatMap((holds, head) => (holds < 0 ? [head] : []));
   if (loose.length === masses.length && loose.length)
-    return `no head holds a ${place} yet: less than half of each one's attention lies on any of them`;
+    return `no head holds a ${place} yet: none has more than half of its attention on one`;
   if (loose.length) {
     const most = Math.max(...loose.flatMap((head) => masses[head].blocks.filter(Number.isFinite)), 0);
     const verb = loose.length === 1 ? "holds" : "hold";
@@ -98,7 +98,7 @@ function measureWords(run, seed, step) {
 /** The line under the slider, as {lead, words, numbers}: when, what the heads do, how good the model is. */
 export function narrate(run, seed, layer, time) {
   const step = run.times[time];
-  if (step === undefined) return { lead: "", words: "Nothing was measured along this run.", numbers: "" };
+  if (step === undefined) return { lead: "", words: "Nothing was measured over time.", numbers: "" };
   const stage = stageAt(run, seed, step);
   const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
   const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}${nameOfStage(run, stage)}` : before}`;
@@ -116,7 +116,7 @@ export function narrate(run, seed, layer, time) {
     Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",
     run.arrays.kl_rungs ? distances(run, seed, time, stage) : "",
     byLevels(run) && stage && Number.isFinite(run.levels[stage.rung])
-      ? `which waits at ${number(run.levels[stage.rung])} with ${rungName(run, stage.rung)} learned`
+      ? `on the plateau at ${number(run.levels[stage.rung])} with ${rungName(run, stage.rung)} learnt`
       : "",
   ].filter(Boolean);
   const end = halted ? `This seed stopped at ${when(run, run.stoppedAt[seed])}; these are its last numbers.` : "";

@@ -24,17 +24,17 @@ export function shadow(run, seed, known, head) {
 
 function words({ known, strength, projections }) {
   const next = known + 1;
-  const learned = known === 1 ? "feature 1 is" : `${known} features are`;
+  const learnt = known === 1 ? "feature 1 is" : `${known} features are`;
   const system = known === 1 ? "system (11)" : "system of section D.2";
   const fate =
     projections === 1
       ? "Left of the dashed curve and below it y falls to 0 for good: such a head never learns the feature."
-      : "Every start with y > 0 comes to the curve in the end, from negative x only after a long wait.";
+      : "Every start with y > 0 reaches the curve in the end, from negative x only after a long time.";
   return [
-    `Once ${learned} learned, the head that leaves for feature ${next} follows the paper's ${system}. `,
-    `A head with all of its attention on positions 1 and ${next}, and a value along feature ${next} only, stays so: `,
-    "two numbers describe all of it, and this is their plane. Arrows show which way they go, thin lines are orbits, ",
-    "and small dots are where these are at the slider's time after their start. ",
+    `Once ${learnt} learnt, the head that leaves for feature ${next} follows the paper's ${system}. `,
+    `A head with all of its attention on positions 1 and ${next}, and a value along feature ${next} only, keeps this form: `,
+    "two numbers describe it completely, and this is their plane. Arrows show the direction of the flow, thin lines are orbits, ",
+    "and small dots show where each orbit is after the slider's time. ",
     `They rest on the thick curve x y = ${number(strength)}, every point of which predicts equally well, as the `,
     "settled heads offset the attention that is left behind; and where y = 0. Shaded is the paper's condition (12). ",
     fate,

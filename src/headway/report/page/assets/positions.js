@@ -44,7 +44,7 @@ export function drawPositions(run, palette, theme, width) {
       height,
       viewBox: `0 0 ${width} ${height}`,
       role: "img",
-      "aria-label": `The problem: ${joined(said)} give what is predicted; ${rest} other positions give nothing.`,
+      "aria-label": `The problem: ${joined(said)} determine the target; the other ${rest} positions do not contribute.`,
     },
     strengths.map(arc),
     strengths.map((strength, k) => [

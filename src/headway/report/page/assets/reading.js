@@ -15,34 +15,34 @@ const hasFeatures = (run) => Boolean(run.task?.strengths) && !hasBlocks(run);
 
 function blockWords({ blocks, start, ratio }) {
   const named = joined(blocks.map((lags, block) => `block ${block + 1} is ${lagWords(lags)}`));
-  const drawnFrom = `A token is drawn from the ${start} tokens before it, which matter in`;
+  const drawnFrom = `The distribution of a token depends on the ${start} tokens before it, through`;
   if (blocks.length === 1) return `${drawnFrom} one block: ${named}.`;
   const order =
-    ratio === 1 ? "All blocks count the same." : `Each counts ${number(ratio)} times as much as the next.`;
+    ratio === 1 ? "All blocks have the same strength." : `Each is ${number(ratio)} times as strong as the next.`;
   return `${drawnFrom} ${blocks.length} blocks: ${named}. ${order}`;
 }
 
 function chainRungs({ blocks }) {
   const count = blocks.length;
-  if (count === 1) return ["A model that has found the block predicts as ", symbol(1), ", the truth."];
+  if (count === 1) return ["A model that has found the block predicts like ", symbol(1), ", the truth."];
   const names = blocks.map((_, k) => [k ? (k === count - 1 ? " and " : ", ") : "", symbol(k + 1)]);
   return [
     "With only the first block, the first two, and so on, the chain would predict ",
     names,
-    ": the rungs of a ladder, the last of which is the truth. At every step we ask how far the model is ",
+    ": the rungs of a ladder, the last of which is the truth. At every evaluation we measure how far the model is ",
     "from each rung (in KL). A stage is the time that it spends at one of them. ",
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
-    "on which a model that knows the same blocks waits.",
+    "of a model that knows the same blocks.",
   ];
 }
 
 const HEADS =
-  "Move the slider and see where each head looks. Every head has a colour and a number; every block shares " +
+  "Move the slider to see what each head attends to. Every head has a colour and a number; every block shares " +
   "another colour with its rung. Staircases outline the cells that belong to a block.";
 const KEYS =
   "Keys: ← and → move by one measurement, the space bar plays, + and - change the speed, numbers jump to a " +
-  "stage, n and p to the next and the one before, c compares two runs, ? folds this away. The address of the page holds " +
-  "what is shown: a link to it shows the same. A click into the charts goes there; " +
+  "stage, n and p to the next and the previous one, c compares two runs, ? hides this text. The address of the page records " +
+  "what is shown: a link to it shows the same. A click in a chart moves the slider to that point; " +
   "a drag enlarges, a double click shows everything again.";
 
 function featureWords({ strengths, length, projections, optimiser }) {
@@ -54,18 +54,18 @@ function featureWords({ strengths, length, projections, optimiser }) {
   return [
     paragraph(
       "The problem.",
-      `A vector is to be predicted from ${counted(length, "other")}. Only ${strengths.length} of them matter, each `,
+      `A vector is predicted from ${counted(length, "other")}. Only ${strengths.length} of them matter, each `,
       `through a feature of its own, of strength ${named}.`,
     ),
     paragraph(
       optimiser ? "The training." : "The flow.",
-      `Each head has a value V and attention s over the positions. ${moved}The loss waits where k features are learned `,
-      "and the others are not: a stage is the time that it spends there.",
+      `Each head has a value V and attention s over the positions. ${moved}The loss has a plateau where k features are learnt `,
+      "and the others are not: a stage is the time spent there.",
     ),
     paragraph(
       "The heads.",
-      "Move the slider and see where each head looks (bars of attention) and what it passes on (bars of value, ",
-      "to the left where negative). First all heads attend to the strongest feature, then one after another leaves; ",
+      "Move the slider to see what each head attends to (bars of attention) and what it passes on (bars of value, ",
+      "to the left where negative). First all heads attend to the strongest feature, then they leave it one by one; ",
       "those that stay offset what the leaving head still adds at the old position.",
     ),
   ];
@@ -78,7 +78,7 @@ function rungWords(run) {
       paragraph(
         "The rungs.",
         `The model is compared with predictors that know more and more, from nothing to the truth: ${names}. `,
-        "They are the rungs of a ladder. KL(rung ‖ model) says how far the model is from each of them; a stage is the ",
+        "They are the rungs of a ladder. KL(rung ‖ model) measures how far the model is from each of them; a stage is the ",
         "time that it spends at one.",
       ),
     ];
@@ -90,9 +90,9 @@ function rungWords(run) {
 function attentionWords(run) {
   const parts = [];
   if (run.pictures)
-    parts.push("A picture has a row for every position that predicts and a column for every position that it can look at.");
+    parts.push("A picture has a row for every position that predicts and a column for every position that it can attend to.");
   if (!run.groups.length && run.arrays.attention_by_lag)
-    parts.push("By lag: how far back a head looks, lag 1 being the newest position.");
+    parts.push("By lag: how far back a head attends, lag 1 being the newest position.");
   const own = run.measures.filter(({ axes }) => axes === "heads").map(({ words }) => words);
   if (own.length) parts.push(`Small charts show, head by head and layer by layer, ${joined(own)}.`);
   return parts.length ? [paragraph("The heads.", `Every head has a colour and a number. ${parts.join(" ")}`)] : [];

@@ -51,7 +51,7 @@ function claimDetails(row, linked) {
   const alike = row.every(({ quantity }) => quantity === row[0].quantity);
   return [
     element("p", {}, formula(row[0].statement)),
-    ...definitions.map((words) => element("p", { class: "quiet" }, "A seed counts if: ", formula(words))),
+    ...definitions.map((words) => element("p", { class: "quiet" }, "It holds in a seed if: ", formula(words))),
     alike && row[0].quantity ? element("p", { class: "quiet" }, "Measured: ", formula(row[0].quantity)) : "",
     element(
       "div",
@@ -169,11 +169,11 @@ function countWords(report, rows, known) {
     [count("partly"), "in at least half of them"],
     [count("fails"), "in fewer"],
   ].filter(([many]) => many);
-  const missing = count("not run") ? ` ${count("not run")} were not run yet.` : "";
+  const missing = count("not run") ? ` ${count("not run")} have not been run yet.` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
-  const none = absent.length ? ` No run is here of ${joined(absent)}.` : "";
-  const what = `${counted(rows.length, "claim")} of ${counted(known.length, "paper")}, each held against the numbers of every seed`;
+  const none = absent.length ? ` There are no runs of ${joined(absent)}.` : "";
+  const what = `${counted(rows.length, "claim")} of ${counted(known.length, "paper")}, each tested on the numbers of every seed`;
   return `${what}: ${held}.${missing}${none}`;
 }
 

@@ -90,7 +90,7 @@ export function mountStages(host, report) {
     const heading = run.section ? `${run.section}: ${run.label}` : run.label;
     return folding(many, heading, () => [element("h3", {}, run.label, files), stageTable(run)]);
   };
-  const words = "When a seed went from one stage to the next, in steps or in a flow's time; a dash where it never did.";
+  const words = "When a seed went from one stage to the next, in steps or in flow time; a dash where it never did.";
   host.append(
     element("p", { class: "quiet" }, words),
     ...folding(many, `stages of ${staged.length} runs`, () => staged.flatMap(tables)),
@@ -143,7 +143,7 @@ export function mountRuns(host, report) {
 export function mountCommands(host, commands) {
   if (!commands.length) return;
   host.append(
-    element("h3", {}, "Make this page again"),
+    element("h3", {}, "Reproduce this page"),
     element("pre", {}, element("code", {}, commands.join("\n"))),
   );
 }

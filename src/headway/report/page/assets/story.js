@@ -46,7 +46,7 @@ function stillLoose(heads, before, now, places) {
   if (!largest || growth(largest) < CHANGED) return still;
   const grown = `${percent(largest.past)} → ${percent(largest.share)}`;
   const who = heads.length > 1 ? `head ${largest.head + 1}` : "it";
-  return `${still}, though ${who} now gives ${placeName(places, largest.block)} more (${grown})`;
+  return `${still}, though ${who} now attends more to ${placeName(places, largest.block)} (${grown})`;
 }
 
 /** "Since step 60 the excess loss fell from 1.1 to 0.38 nats". */
@@ -62,7 +62,7 @@ function lossWords(run, seed, before, now) {
 /** Which moment of the stage the card describes: a stage is long, and its other moments have other numbers. */
 function momentWords(run, seed, stage, time) {
   const here = `at ${when(run, run.times[time])}`;
-  if (byLevels(run)) return `${here}, nearest to the loss ${number(run.levels[stage.rung])} at which it waits`;
+  if (byLevels(run)) return `${here}, closest to the plateau at ${number(run.levels[stage.rung])}`;
   const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
   return Number.isFinite(kl) ? `${here}, where KL to ${rungName(run, stage.rung)} is ${number(kl)}` : here;
 }

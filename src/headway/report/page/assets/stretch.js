@@ -41,7 +41,7 @@ export function mountStretch(host, report, selection) {
       element("span", { class: "token rung-key", style: { "border-bottom-color": rungs[rung] } }, rungName(run(), rung)),
     );
     host.replaceChildren(
-      element("h3", {}, "Held-out text ", element("span", { class: "quiet" }, "each token by the rung that predicts it most like the model")),
+      element("h3", {}, "Held-out text ", element("span", { class: "quiet" }, "each token in the colour of the rung closest to the model's prediction")),
       element("p", { class: "stretch-text" }, first, rest),
       element("p", { class: "stretch-keys" }, keys),
     );

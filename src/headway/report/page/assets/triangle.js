@@ -27,7 +27,7 @@ export function mountTriangle(host, report, selection, beside) {
   };
   const picture = () => captioned(svgFile(drawing.svg), title());
   const files = saving("the shares", name, () => shareTable(run(), state), picture);
-  host.append(element("figcaption", {}, "Where the heads stand"), plot, hint, files);
+  host.append(element("figcaption", {}, "Attention of the heads"), plot, hint, files);
 
   const sharesNow = () =>
     evaluationMasses(run(), state.seed, state.layer, run().shareNearest[state.time] ?? 0).map(
@@ -69,7 +69,7 @@ export function mountTriangle(host, report, selection, beside) {
     if (!run().pictures) beside.append(host);
     else if (host.parentElement !== home) home.prepend(host);
     const { place } = run();
-    hint.textContent = `A corner is all attention on one ${place}; attention elsewhere pulls to the middle.`;
+    hint.textContent = `A corner means all attention on one ${place}; attention elsewhere moves a head to the middle.`;
     redraw();
   };
 

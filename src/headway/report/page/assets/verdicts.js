@@ -37,7 +37,7 @@ export function mountVerdicts(host, report) {
         element(
           "details",
           {},
-          element("summary", {}, "when a seed counts"),
+          element("summary", {}, "when it holds in a seed"),
           definitions.map((definition) => element("p", {}, formula(definition))),
         ),
       ),
@@ -74,7 +74,7 @@ export function mountVerdicts(host, report) {
             "tr",
             {},
             element("th", { scope: "col" }, "claim"),
-            element("th", { scope: "col" }, "what it says"),
+            element("th", { scope: "col" }, "statement"),
             grids.map((grid) => element("th", { scope: "col" }, grid)),
           ),
         ),
