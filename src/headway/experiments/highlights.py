@@ -1,8 +1,9 @@
 """What a reader should know after two minutes: claims by name, each with a plain sentence for its numbers.
 
 The sentences hold places for numbers, which come from the findings: {here.held} is "10 of 10", {here.median} the median
-of what the claim measures, {here.percent} the same in percent; {printed.held} is that of a certain grid. The verdict
-decides which sentence is shown, so that none can say more than the records do.
+of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts; {printed.held} is
+that of a certain grid, {published.pairs} what a paper gives. The verdict decides which sentence is shown, so that none
+can say more than the records do.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from headway.analysis import over_seeds
+from headway.claims.plateau_laws import RECALL
 from headway.records import Finding
 from headway.report.page.results import Highlight
 
 GRIDS = ("as-run", "paper", "printed", "quick")
 """Which grid's verdict stands beside a sentence: the first that was run."""
+
+
+PUBLISHED = SimpleNamespace(pairs=RECALL.powers["N_pairs"])
+"""What a sentence may put beside our numbers: the power of the number of pairs in the law of recall."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,8 @@ HEADLINES = (
     Headline(
         "H1",
         "The stages appear with every positional encoding that was tried, in {here.held} seeds.",
-        """The stages depend on the positional encoding: in the median seed {here.median} of those tried show them.""",
+        """The stages depend on the positional encoding: in the median seed they appear with {here.median} of the
+        {here.parts} tried.""",
         figure="ladders",
     ),
     Headline(
@@ -92,10 +99,10 @@ HEADLINES = (
     ),
     Headline(
         "B4",
-        """The plateau of recall grows with the number of pairs as published, to the power {here.median} ({here.held}
-        seeds).""",
+        """The plateau of recall grows with the number of pairs to the power {here.median}; published is the power
+        {published.pairs} ({here.held} seeds within the tolerance).""",
         """The published law of recall does not hold at our sizes: the plateau grows with the number of pairs to the
-        power {here.median} ({here.held} seeds within the tolerance).""",
+        power {here.median}; published is the power {published.pairs} ({here.held} seeds within the tolerance).""",
         figure="law",
     ),
     Headline(
@@ -163,7 +170,7 @@ def _sentence(headline: Headline, own: Mapping[str, Finding], grid: str, words: 
     try:
         if not template:
             return f"Not confirmed, in {_held(finding)} seeds only: {words}."
-        return " ".join(template.split()).format(**numbers, here=_numbers(finding))
+        return " ".join(template.split()).format(**numbers, here=_numbers(finding), published=PUBLISHED)
     except (KeyError, AttributeError):
         # It compares two grids, and one of them was not run.
         return f"In {_held(finding)} seeds: {words}."
@@ -171,7 +178,8 @@ def _sentence(headline: Headline, own: Mapping[str, Finding], grid: str, words: 
 
 def _numbers(finding: Finding) -> SimpleNamespace:
     median = over_seeds(finding.values).median
-    return SimpleNamespace(held=_held(finding), median=f"{median:.3g}", percent=f"{100 * median:.2g} %")
+    words = {"median": f"{median:.3g}", "percent": f"{100 * median:.2g} %", "parts": len(finding.parts)}
+    return SimpleNamespace(held=_held(finding), **words)
 
 
 def _held(finding: Finding) -> str:

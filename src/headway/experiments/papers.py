@@ -19,6 +19,7 @@ PAPERS = (
             ),
         ),
         "AHRT",
+        ours="HRT",
     ),
     Paper(
         "B",
@@ -107,5 +108,6 @@ PAPERS = (
             ),
         ),
         "N",
+        ours="N",
     ),
 )

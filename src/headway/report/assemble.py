@@ -132,6 +132,7 @@ def put_together(
     """The page: the first runs come first, and what there is no room for is named in a note."""
     views, missing = views_of(runs, portraits, unfit)
     notes = (_left_out(missing),) if missing else ()
+    views = tuple(sorted(views, key=lambda view: view.section == OTHERS))  # those that no experiment names come last
     return Report(title, introduction, views, tuple(findings), tuple(commands), tuple(figures), notes, **results)
 
 

@@ -46,7 +46,7 @@ def test_the_findings_are_on_the_first_screen_with_claim_and_verdict(results):
     assert "The rungs come in order, as d0.49." in first and "holds" in first and "4 of 4 seeds, quick" in first
     assert results.page.locator(".finding sup").inner_text() == "0.49"
     assert "Not run yet" in second and "– not run" in second
-    assert "claims of 1 paper, each tested on the numbers of every seed" in results.text(".introduction")
+    assert " from 1 paper" in results.text(".introduction")
     assert "There are no runs of “A paper without runs”." in results.text(".introduction")
 
 

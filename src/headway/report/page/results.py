@@ -51,3 +51,5 @@ class Paper:
     pictures: tuple[TaskPicture, ...]
     letters: str
     """As in "AHRT": A1 is of this paper, and H1, R1 and T1 go beyond it."""
+    ours: str = ""
+    """Those of the letters whose claims are ours, as in "HRT"."""

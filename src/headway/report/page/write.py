@@ -74,6 +74,7 @@ MODULES = (
     "compare.js",
     "controls.js",
     "formula.js",
+    "counting.js",
     "outcome.js",
     "filters.js",
     "verdicts.js",

@@ -18,7 +18,9 @@ export function makeChoice(label, options, choose) {
 
 /** Runs by label, under the title of their section where they have one. */
 export function runOptions(runs) {
-  const option = (run) => element("option", { value: runs.indexOf(run) }, run.label);
+  const alike = (run) => runs.filter(({ label }) => label === run.label).length > 1;
+  const words = (run) => (run.section && alike(run) ? `${run.label} (${run.section})` : run.label); // closed, it shows no section
+  const option = (run) => element("option", { value: runs.indexOf(run) }, words(run));
   const sections = [...new Set(runs.map((run) => run.section ?? ""))];
   return sections.flatMap((section) => {
     const own = runs.filter((run) => (run.section ?? "") === section).map(option);

@@ -1,5 +1,6 @@
 // Which claims are shown: those with the chosen verdict that speak of every typed word.
 import { makeChoice } from "./choices.js";
+import { hasRun, mainVerdict, ruleWords } from "./counting.js";
 import { element } from "./dom.js";
 import { SIGNS } from "./outcome.js";
 import { counted } from "./words.js";
@@ -26,7 +27,8 @@ export function mountFilter(host, rows) {
     node,
     name: nameOf(findings),
     words: wordsOf(findings),
-    verdicts: new Set(findings.map((finding) => finding.verdict)),
+    verdict: mainVerdict(findings),
+    mixed: new Set(findings.filter(hasRun).map((finding) => finding.verdict)).size > 1,
   }));
   let chosen = "all";
 
@@ -36,7 +38,7 @@ export function mountFilter(host, rows) {
     const typed = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const claim of claims) {
-      const verdictFits = chosen === "all" || claim.verdicts.has(chosen);
+      const verdictFits = chosen === "all" || claim.verdict === chosen;
       const fits = verdictFits && typed.every((word) => speaksOf(claim, word));
       claim.node.hidden = !fits;
       shown += fits;
@@ -45,7 +47,7 @@ export function mountFilter(host, rows) {
   };
 
   const options = Object.entries(SIGNS).map(([verdict, sign]) => {
-    const count = claims.filter((claim) => claim.verdicts.has(verdict)).length;
+    const count = claims.filter((claim) => claim.verdict === verdict).length;
     return { value: verdict, words: `${sign} ${verdict} ${count}`, disabled: count === 0 };
   });
   const all = { value: "all", words: `all ${claims.length}` };
@@ -61,10 +63,10 @@ export function mountFilter(host, rows) {
     oninput: apply,
   });
   const status = element("output", { class: "quiet", for: "claim-words" });
-  const mixed = claims.filter((claim) => claim.verdicts.size > 1).length;
-  const [have, are] = mixed === 1 ? ["has", "is"] : ["have", "are"];
-  const words = `${counted(mixed, "claim")} ${have} other verdicts on other grids and ${are} counted under each.`;
-  const note = mixed ? element("p", { class: "quiet" }, words) : "";
+  const mixed = claims.filter((claim) => claim.mixed).length;
+  const have = mixed === 1 ? "has" : "have";
+  const rule = ruleWords(rows.flatMap((row) => row.findings));
+  const note = mixed ? element("p", { class: "quiet" }, `${rule} ${counted(mixed, "claim")} ${have} another verdict on another grid.`) : "";
   host.append(element("div", { class: "filter" }, choice.host, field, status), note);
   apply();
 }

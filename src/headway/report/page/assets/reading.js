@@ -3,6 +3,7 @@ import { paletteOf, readTheme } from "./colour.js";
 import { drawTask } from "./drawing.js";
 import { drawToWidth, element } from "./dom.js";
 import { drawPositions } from "./positions.js";
+import { gridsAmong, gridWords } from "./counting.js";
 import { byLadder, theLoss, unmarked } from "./terms.js";
 import { counted, joined, lagWords, number } from "./words.js";
 
@@ -117,7 +118,9 @@ const readingOf = (run) => {
 /** `panel` folds open beside the view, where the picture that it explains stays in sight. */
 export function mountReading(panel, host, drawing, report, selection) {
   const run = () => report.runs[selection.state.run];
-  const write = () => host.replaceChildren(...readingOf(run()), element("p", { class: "quiet" }, KEYS));
+  const grids = gridWords(gridsAmong(report.findings));
+  const gridParts = grids ? [paragraph("The grids.", grids.replace("Grids: ", ""))] : [];
+  const write = () => host.replaceChildren(...readingOf(run()), ...gridParts, element("p", { class: "quiet" }, KEYS));
   const draw = (width = drawing.clientWidth) => {
     const picture = hasFeatures(run()) ? drawPositions : hasBlocks(run()) ? drawTask : null;
     if (!picture) drawing.replaceChildren();

@@ -1,11 +1,12 @@
 // The page of results: what was found first, then a section a paper, its task in a picture and its claims beneath.
+import { countsByGrid, gridsAmong, gridWords, hasRun, isOurs, mainVerdict, ruleWords, verdictCounts } from "./counting.js";
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
-import { badge, outcome, SIGNS } from "./outcome.js";
+import { badge, outcome } from "./outcome.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
-import { counted, joined } from "./words.js";
+import { counted, joined, sentence } from "./words.js";
 
 const OTHERS = { key: "others", title: "Other claims", source: "", task: "", pictures: [], letters: "" };
 
@@ -24,8 +25,10 @@ function stamp(report, { figures, figure }) {
   return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
 }
 
+/** The sentence, and below it which claim the verdict judges: it may deny what the sentence says of the numbers. */
 function findingCard(report, highlight) {
-  const { claim, grid, verdict, held, sentence } = highlight;
+  const { claim, grid, verdict, held, sentence: words } = highlight;
+  const title = report.titles[claim];
   return element(
     "li",
     { class: "finding" },
@@ -33,13 +36,15 @@ function findingCard(report, highlight) {
     element(
       "div",
       {},
-      element("p", { class: "finding-words" }, formula(sentence)),
+      element("p", { class: "finding-words" }, formula(words)),
       element(
         "p",
         { class: "quiet" },
-        badge(verdict),
-        held ? ` ${held} seeds, ${grid} · ` : " ",
+        "Claim ",
         element("a", { href: `#${idOf(claim)}`, "aria-label": `claim ${claim}` }, claim),
+        title ? [" “", formula(title), "”: "] : ": ",
+        badge(verdict),
+        held ? ` ${held} seeds, ${grid}` : "",
       ),
     ),
   );
@@ -85,28 +90,24 @@ function claimRow(report, row, grids, linked) {
   return { findings: row, node };
 }
 
-const GRID_ORDER = ["as-run", "paper", "printed", "quick"]; // whose verdict counts for a claim: what the authors' code did
+const FEWEST = 0.1; // of a paper's claims: a column with fewer verdicts is left out if other grids have them all
 
-/** The verdict that counts for a claim: of the first of these grids on which it was run. */
-function mainVerdict(row) {
-  const rank = ({ grid, verdict }) => (verdict === "not run" ? 10 : 0) + ((GRID_ORDER.indexOf(grid) + 5) % 5);
-  return row.reduce((best, each) => (rank(each) < rank(best) ? each : best)).verdict;
-}
-
-/** "✓ 14", "◐ 2": how many claims came to which verdict. */
-function tallyOf(rows) {
-  const verdicts = rows.map(mainVerdict);
-  return Object.entries(SIGNS).flatMap(([verdict, sign]) => {
-    const count = verdicts.filter((each) => each === verdict).length;
-    return count ? [`${sign} ${count}`] : [];
+/** The grids that get a column: no column stays empty. */
+function columnsOf(rows) {
+  const ran = (row, grid) => row.some((finding) => finding.grid === grid && hasRun(finding));
+  const grids = [...new Set(rows.flat().map(({ grid }) => grid))];
+  const worth = grids.filter((grid) => {
+    const own = rows.filter((row) => ran(row, grid));
+    const only = own.some((row) => !row.some((finding) => finding.grid !== grid && hasRun(finding)));
+    return only || own.length >= FEWEST * rows.length;
   });
+  return worth.length ? worth : grids;
 }
-
-/** The grids on which something of these claims was asked: no column stays empty. */
-const gridsOf = (rows) => [...new Set(rows.flat().map(({ grid }) => grid))];
 
 function paperSection(report, paper, rows, linked) {
-  const grids = gridsOf(rows);
+  const grids = columnsOf(rows);
+  const verdicts = rows.map(mainVerdict);
+  const counts = grids.length > 1 ? countsByGrid(rows.flat(), grids) : [verdictCounts(verdicts)];
   const lines = rows.map((row) => claimRow(report, row, grids, linked));
   const head = element(
     "div",
@@ -126,19 +127,20 @@ function paperSection(report, paper, rows, linked) {
       element("div", { class: "task-pictures" }, paper.pictures.map(taskPicture)),
       unlessEmpty("p", "", paper.task.replace(/\s+/g, " ")),
     ),
+    element("p", { class: "quiet" }, `${counted(rows.length, "claim")}. ${sentence(counts.join("; "))}.`),
     element("div", { class: "claim-list", style: { "--grids": grids.length } }, head, lines.map((line) => line.node)),
   );
-  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: tallyOf(rows) } };
+  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: verdictCounts(verdicts) } };
 }
 
 /** The list that stays in sight. */
 function contents(entries) {
-  const item = ({ id, words, tally = [] }) =>
+  const item = ({ id, words, tally = "" }) =>
     element(
       "li",
       {},
       element("a", { href: `#${id}` }, words),
-      tally.length ? element("span", { class: "quiet tally" }, tally.join(" ")) : null,
+      unlessEmpty("span", "quiet tally", tally),
     );
   return element("nav", { class: "contents", "aria-label": "Contents" }, element("ol", {}, entries.map(item)));
 }
@@ -160,7 +162,7 @@ function followReading(nav) {
   soon();
 }
 
-/** How many claims of how many papers were held against the numbers, and what came of it. */
+/** How many claims are the papers' and how many ours, and what the numbers say of them. */
 function countWords(report, rows, known) {
   const verdicts = rows.map(mainVerdict);
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
@@ -169,12 +171,15 @@ function countWords(report, rows, known) {
     [count("partly"), "in at least half of them"],
     [count("fails"), "in fewer"],
   ].filter(([many]) => many);
-  const missing = count("not run") ? ` ${count("not run")} have not been run yet.` : "";
+  const missing = count("not run") ? `; ${count("not run")} ${count("not run") === 1 ? "was" : "were"} not run` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
-  const none = absent.length ? ` There are no runs of ${joined(absent)}.` : "";
-  const what = `${counted(rows.length, "claim")} of ${counted(known.length, "paper")}, each tested on the numbers of every seed`;
-  return `${what}: ${held}.${missing}${none}`;
+  const none = absent.length ? `There are no runs of ${joined(absent)}.` : "";
+  const ours = rows.filter((row) => isOurs(report.papers, report.titles, row)).length;
+  const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
+  const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours` : ""}`;
+  const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;
+  return [`${what}: ${held}${missing}.`, ruleWords(report.findings), none].filter(Boolean).join(" ");
 }
 
 /** A link to a claim opens it. */
@@ -202,20 +207,23 @@ export function mountResults(main, report) {
   const sections = all.map((each) => paperSection(report, each.paper, each.rows, linked));
   const findings = element(
     "section",
-    { id: "findings", "aria-label": "Findings" },
+    { id: "findings", "aria-labelledby": "findings-title" },
+    element("h2", { id: "findings-title" }, "Findings"),
     element("ul", { class: "findings" }, report.highlights.map((each) => findingCard(report, each))),
   );
   const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));
   const lines = sections.flatMap((section) => section.lines);
   if (lines.length > 1) mountFilter(filter, lines);
   document.querySelector(".introduction").textContent = countWords(report, rows, known.map(({ paper }) => paper));
+  const grids = gridWords(gridsAmong(report.findings));
+  if (grids) document.querySelector(".introduction").after(element("p", { class: "quiet grids" }, grids));
   main.prepend(findings, filter, ...sections.map(({ node }) => node));
   if (report.runs.length) find("watch").prepend(element("h2", { id: "runs-title" }, "Watch the runs"), find("watch-title"), find("summary"));
   const entries = [
     { id: "findings", words: "Findings" },
     ...sections.map(({ entry }) => entry),
     report.runs.length && { id: "watch", words: "Watch the runs" },
-    report.figures.length && { id: "figures", words: "All figures" },
+    report.figures.length && { id: "figures", words: "Figures" },
     (report.runs.length || report.commands.length) && { id: "sources", words: "What was run" },
   ];
   const nav = contents(entries.filter(Boolean));
