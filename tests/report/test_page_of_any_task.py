@@ -122,15 +122,16 @@ def test_the_ladder_has_the_names_of_the_tasks_own_rungs(tasks):
 
 @pytest.mark.browser
 def test_the_story_is_told_with_the_tasks_own_names(tasks):
-    assert tasks.text(".storyline") == (
-        "Seed 0 is closest to uniform until step 20, to unigram until step 310, then to bigram."
+    words = tasks.text(".storyline")
+    assert words.startswith(
+        "Seed 0: stage 1 (unigram) from step 20, stage 2 (bigram) from step 310. KL to unigram is lowest ("
     )
     tasks.press("1")
     assert "stage 1 of 2 (unigram)" in tasks.text("#narration") and "from bigram" in tasks.text("#narration")
-    assert "reached bigram at step 403" in tasks.summary()
+    assert "reached stage 2 (bigram) at step 403" in tasks.summary()
     assert "unigram → bigram" in tasks.text("#stage-tables")
     tasks.choose("#seed", "1")
-    assert tasks.text(".storyline").startswith("Seed 1 is closest to uniform until step 24")
+    assert tasks.text(".storyline").startswith("Seed 1: stage 1 (unigram) from step 24")
 
 
 @pytest.mark.browser

@@ -115,10 +115,10 @@ SHORT = """m.shortWords({seeds: rungs.map((_, k) => k), rungs: 3, stages: rungs.
 def test_where_training_ended_is_stated_with_why_the_minima_may_still_be_in_order(js):
     assert js("summary", SHORT, rungs=[[1, 2, 3]]) == ""
     words = js("summary", SHORT, rungs=[[1, 2, 3], [1, 2], [1, 2], [1]])
-    assert words.startswith(" In the others training ended in stage 1 (1 seed) and in stage 2 (2 seeds).")
-    assert "In 3 of them KL to the rungs reaches its minima in order nevertheless" in words
+    assert words.startswith(" Seed 3 ended in stage 1 and seeds 1 and 2 ended in stage 2.")
+    assert "Their KL minima are in order, but to be in the next stage takes a turn" in words
     skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
-    assert skipped.startswith(" In the other training ended in stage 3. A seed that ended in the last stage passed")
+    assert skipped.startswith(" Seed 0 ended in stage 3. A seed that ended in the last stage skipped one")
 
 
 def test_a_share_of_the_run_is_a_share_of_the_slider(js):

@@ -24,37 +24,58 @@ export function lossEnds(run) {
   return { first: medians[0], last: medians[end], best: best < end ? medians[best] : null, at: run.evaluation[best] };
 }
 
-const everySeed = (run, count, verb) => {
+/** "all 10 seeds went through", "2 of 4 seeds learned", "seed 0 did not go through". */
+const everySeed = (run, count, [verb, infinitive]) => {
   const all = run.seeds.length;
-  if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${verb === "passed" ? "pass" : "learn"}`}`;
+  if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${infinitive}`}`;
   return count === all ? `all ${all} seeds ${verb}` : `${count || "none"} of ${all} seeds ${verb}`;
 };
 
-/** What the rungs are, together: their names while they are few and short, "4 components" where they only count up. */
+/** What the rungs are, together: "the 2 stages (unigram and bigram)", "4 components" where they only count up. */
 function rungsTogether(run) {
   const names = Array.from({ length: run.rungs }, (_, k) => rungName(run, k + 1));
   if (names.every((name, k) => name.startsWith(`${k + 1} `))) return names.at(-1);
   const short = names.length <= 4 && names.every((name) => name.length < 24 && !/^rung |^the truth$/.test(name));
-  return short ? joined(names) : `the ${counted(run.rungs, byLadder(run) ? "rung" : "stage")}`;
+  const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages`;
+  if (byLadder(run)) return `${stages}${short ? ` (${joined(names)})` : ""}`;
+  return short ? joined(names) : stages;
 }
 
-/** "all 10 seeds passed the 3 rungs in order", "2 of 4 seeds passed unigram and bigram in order". */
+/** " (seed 7 ended in stage 2)": of few seeds each, of more their number. */
+function endedWords(run) {
+  const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed) && !diverged(run, seed));
+  const words = (end) => (!end ? "ended before stage 1" : end === run.rungs ? "skipped one" : `ended in stage ${end}`);
+  const ends = others.map((seed) => words(run.stages[seed]?.rungs.at(-1) ?? 0));
+  const each = [...new Set(ends)].map((end) => {
+    const own = others.filter((_, k) => ends[k] === end);
+    return `${own.length > 3 ? own.length : `${own.length > 1 ? "seeds" : "seed"} ${joined(own.map((seed) => run.seeds[seed]))}`} ${end}`;
+  });
+  return each.length && run.seeds.length > 1 ? ` (${joined(each)})` : "";
+}
+
+/** "all 10 seeds went through the 3 stages in order", "7 of 8 seeds went through the 3 stages in order by step 800 (..)". */
 function passedWords(run) {
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
-  const verb = byLadder(run) ? "passed" : "learnt";
-  return `${everySeed(run, ordered, verb)} ${rungsTogether(run)}${run.rungs > 1 ? " in order" : ""}`;
+  const together = rungsTogether(run);
+  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${together}${run.rungs > 1 ? " in order" : ""}`;
+  const last = run.evaluation.at(-1);
+  const until = ordered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
+  const order = run.rungs > 1 ? " in order" : "";
+  return `${everySeed(run, ordered, ["went through", "go through"])} ${together}${order}${until}${endedWords(run)}`;
 }
 
-/** ", reaching rung 2 at step 160 and rung 3 at step 422 (medians)"; of long ladders the last one. */
+/** ", stage 2 began at step 160 and stage 3 at step 422 (medians)"; of long ladders the last one. */
 function reachedWords(run) {
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   const named = moves.length > 3 ? moves.slice(-1) : moves;
   if (!named.length) return "";
-  const goal = (rung) => (rungName(run, rung) === "the truth" ? `rung ${rung}` : rungName(run, rung));
   const middle = named.length > 1 ? "medians" : "median";
-  const list = (verb) => joined(named.map(({ rung, step }, k) => `${goal(rung)}${k ? "" : verb} at ${when(run, step)}`));
-  if (run.seeds.every((_, seed) => inOrder(run, seed))) return `, reaching ${list("")}${run.seeds.length > 1 ? ` (${middle})` : ""}`;
-  return `; ${list(" was reached")}${run.seeds.length > 1 ? ` (${middle} of the seeds that did)` : ""}`;
+  const list = (name, verb) => joined(named.map(({ rung, step }, k) => `${name(rung)}${k ? "" : verb} at ${when(run, step)}`));
+  const goal = (rung) => rungName(run, rung);
+  const all = run.seeds.every((_, seed) => inOrder(run, seed));
+  const whose = run.seeds.length > 1 ? ` (${middle}${all ? "" : " of the seeds that did"})` : "";
+  if (byLadder(run)) return `; ${list((rung) => `stage ${rung}`, " began")}${run.seeds.length > 1 ? ` (${middle})` : ""}`;
+  return all ? `, reaching ${list(goal, "")}${whose}` : `; ${list(goal, " was reached")}${whose}`;
 }
 
 /** "in all 8 seeds the loss falls in one drop, half done at step 300". */

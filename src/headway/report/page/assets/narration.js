@@ -95,9 +95,6 @@ function measureWords(run, seed, step) {
   return best ? `${measure.words} is highest in ${headName(run, best.layer, best.head)}: ${number(best.value)}` : "";
 }
 
-/** "closest to unigram": what the stage is, where no head has anything to say. */
-const closestWords = (run, stage) => (byLadder(run) && stage ? `closest to ${rungName(run, stage.rung)}` : "");
-
 /** The line under the slider, as {lead, words, numbers}: when, what the heads do, how good the model is. */
 export function narrate(run, seed, layer, time) {
   const step = run.times[time];
@@ -113,7 +110,7 @@ export function narrate(run, seed, layer, time) {
     ? `this seed diverged at step ${whole(run.divergedAt[seed])}; what is shown is its last finite state`
     : masses.length
       ? `${run.layers > 1 ? `in layer ${layer + 1} ` : ""}${headsNow(masses, placesOf(run))}`
-      : [closestWords(run, stage), measureWords(run, seed, last)].filter(Boolean).join("; ");
+      : measureWords(run, seed, last);
   const loss = lossOf(run)?.at(seed, halted ? nearestIndex(run.evaluation, last) : run.nearest[time]);
   const parts = [
     Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",

@@ -102,7 +102,7 @@ export function outcome(finding, { measured, linked }) {
         )
       : null,
     finding.detail ? element("p", { class: "quiet" }, formula(finding.detail)) : null,
-    finding.reason ? element("p", { class: "quiet" }, "We think: ", formula(finding.reason)) : null,
+    finding.reason ? element("p", { class: "quiet" }, "Possible reason: ", formula(finding.reason)) : null,
     measured ? element("p", { class: "quiet" }, "Measured: ", formula(finding.quantity)) : null,
     element(
       "div",

@@ -21,7 +21,7 @@ function stageTable(run) {
     {},
     element("th", { scope: "col" }, "seed"),
     moves.map((move) => element("th", { scope: "col" }, moveTitle(run, move.rung))),
-    element("th", { scope: "col" }, byLadder(run) ? "rungs passed" : "stages"),
+    element("th", { scope: "col" }, "stages"),
     levelled ? element("th", { scope: "col" }, run.level_name) : null,
   );
   const rows = run.seeds.map((name, seed) => {

@@ -51,7 +51,7 @@ export function inOrder(run, seed) {
 }
 
 /**
- * The slider's position that shows a stage best: where the model is closest to that stage's rung; -1 if there is none.
+ * The slider's position that shows a stage best: where KL to that stage's rung is lowest in it; -1 if there is none.
  * Its first step would show the heads on their way, not where they came to.
  */
 export function showcase(run, seed, stage) {

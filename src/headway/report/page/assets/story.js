@@ -1,6 +1,6 @@
 // What happened from stage to stage, in words made from the numbers that were measured there.
 import { blockMasses } from "./data.js";
-import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungName, theLoss, when } from "./terms.js";
+import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungName, stageName, theLoss, when } from "./terms.js";
 import { heldBlock } from "./narration.js";
 import { showcase, stagesOf } from "./stages.js";
 import { headWords, joined, number, percent, sentence } from "./words.js";
@@ -64,7 +64,7 @@ function momentWords(run, seed, stage, time) {
   const here = `at ${when(run, run.times[time])}`;
   if (byLevels(run)) return `${here}, closest to the plateau at ${number(run.levels[stage.rung])}`;
   const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
-  return Number.isFinite(kl) ? `${here}, closest to ${rungName(run, stage.rung)} (KL ${number(kl)})` : here;
+  return Number.isFinite(kl) ? `${here}, where KL to ${rungName(run, stage.rung)} is ${number(kl)}` : here;
 }
 
 /** "Rung 2 was skipped." */
@@ -81,7 +81,23 @@ function goal(run, { rung }) {
   return /^rung |^the truth$/.test(name) ? `rung ${rung} of ${run.rungs}` : name;
 }
 
-/** The whole story of a seed in a sentence: "Seed 0 is closest to uniform until step 12, to unigram until step 310, .." */
+const MOST_MINIMA = 4; // minima that a reader follows in one sentence
+
+/** "KL to unigram is lowest (0.02) at step 120, to bigram (0.01) at step 600": the minima by which stages are found. */
+function minimumWords(run, seed, stages) {
+  const kl = run.arrays.kl_rungs;
+  const minima = (kl && stages.length <= MOST_MINIMA ? stages : []).flatMap(({ rung }) => {
+    const values = [...run.evaluation].map((_, time) => kl.at(seed, time, rung));
+    const lowest = Math.min(...values.filter(Number.isFinite));
+    return Number.isFinite(lowest) ? [{ rung, lowest, at: run.evaluation[values.indexOf(lowest)] }] : [];
+  });
+  const each = minima.map(({ rung, lowest, at }, k) => {
+    return `to ${rungName(run, rung)}${k ? "" : " is lowest"} (${number(lowest)}) at ${when(run, at)}`;
+  });
+  return each.length ? ` KL ${joined(each)}.` : "";
+}
+
+/** The whole story of a seed: "Seed 0: stage 1 (unigram) from step 12, stage 2 (bigram) from step 310." and the minima. */
 export function storyline(run, seed) {
   const stages = stagesOf(run, seed);
   if (!stages.length) return "";
@@ -90,13 +106,8 @@ export function storyline(run, seed) {
     const begins = stages.map((stage) => `at ${when(run, stage.from)}${byLevels(run) ? ` (${rungName(run, stage.rung)})` : ""}`);
     return `The loss of ${who} falls ${joined(begins)}.`;
   }
-  const first = stages[0].from > 0 ? [{ rung: 0, until: stages[0].from }] : [];
-  const all = [...first, ...stages];
-  const parts = all.map(({ rung, until }, k) => {
-    const name = `to ${rungName(run, rung)}`;
-    return k < all.length - 1 ? `${name} until ${when(run, until)}` : `${k ? "then " : ""}${name}`;
-  });
-  return `${sentence(who)} is closest ${parts.join(", ")}.`;
+  const parts = stages.map((stage) => `${stageName(run, stage.rung)} from ${when(run, stage.from)}`);
+  return `${sentence(who)}: ${parts.join(", ")}.${minimumWords(run, seed, stages)}`;
 }
 
 /** The chapters of a seed: [{number, title, span, words, time, from}]; the first is before anything was learned. */

@@ -1,6 +1,6 @@
 // What happened altogether, in words, from the measured numbers.
 import { caveats, lossEnds } from "./lead.js";
-import { byLadder, byLevels, lossUnit, rungName, theLoss, when } from "./terms.js";
+import { byLadder, byLevels, lossUnit, rungName, stageName, theLoss, when } from "./terms.js";
 import { arrivals, inOrder } from "./stages.js";
 import { counted, joined, number, sentence } from "./words.js";
 
@@ -19,23 +19,27 @@ function orderWords(run) {
   return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.${short}`;
 }
 
-/** Where the others ended, and why the order of the minima may say more than the stages: "" if all went through. */
+const TURN_RULE =
+  "but to be in the next stage takes a turn: from one minimum to the next, KL to the new rung has to fall and KL to the old " +
+  "one to rise, each by more than 3 % of how far it fell in the stage before";
+
+/** Where the others ended, and why minima in order are not yet stages: "" if all went through. */
 export function shortWords(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed));
   if (!others.length) return "";
-  const ends = others.map((seed) => run.stages[seed]?.rungs.at(-1) ?? 0);
-  const kinds = [...new Set(ends)].sort((a, b) => a - b);
-  const many = (end) => ends.filter((each) => each === end).length;
-  const each = kinds.map((end) => `in stage ${end}${others.length > 1 ? ` (${counted(many(end), "seed")})` : ""}`);
-  const skipped = others.filter((seed) => run.stages[seed]?.rungs.at(-1) === run.rungs).length;
-  const why = skipped ? " A seed that ended in the last stage passed a rung before it without turning towards it." : "";
-  const falling = byLadder(run) ? others.filter((seed) => minimaInOrder(run, seed)).length : 0;
-  const order = falling
-    ? ` In ${falling} of them KL to the rungs reaches its minima in order nevertheless: a stage also requires a turn, by 3 %` +
-      " of the step before, towards its rung and away from the last."
-    : "";
-  const who = run.seeds.length === 1 ? "Training" : `In the other${others.length > 1 ? "s" : ""} training`;
-  return ` ${who} ended ${joined(each)}.${why}${order}`;
+  const endOf = (seed) => run.stages[seed]?.rungs.at(-1) ?? 0;
+  const named = (seeds) => `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
+  const kinds = [...new Set(others.map(endOf))].sort((a, b) => a - b);
+  const each = kinds.map((end) => {
+    const where = end ? `ended in stage ${end}` : "ended before stage 1";
+    return `${named(others.filter((seed) => endOf(seed) === end))} ${where}`;
+  });
+  const skipped = others.some((seed) => endOf(seed) === run.rungs);
+  const why = skipped ? " A seed that ended in the last stage skipped one before it." : "";
+  const falling = byLadder(run) ? others.filter((seed) => minimaInOrder(run, seed)) : [];
+  const whose = falling.length < others.length ? `The KL minima of ${named(falling)}` : others.length > 1 ? "Their KL minima" : "Its KL minima";
+  const order = falling.length ? ` ${whose} are in order, ${TURN_RULE}.` : "";
+  return ` ${sentence(joined(each))}.${why}${order}`;
 }
 
 /** Whether KL to every rung, from the first on, reaches its minimum later than to the one before: what A1 asks. */
@@ -64,7 +68,7 @@ export function summarise(run) {
   const sentences = [orderWords(run)];
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   if (moves.length) {
-    const goal = (rung) => (rungName(run, rung) === "the truth" ? `rung ${rung}` : rungName(run, rung));
+    const goal = (rung) => (byLadder(run) ? stageName(run, rung) : rungName(run, rung));
     const share = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
     const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}${share(move)}`);
     const drops = moves.map((move) => `at ${when(run, move.step)}${share(move)}`);

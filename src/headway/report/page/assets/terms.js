@@ -46,6 +46,12 @@ export function rungName(run, rung) {
   return rung === run.rungs && rung > 0 ? "the truth" : `rung ${rung}`;
 }
 
+/** The time at a rung: "stage 2", with the rung's own name where it has one: "stage 2 (bigram)". */
+export function stageName(run, rung) {
+  const name = rungName(run, rung);
+  return /^rung |^the truth$/.test(name) ? `stage ${rung}` : `stage ${rung} (${name})`;
+}
+
 /** The same in tables, where rungs are looked up. */
 export const rungTitle = (run, rung) =>
   (run.rungNames[rung] ?? "_{").includes("_{") ? `rung ${rung}` : run.rungNames[rung];
