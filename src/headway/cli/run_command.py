@@ -65,7 +65,7 @@ class Options(Generic[Chosen]):
     keep: Path | None = None
     """Also write small copies of the records here, to commit or send: no weights, attention in half precision."""
     keep_weights: str = ""
-    """Keep more models than the last: at so many log-spaced steps (12), at each rung (stages), or at all
+    """Keep more models than the last: a number of log-spaced steps (such as 12), one per rung (stages), or all
     evaluations (all)."""
     page: bool = True
     """Write the page and the figures, and open the page if there is a desktop."""

@@ -1,4 +1,4 @@
-"""Paper A, Figure 3: the full transformer passes the rungs, and trained n-gram models, one after the other."""
+"""Paper A, Figure 3: the full transformer passes the rungs, and trained n-gram models, in order."""
 
 from __future__ import annotations
 

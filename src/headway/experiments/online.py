@@ -1,4 +1,4 @@
-"""Paper A, Figures 6 and 7: fresh data at every step leave the stages as they are."""
+"""Paper A, Figures 6 and 7: fresh data at every step do not change the stages."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CONFIDENCE = tuple(1.5**power for power in range(-8, 7))
 
 
 class Extra(NamedTuple):
-    """Which stretch of the probe it is, and after how many tokens a row of repeated tokens begins anew."""
+    """Number of the sequence in the probe, and the period of a row of repeated tokens."""
 
     number: Int[Array, ""]
     period: Int[Array, ""]
