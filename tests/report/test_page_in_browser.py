@@ -256,7 +256,11 @@ def test_a_stage_is_named_by_its_rung_also_where_one_was_skipped(opened):
 
 
 def test_claims_that_differ_from_grid_to_grid_count_once_by_a_stated_rule(shown):
-    assert "1 claim has another verdict on another grid." in shown.text("#verdict-table")
+    words = shown.text("#verdict-table")
+    assert "A claim counts once, with its verdict on as-run; if it was not run there, on quick." in words
+    buttons = shown.page.locator("#verdict-table .filter .option").all_inner_texts()
+    every, *each = (int(button.split()[-1]) for button in buttons)
+    assert sum(each) == every
 
 
 def test_dark_and_light_are_exchanged_while_the_page_is_open(shown):

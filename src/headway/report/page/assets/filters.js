@@ -64,9 +64,9 @@ export function mountFilter(host, rows) {
   });
   const status = element("output", { class: "quiet", for: "claim-words" });
   const mixed = claims.filter((claim) => claim.mixed).length;
-  const have = mixed === 1 ? "has" : "have";
+  const differ = mixed ? ` ${counted(mixed, "claim")} ${mixed === 1 ? "has" : "have"} another verdict on another grid.` : "";
   const rule = ruleWords(rows.flatMap((row) => row.findings));
-  const note = mixed ? element("p", { class: "quiet" }, `${rule} ${counted(mixed, "claim")} ${have} another verdict on another grid.`) : "";
+  const note = rule ? element("p", { class: "quiet" }, `${rule}${differ}`) : "";
   host.append(element("div", { class: "filter" }, choice.host, field, status), note);
   apply();
 }
