@@ -2,14 +2,15 @@
 import { makeBands } from "./bands.js";
 import { captioned } from "./caption.js";
 import { paletteOf, readTheme } from "./colour.js";
-import { nearestIndex } from "./data.js";
+import { hasShares, nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
-import { ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
+import { byLadder, ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
 import { lineKeys } from "./linekeys.js";
 import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { arrivals } from "./stages.js";
+import { rungLevels } from "./traces.js";
 import { median, number, sentence } from "./words.js";
 
 /**
@@ -37,7 +38,10 @@ export function mountCharts(host, report, selection) {
   const run = () => report.runs[selection.state.run];
   const files = saving("the curves", () => fileName(run().label, "curves"), () => curveTable(run()), () => chartFile());
   const bands = makeBands(report, selection);
-  host.append(plot, bands.host, marker, files);
+  const notes = element("p", { class: "quiet chart-notes" });
+  const note = () => notes.replaceChildren(chartNotes(run()).join(" "));
+  host.append(plot, bands.host, marker, files, notes);
+  note();
 
   const moveMarker = () => {
     const step = run().times[selection.state.time];
@@ -119,9 +123,24 @@ export function mountCharts(host, report, selection) {
   selection.watch((_, changed) => {
     const shown = ["run", "seed", "layer", "other", "otherSeed", "over", "logTime", "logValue", "ladder", "hidden", "left", "theme"];
     const more = shown.some((name) => changed.has(name));
+    if (changed.has("run")) note();
     if (more) draw();
     else moveMarker();
   });
+}
+
+/** What the lines need to be read right: [sentence]. */
+function chartNotes(run) {
+  const chain = Boolean(run.task?.blocks) && byLadder(run);
+  const several = chain && run.rungs > 1 && rungLevels(run).length > 0;
+  return [
+    several
+      ? "Dotted: the loss of each rung. A rung that leaves blocks out is overconfident, so its level lies above the plateau of a model that knows the same blocks."
+      : "",
+    run.heads > 1 && hasShares(run)
+      ? `Competition index: the probability that two heads, each drawing from its attention, draw the same ${run.place} (mean over pairs).`
+      : "",
+  ].filter(Boolean);
 }
 
 /** What a saved chart says of itself. */

@@ -76,8 +76,8 @@ export function mountControls(host, report, selection) {
   const readButton = element("button", reading, "how to read this");
   // On a phone the choices are folded, so that the curve and the picture fit the first screen.
   const choose = () => chooseButton.setAttribute("aria-expanded", String(host.classList.toggle("choosing")));
-  const folding = { type: "button", class: "choose link", "aria-expanded": "false", onclick: choose };
-  const chooseButton = element("button", folding, "seed, stage, axes, compare, how to read this");
+  const folding = { type: "button", class: "choose", title: "Seed, stage, axes, compare, how to read this", "aria-expanded": "false", onclick: choose };
+  const chooseButton = element("button", folding, "Controls");
   const labels = [
     runs.label,
     seeds.label,

@@ -1,6 +1,6 @@
 // What the lines of the charts are: named by the key on the page, and under a chart that is saved.
 import { css } from "./colour.js";
-import { byLevels, isHidden, ladderFor, measureOf, unmarked } from "./terms.js";
+import { byLevels, isHidden, ladderFor, measureOf, rungMeasure, unmarked } from "./terms.js";
 import { DASHES } from "./panels.js";
 import { arrivals, countedSeeds, shownSeeds } from "./stages.js";
 import { ladderOf, rungLevels } from "./traces.js";
@@ -70,7 +70,7 @@ export function lineKeys(run, state, palette, theme) {
   }
   const ladder = ladderOf(run, state, palette);
   const rungs = ladder.names.flatMap((name, rung) => {
-    const words = `KL from ${unmarked(name)}`;
+    const words = `${rungMeasure(run)} from ${unmarked(name)}`;
     return shown(`${state.ladder} ${rung}`) ? [{ words, colour: ladder.colours[rung], line: solid }] : [];
   });
   return [...rungs, ...looks];

@@ -1,5 +1,6 @@
 // The top of the page: what the chosen run is, and what happened to it in one sentence; the rest folds open.
 import { element, find } from "./dom.js";
+import { formula } from "./formula.js";
 import { caveats, leadSentence } from "./lead.js";
 import { summarise } from "./summary.js";
 import { headingOf } from "./terms.js";
@@ -35,7 +36,7 @@ export function writeSummary(host, report, chosen = 0) {
   host.append(
     ...(runs.length ? [element("div", { class: "about-run" }, aboutRun(runs[chosen]))] : []),
     ...(runs.length > 1 ? [folded(others, { class: "all-runs" }, () => allRuns(report))] : []),
-    ...notes.map((note) => element("p", { class: "quiet" }, note)),
+    ...notes.map((note) => element("p", { class: "quiet" }, formula(note))),
     ...(runs.length || report.findings.length || report.live // there the list of cells says it
       ? []
       : [element("p", {}, "This report contains no runs and no findings yet.")]),

@@ -11,6 +11,7 @@ import {
   placeName,
   placesOf,
   placeWord,
+  rungMeasure,
   rungName,
   when,
 } from "./terms.js";
@@ -59,8 +60,8 @@ function distances(run, seed, time, stage) {
   if (!Number.isFinite(goal)) return "";
   const last = `${number(goal)} from ${rungName(run, run.rungs)}`;
   // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
-  if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `KL ${last}`;
-  return `KL ${number(kl(stage.rung))} from ${rungName(run, stage.rung)} and ${last}`;
+  if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `${rungMeasure(run)} ${last}`;
+  return `${rungMeasure(run)} ${number(kl(stage.rung))} from ${rungName(run, stage.rung)} and ${last}`;
 }
 
 /** Heads may look at a block before the predictions show it. */

@@ -1,6 +1,6 @@
 // The numbers behind each view as tables: a heading and rows, which become CSV.
 import { evaluationMasses, lagOf, measureTimes } from "./data.js";
-import { clockWord, lossOf, lossWord, rungTitle } from "./terms.js";
+import { clockWord, lossOf, lossWord, rungMeasure, rungTitle } from "./terms.js";
 import { matrixOf, pictureStep } from "./pictures.js";
 import { arrival, arrivals } from "./stages.js";
 
@@ -11,7 +11,7 @@ export function curveTable(run) {
   const columns = [[lossWord(run), lossOf(run), []]];
   const grid = run.arrays;
   if (grid.kl_rungs)
-    for (let rung = 0; rung <= run.rungs; rung++) columns.push([`KL from ${rungTitle(run, rung)}`, grid.kl_rungs, [rung]]);
+    for (let rung = 0; rung <= run.rungs; rung++) columns.push([`${rungMeasure(run)} from ${rungTitle(run, rung)}`, grid.kl_rungs, [rung]]);
   run.references.forEach((name, k) => columns.push([`KL from ${name}`, grid.kl_references, [k]]));
   if (run.places)
     for (const [word, place] of [["attention", run.place], ["values", "feature"]])

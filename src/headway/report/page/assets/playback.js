@@ -78,6 +78,7 @@ export function listenToKeys(playback, selection, slider, compare) {
     else if (key === "n" || key === "p") playback.toStage(key === "n" ? 1 : -1);
     else if (key === "+" || key === "-") playback.faster(key === "+" ? 1 : -1);
     else if (key === "c") compare();
+    else if (key === "Escape" && state.reading) selection.set({ reading: false });
     else if (key === "?") selection.set({ reading: !state.reading });
     else return;
     event.preventDefault();

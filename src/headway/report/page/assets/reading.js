@@ -4,7 +4,7 @@ import { drawTask } from "./drawing.js";
 import { drawToWidth, element } from "./dom.js";
 import { drawPositions } from "./positions.js";
 import { gridsAmong, gridWords } from "./counting.js";
-import { byLadder, theLoss, unmarked } from "./terms.js";
+import { byLadder, rungMeasure, theLoss, unmarked } from "./terms.js";
 import { counted, joined, lagWords, number } from "./words.js";
 
 const symbol = (rung) => element("span", { class: "symbol" }, "f", element("sub", {}, `1:${rung}`));
@@ -33,7 +33,9 @@ function chainRungs({ blocks }) {
     ": the rungs of a ladder, the last of which is the truth. At every evaluation we measure how far the model is ",
     "from each rung (in KL). A stage is the time that it spends at one of them. ",
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
-    "of a model that knows the same blocks.",
+    "of a model that knows the same blocks. The excess loss is estimated from the tokens that were drawn in the test ",
+    "sequences, KL to the truth is computed from the exact distributions at the same positions: they measure the same, and ",
+    "differ by the noise of the tokens.",
   ];
 }
 
@@ -42,7 +44,7 @@ const HEADS =
   "another colour with its rung. Staircases outline the cells that belong to a block.";
 const KEYS =
   "Keys: ← and → move by one measurement, the space bar plays, + and - change the speed, numbers jump to a " +
-  "stage, n and p to the next and the previous one, c compares two runs, ? hides this text. The address of the page records " +
+  "stage, n and p to the next and the previous one, c compares two runs, ? or Escape hides this text. The address of the page records " +
   "what is shown: a link to it shows the same. A click in a chart moves the slider to that point; " +
   "a drag enlarges, a double click shows everything again.";
 
@@ -79,7 +81,8 @@ function rungWords(run) {
       paragraph(
         "The rungs.",
         `The model is compared with predictors that know more and more, from nothing to the truth: ${names}. `,
-        "They are the rungs of a ladder. KL(rung ‖ model) measures how far the model is from each of them; a stage is the ",
+        `They are the rungs of a ladder. ${rungMeasure(run) === "KL" ? "KL(rung ‖ model)" : "The mean squared distance"} `,
+        "measures how far the model is from each of them; a stage is the ",
         "time that it spends at one.",
       ),
     ];

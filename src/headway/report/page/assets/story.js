@@ -1,6 +1,6 @@
 // What happened from stage to stage, in words made from the numbers that were measured there.
 import { blockMasses } from "./data.js";
-import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungName, stageName, theLoss, when } from "./terms.js";
+import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
 import { heldBlock } from "./narration.js";
 import { showcase, stagesOf } from "./stages.js";
 import { headWords, joined, number, percent, sentence } from "./words.js";
@@ -64,7 +64,7 @@ function momentWords(run, seed, stage, time) {
   const here = `at ${when(run, run.times[time])}`;
   if (byLevels(run)) return `${here}, closest to the plateau at ${number(run.levels[stage.rung])}`;
   const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
-  return Number.isFinite(kl) ? `${here}, where KL to ${rungName(run, stage.rung)} is ${number(kl)}` : here;
+  return Number.isFinite(kl) ? `${here}, where ${rungMeasure(run)} to ${rungName(run, stage.rung)} is ${number(kl)}` : here;
 }
 
 /** "Rung 2 was skipped." */
@@ -94,7 +94,7 @@ function minimumWords(run, seed, stages) {
   const each = minima.map(({ rung, lowest, at }, k) => {
     return `to ${rungName(run, rung)}${k ? "" : " is lowest"} (${number(lowest)}) at ${when(run, at)}`;
   });
-  return each.length ? ` KL ${joined(each)}.` : "";
+  return each.length ? ` ${sentence(rungMeasure(run))} ${joined(each)}.` : "";
 }
 
 /** The whole story of a seed: "Seed 0: stage 1 (unigram) from step 12, stage 2 (bigram) from step 310." and the minima. */

@@ -19,6 +19,9 @@ export const theLoss = (run) => (/^(half|the|an?|mean) /i.test(lossWord(run)) ? 
 
 export const lossUnit = (run) => (run.progress.unit ? ` ${run.progress.unit}` : "");
 
+/** What a rung is away: a KL where predictions are probabilities, a squared distance where they are numbers. */
+export const rungMeasure = (run) => (/squared error/.test(lossWord(run)) ? "distance" : "KL");
+
 /** Whether two runs have a first chart that one axis can serve. */
 export const sameProgress = (a, b) => ["array", "word", "unit"].every((name) => a.progress[name] === b.progress[name]);
 

@@ -2,7 +2,7 @@
 import { heightAt, medianCurve, seedCurve } from "./curves.js";
 import { diverged } from "./data.js";
 import { countedSeeds, shownSeeds, stagesOf } from "./stages.js";
-import { marked, rungSymbol } from "./terms.js";
+import { marked, rungMeasure, rungSymbol } from "./terms.js";
 import { number } from "./words.js";
 
 /** What the ladder panel shows: KL to the rungs, or to trained reference models. */
@@ -17,7 +17,7 @@ export function ladderOf(run, state, palette) {
     };
   }
   return {
-    title: "KL from each rung (nats)",
+    title: rungMeasure(run) === "KL" ? "KL from each rung (nats)" : "distance from each rung",
     grid: run.arrays.kl_rungs,
     names: run.rungNames.map((_, rung) => rungSymbol(run, rung)),
     colours: palette.rungs,
