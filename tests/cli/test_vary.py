@@ -102,7 +102,10 @@ def test_a_change_of_all_runs_and_a_variation_go_together(dry):
         (("stages", "--vary", "task.vocab", "1"), "with vocab 1: task.vocab is 1, but it must be a whole number"),
         (("stages", "--vary", "task.ratio", "1:2:99999999"), "it needs 2 to 100000 values"),
         (("stages", "--vary"), "--vary needs a setting and its values"),
-        (("stages", "--task.ratio", "1.3", "--vary", "task.ratio", "2"), "--task.ratio is given, and it is varied."),
+        (
+            ("stages", "--task.ratio", "1.3", "--vary", "task.ratio", "2"),
+            "--task.ratio is given, but it is also varied.",
+        ),
         (("weight-decay", "--vary", "training.weight_decay", "0.1"), "the runs of this grid differ in it"),
         (("positions", "--vary", "model.positions", "rotary"), "the runs of this grid differ in it"),
         (("depth", "--vary", "model.layers", "2"), "the runs of this grid differ in it"),
@@ -190,7 +193,7 @@ def test_what_was_not_run_is_not_told_as_what_does_not_hold(headway, tmp_path, m
     words = ("--model.heads", "1", "--vary", "task.ratio", "1.3", "1.5", "--seeds", "4", "--no-page")
     told = headway("run", "stages", *words, "--into", store.root)
     assert (
-        len(re.findall(r"^ +ratio 1\.[35] +not run +One head has nobody to compete with", told.out, re.MULTILINE)) == 2
+        len(re.findall(r"^ +ratio 1\.[35] +not run +Competition needs two heads or more", told.out, re.MULTILINE)) == 2
     ), "and why"
     monkeypatch.setattr("headway.cli.vary_ending.MOST_TOLD", 1)
     assert "A4 minimal  not run. " in headway("run", "stages", *words, "--into", store.root).out

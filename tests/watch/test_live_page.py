@@ -9,6 +9,7 @@ from tests.watch.made import CELL, OTHER, WHOLE, save
 from headway.watch import pages
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=30_000)  # a busy machine is no mistake
 
 
 def _is_complaint(said: ConsoleMessage) -> bool:

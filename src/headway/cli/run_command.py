@@ -105,8 +105,6 @@ def main(arguments: Sequence[str]) -> None:
     parsed = _only(parsed)
     if strange:
         raise UserError(f"no run of this grid has the option {' '.join(each for each in rest if each in strange)}.")
-    if name == "all":
-        parsed = _possible(parsed, experiments)
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
     from headway.cli.computing import compute, records_of
     from headway.cli.ending import show
@@ -129,6 +127,8 @@ def main(arguments: Sequence[str]) -> None:
 
         run_varied(name, cells, stores, options, command)
         return
+    if name == "all":
+        cells = _possible(cells, experiments)
     compute([cell for group in cells.values() for cell in group.values()], stores, options)
     from headway.report.assemble import changed_settings, page_name
 
@@ -150,16 +150,14 @@ def _names_settings(arguments: Sequence[str], unknown: Sequence[str]) -> bool:
     return any(each.lstrip("-").partition("=")[0].replace("_", "-").removeprefix("no-") not in own for each in given)
 
 
-def _possible(
-    parsed: dict[str, dict[str, Options]], experiments: dict[str, Experiment]
-) -> dict[str, dict[str, Options]]:
+def _possible(cells: dict[str, dict[str, Cell]], experiments: dict[str, Experiment]) -> dict[str, dict[str, Cell]]:
     """The experiments for which this machine has everything, with a note about each of the others."""
     found = {}
-    for each, runs in parsed.items():
-        if words := experiments[each].lacks({run: one.settings for run, one in runs.items()}):
+    for each, group in cells.items():
+        if words := experiments[each].lacks({run: cell.settings for run, cell in group.items()}):
             print(f"note: {each} is left out: {words}", file=sys.stderr)
         else:
-            found[each] = runs
+            found[each] = group
     return found
 
 
