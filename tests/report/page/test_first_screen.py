@@ -67,6 +67,10 @@ def test_how_to_read_it_folds_open_beside_the_view(loaded):
     assert "lags 1–2" in loaded.text("#reading-words") and loaded.page.locator("#task-drawing svg").is_visible()
     loaded.press("?")
     assert loaded.page.locator("#reading").is_hidden()
+    loaded.press("?")
+    assert loaded.page.locator("#reading").is_visible()
+    loaded.press("Escape")
+    assert loaded.page.locator("#reading").is_hidden()
 
 
 def playing(page: Page) -> bool:

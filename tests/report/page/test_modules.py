@@ -108,7 +108,7 @@ def test_a_stage_that_begins_with_the_run_is_still_the_first(js):
 
 
 SHORT = """m.shortWords({seeds: rungs.map((_, k) => k), rungs: 3, stages: rungs.map((each) => ({rungs: each})),
-    stages_from: "ladder", evaluation: [0, 1, 2, 3],
+    stages_from: "ladder", evaluation: [0, 1, 2, 3], progress: {word: "excess loss"},
     arrays: {kl_rungs: {at: (seed, time, rung) => Math.abs(time - rung)}}})"""
 
 

@@ -107,6 +107,7 @@ LAWS = {
     "B^-0.80": "B<sup>−0.80</sup>",
     "sqrt(pi/2) sqrt(d) T": "√(pi/2) √d T",
     "N_pairs^2.25": "N<sub>pairs</sub><sup>2.25</sup>",
+    "`headway watch` shows a^2": "<code>headway watch</code> shows a<sup>2</sup>",
     "f_{1:2} <b>": "f<sub>1:2</sub> &lt;b&gt;",
     "max_a_b and to the power -2": "max_a_b and to the power -2",
 }
@@ -116,3 +117,31 @@ LAWS = {
 def test_a_law_has_one_notation(js, text):
     write = "(() => { const p = document.createElement('p'); p.append(...m.formula(text)); return p.innerHTML; })()"
     assert js("formula", write, text=text) == LAWS[text]
+
+
+def finding(grid: str, verdict: str, claim: str = "A1", statement: str = "It holds.") -> dict[str, str]:
+    return {"grid": grid, "verdict": verdict, "claim": claim, "statement": statement}
+
+
+def test_a_claim_counts_once_by_the_first_grid_on_which_it_was_run(js):
+    row = [finding("printed", "fails"), finding("quick", "holds"), finding("as-run", "partly")]
+    assert js("counting", "m.mainVerdict(row)", row=row) == "partly"
+    row[2]["verdict"] = "not run"
+    assert js("counting", "m.mainVerdict(row)", row=row) == "fails"
+    rule = js("counting", "m.ruleWords(row)", row=row)
+    assert rule.endswith(
+        "its verdict on as-run; if it was not run there, on the first of printed and quick where it was run."
+    )
+    assert js("counting", "m.ruleWords(row)", row=row[:1]) == ""
+    counts = js("counting", "m.verdictCounts(verdicts)", verdicts=["holds", "fails", "holds", "not run"])
+    assert counts == "2 hold, 1 fails, 1 not run"
+
+
+def test_which_claims_are_ours_is_said_by_paper_title_or_statement(js):
+    rows = [
+        [finding("quick", "holds", claim, words)]
+        for claim, words in (("A1", "It holds."), ("A2", "It holds."), ("H1", "It."), ("A3", "It. (Not in the paper.)"))
+    ]
+    papers = [{"ours": "H"}, {}]
+    ours = "rows.map((row) => m.isOurs(papers, titles, row))"
+    assert js("counting", ours, rows=rows, papers=papers, titles={"A2": "it (ours)"}) == [False, True, True, True]

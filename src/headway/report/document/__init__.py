@@ -27,7 +27,7 @@ intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-
 `paper` those of the other papers. Claims that begin with H, N, R or T are ours. The definitions were written before the
 runs were made; [the log](log.md) lists those that changed afterwards.
 
-*Closest to rung i* is the step at which KL to f_{1:i} reaches its minimum. A *boundary* is the step at which KL to one
+*KL to rung i lowest*: the step at which KL to f_{1:i} reaches its minimum. A *boundary* is the step at which KL to one
 rung exceeds its minimum by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step,
 the number of those that have it follows it. *Published* values are read by eye from the authors' figures, for one seed.
 Excess loss is in nats."""

@@ -34,7 +34,7 @@ def stage_table(runs: Sequence[NamedRun]) -> str:
     rungs = max(run.trajectory["kl_rungs"].shape[2] - 1 for run in runs)
     headings = ["run", "grid", "seeds", "rungs passed"]
     for rung in range(1, rungs):
-        headings += [f"closest to rung {rung}", f"boundary {rung}/{rung + 1}"]
+        headings += [f"KL to rung {rung} lowest", f"boundary {rung}/{rung + 1}"]
     headings += ["published", "excess loss at the rungs", "lowest", "published"]
     lines = [_row(headings), "|---" * len(headings) + "|"]
     for run in runs:

@@ -25,6 +25,8 @@ from headway.store.output import write_output
 MODULES = (
     "dom.js",
     "words.js",
+    "formula.js",
+    "counting.js",
     "terms.js",
     "data.js",
     "colour.js",
@@ -73,8 +75,6 @@ MODULES = (
     "address.js",
     "compare.js",
     "controls.js",
-    "formula.js",
-    "counting.js",
     "outcome.js",
     "filters.js",
     "verdicts.js",

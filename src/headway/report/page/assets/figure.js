@@ -64,7 +64,7 @@ export function figure(run, state, theme, width, beside = null, until = null) {
     ...(ladder ? { yaxis2: valueLayout(ladderAxis, theme, places.ladder) } : {}),
     yaxis3: seedLayout(run, state, theme, places.strip),
     annotations: [
-      title(loss.title, theme, places.loss),
+      title(loss.title, theme, places.loss, run.seeds.length > 1 && width >= 520 ? "thick: median, thin: seeds" : ""),
       ...(ladder ? [title(ladder.title, theme, places.ladder)] : []),
       ...(places.strip ? [title("Stage of each seed", theme, places.strip)] : []),
       ...sideLabels(loss.labels, lossAxis, "y", places.loss),
@@ -155,9 +155,10 @@ function seedLayout(run, state, theme, place) {
   };
 }
 
-function title(text, theme, place) {
+function title(text, theme, place, note = "") {
+  const more = note && `   <span style="font-size:11px;color:${theme.muted}">${note}</span>`;
   return {
-    text: `<b>${text}</b>`,
+    text: `<b>${text}</b>${more}`,
     showarrow: false,
     xref: "paper",
     yref: "paper",

@@ -34,10 +34,11 @@ const everySeed = (run, count, [verb, infinitive]) => {
 /** What the rungs are, together: "the 2 stages (unigram and bigram)", "4 components" where they only count up. */
 function rungsTogether(run) {
   const names = Array.from({ length: run.rungs }, (_, k) => rungName(run, k + 1));
-  if (names.every((name, k) => name.startsWith(`${k + 1} `))) return names.at(-1);
+  const upwards = names.every((name, k) => name.startsWith(`${k + 1} `));
+  if (upwards && !byLadder(run)) return names.at(-1);
   const short = names.length <= 4 && names.every((name) => name.length < 24 && !/^rung |^the truth$/.test(name));
   const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages`;
-  if (byLadder(run)) return `${stages}${short ? ` (${joined(names)})` : ""}`;
+  if (byLadder(run)) return `${stages}${upwards ? ` (up to ${names.at(-1)})` : short ? ` (${joined(names)})` : ""}`;
   return short ? joined(names) : stages;
 }
 

@@ -1,6 +1,6 @@
 // What happened altogether, in words, from the measured numbers.
 import { caveats, lossEnds } from "./lead.js";
-import { byLadder, byLevels, lossUnit, rungName, stageName, theLoss, when } from "./terms.js";
+import { byLadder, byLevels, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
 import { arrivals, inOrder } from "./stages.js";
 import { counted, joined, number, sentence } from "./words.js";
 
@@ -19,16 +19,17 @@ function orderWords(run) {
   return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.${short}`;
 }
 
-const TURN_RULE =
-  "but to be in the next stage takes a turn: from one minimum to the next, KL to the new rung has to fall and KL to the old " +
-  "one to rise, each by more than 3 % of how far it fell in the stage before";
+const turnRule = (measure) =>
+  `but to be in the next stage takes a turn: from one minimum to the next, ${measure} to the new rung has to fall and ` +
+  `${measure} to the old one to rise, each by more than 3 % of how far it fell in the stage before`;
 
 /** Where the others ended, and why minima in order are not yet stages: "" if all went through. */
 export function shortWords(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed));
   if (!others.length) return "";
   const endOf = (seed) => run.stages[seed]?.rungs.at(-1) ?? 0;
-  const named = (seeds) => `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
+  const every = (seeds) => seeds.length === run.seeds.length && seeds.length > 1;
+  const named = (seeds) => every(seeds) ? "all seeds" : `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
   const kinds = [...new Set(others.map(endOf))].sort((a, b) => a - b);
   const each = kinds.map((end) => {
     const where = end ? `ended in stage ${end}` : "ended before stage 1";
@@ -36,9 +37,10 @@ export function shortWords(run) {
   });
   const skipped = others.some((seed) => endOf(seed) === run.rungs);
   const why = skipped ? " A seed that ended in the last stage skipped one before it." : "";
+  const measure = rungMeasure(run);
   const falling = byLadder(run) ? others.filter((seed) => minimaInOrder(run, seed)) : [];
-  const whose = falling.length < others.length ? `The KL minima of ${named(falling)}` : others.length > 1 ? "Their KL minima" : "Its KL minima";
-  const order = falling.length ? ` ${whose} are in order, ${TURN_RULE}.` : "";
+  const whose = falling.length < others.length ? `The ${measure} minima of ${named(falling)}` : others.length > 1 ? `Their ${measure} minima` : `Its ${measure} minima`;
+  const order = falling.length ? ` ${whose} are in order, ${turnRule(measure)}.` : "";
   return ` ${sentence(joined(each))}.${why}${order}`;
 }
 
