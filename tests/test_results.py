@@ -110,7 +110,7 @@ def test_the_words_in_the_readme_are_the_titles_of_the_claims():
 
 
 def test_the_numbers_of_seeds_in_the_readme_are_those_of_the_claims_beside_them(findings):
-    lines = re.findall(r"^\d\. \*\*.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    lines = re.findall(r"^\d\. \[\*\*.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(lines) == 5
     for line in lines:
         [asked] = re.findall(r"`\./run claims (.+?) --from results`", line)
