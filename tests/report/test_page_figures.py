@@ -121,6 +121,15 @@ def test_a_verdict_leads_to_its_figures_through_a_closed_group_and_a_hidden_grid
     assert stands_at_the_top(large, "figures-stages-as-run")
 
 
+def test_a_heading_says_what_came_of_its_claims_on_its_grid(large):
+    def badges(group: str) -> list[str]:
+        return large.page.locator(f"#figures-{group} h3 .badge").all_inner_texts()
+
+    assert badges("stages-as-run") == ["as-run", "A1 ✕ 1 of 4", "A1 minimal ✓ 4 of 4"]
+    assert badges("stages-printed") == ["printed", "A1 ✓ 4 of 4"]
+    assert badges("stages-quick") == ["quick"]  # it was not run there
+
+
 def test_a_link_leaves_all_grids_in_sight_where_all_were(large):
     large.page.get_by_role("link", name="figures of A1, printed", exact=True).click()
     large.settle()

@@ -28,6 +28,16 @@ def test_the_slider_moves_the_marker_the_pictures_the_bars_and_the_words(shown):
         assert all(old != new for old, new in zip(before, after, strict=True))
 
 
+def test_a_map_names_its_step_only_where_the_slider_stands_at_another(shown, made):
+    evaluation, stored = (made.trajectory.clocks[clock] for clock in ("evaluation", "snapshot"))
+    between = int(np.flatnonzero(~np.isin(evaluation, stored))[0])
+    shown.move(between)
+    nearest = stored[np.argmin(np.abs(stored - evaluation[between]))]
+    assert set(shown.page.locator(".head .taken").all_inner_texts()) == {f"taken at step {nearest}"}
+    shown.move(index_of(evaluation, nearest))
+    assert set(shown.page.locator(".head .taken").all_inner_texts()) == {""}
+
+
 def test_moving_the_slider_does_not_draw_the_charts_again(shown):
     count = "document.querySelector('.plot').on('plotly_afterplot', () => window.drawings++)"
     shown.page.evaluate(f"window.drawings = 0; {count}")

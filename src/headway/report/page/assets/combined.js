@@ -13,6 +13,7 @@ import {
   pictureName,
   pictureStep,
   stripedImage,
+  takenWords,
 } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
 import { oneHeadEach, when } from "./terms.js";
@@ -77,10 +78,8 @@ export function mountCombined(host, report, selection) {
     const image = state.stripes && shown().length ? stripedImage : blendedImage;
     matrix.draw(run(), image(run(), state, palette, shown()), palette, readTheme());
     const [seed, step] = [run().seeds[state.seed], pictureStep(run(), state)];
-    // Where the slider stands between two pictures, the words say which one is shown.
     const layer = run().layers > 1 ? `layer ${state.layer + 1}` : "";
-    const taking = step === run().times[state.time] ? "" : `taken at ${when(run(), step)}`;
-    taken.textContent = [layer, taking].filter(Boolean).join(", ");
+    taken.textContent = [layer, takenWords(run(), state)].filter(Boolean).join(", ");
     matrix.canvas.setAttribute("aria-label", `Attention of all heads of seed ${seed}${layer ? `, ${layer}` : ""} at ${when(run(), step)}`);
   };
   const fit = () => {

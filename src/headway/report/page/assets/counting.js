@@ -12,12 +12,15 @@ const GRID_WORDS = {
 
 export const hasRun = ({ verdict }) => verdict !== "not run";
 
-/** The verdict that counts for a claim: of the first of these grids on which it was run. */
-export function mainVerdict(row) {
+/** The findings of a claim in the order of the rule: the first one counts. */
+export function byRule(row) {
   const place = ({ grid }) => (GRID_ORDER.includes(grid) ? GRID_ORDER.indexOf(grid) : GRID_ORDER.length);
   const rank = (finding) => (hasRun(finding) ? 0 : 10) + place(finding);
-  return row.reduce((best, each) => (rank(each) < rank(best) ? each : best)).verdict;
+  return [...row].sort((a, b) => rank(a) - rank(b));
 }
+
+/** The verdict that counts for a claim: of the first of these grids on which it was run. */
+export const mainVerdict = (row) => byRule(row)[0].verdict;
 
 /** The grids of these findings in the order of the rule. */
 export function gridsAmong(findings) {

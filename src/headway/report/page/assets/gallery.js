@@ -1,7 +1,9 @@
 // The figures of every experiment and grid, and what happens when a link leads to them.
 import { makeChoice } from "./choices.js";
+import { hasRun } from "./counting.js";
 import { bytesOf } from "./data.js";
 import { element } from "./dom.js";
+import { heldWords, SIGNS } from "./outcome.js";
 import { saveBlob, saveButton } from "./saving.js";
 
 const MANY = 4; // groups that may lie open: more of them are folded, or nobody would find the last one
@@ -48,14 +50,24 @@ function card(group, figure) {
   return node;
 }
 
+/** "A11 ✕ 0 of 10": a heading may say what a paper claims; this says what came of it on this grid. */
+const verdictBadge = (finding) =>
+  element(
+    "span",
+    { class: `badge ${finding.verdict.replace(" ", "-")}`, title: `${finding.claim}: ${finding.verdict}` },
+    `${finding.claim} `,
+    element("span", { role: "img", "aria-label": finding.verdict }, SIGNS[finding.verdict]),
+    ` ${heldWords(finding)}`,
+  );
+
 /** The heading of a group with its figures below, folded where there are many groups. */
-function makeGroup(group, folded) {
+function makeGroup(group, findings, folded) {
   const cards = element("div", { class: "cards" });
   // A folded group costs nothing until somebody looks into it.
   const fill = () => {
     if (!cards.childElementCount) cards.append(...group.figures.map((figure) => card(group, figure)));
   };
-  const heading = element("h3", {}, `${group.title} `, element("span", { class: "badge" }, group.grid));
+  const heading = element("h3", {}, `${group.title} `, element("span", { class: "badge" }, group.grid), findings.map((each) => [" ", verdictBadge(each)]));
   const attributes = { id: `figures-${group.key}`, class: "figure-group" };
   if (!folded) {
     fill();
@@ -72,8 +84,9 @@ function makeGroup(group, folded) {
   return { group, node, open };
 }
 
-export function mountGallery(host, figures) {
-  const groups = figures.map((group) => makeGroup(group, figures.length > MANY));
+export function mountGallery(host, { figures, findings }) {
+  const judged = (group) => findings.filter((each) => each.figures === group.key && hasRun(each));
+  const groups = figures.map((group) => makeGroup(group, judged(group), figures.length > MANY));
   const grids = [...new Set(figures.map((group) => group.grid))];
   let shown = null; // all of them
   const options = [null, ...grids].map((grid) => ({ value: grid, words: grid ?? "all grids" }));

@@ -13,6 +13,7 @@ import {
   pictureName,
   pictureStep,
   shownLayers,
+  takenWords,
 } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
 import { headName, oneHeadEach, placeName, placesOf, when } from "./terms.js";
@@ -38,10 +39,11 @@ export function mountHeads(host, report, selection, home) {
     const palette = paletteOf(run());
     const places = placesOf(run());
     const shares = new Map();
-    for (const { layer, head, matrix, words } of views) {
+    for (const { layer, head, matrix, words, taken } of views) {
       if (!shares.has(layer)) shares.set(layer, blockMasses(run(), state.seed, layer, state.time));
       matrix.draw(run(), blendedImage(run(), inLayer(layer), palette, [head]), palette, readTheme());
       words.textContent = mostWords(places, shares.get(layer)[head]);
+      taken.textContent = takenWords(run(), state);
       const place = when(run(), pictureStep(run(), state));
       const label = `Attention of ${headName(run(), layer, head)} at ${place}; ${words.textContent}`;
       matrix.canvas.setAttribute("aria-label", label);
@@ -56,6 +58,7 @@ export function mountHeads(host, report, selection, home) {
   const makeView = (layer, head) => {
     const matrix = makeMatrix();
     const words = element("span", { class: "quiet" });
+    const taken = element("small", { class: "quiet taken" }); // below, where it moves nothing while playing
     const frame = element("div", { class: "frame" }, matrix.canvas);
     const title = headName(run(), layer, head);
     const name = () => fileName(pictureName(run(), state), run().layers > 1 ? `layer ${layer + 1}` : "", "head", head + 1);
@@ -66,8 +69,8 @@ export function mountHeads(host, report, selection, home) {
     // The pointer asks when it moves, and the slider may have moved by then.
     const seen = new Proxy(state, { get: (all, key) => (key === "layer" ? layer : all[key]) });
     followPointer(matrix, run, seen, () => [head]);
-    const figure = element("figure", { class: "head" }, caption, frame, files);
-    return { layer, head, matrix, words, frame, figure };
+    const figure = element("figure", { class: "head" }, caption, frame, files, taken);
+    return { layer, head, matrix, words, taken, frame, figure };
   };
   const build = () => {
     host.hidden = !run().pictures;

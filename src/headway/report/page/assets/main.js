@@ -71,7 +71,7 @@ function start() {
   }
   if (report.figures.length) {
     reveal("figures");
-    mountGallery(find("figure-groups"), report.figures);
+    mountGallery(find("figure-groups"), report);
   }
   if (report.runs.length || report.commands.length) reveal("sources");
   mountCommands(find("commands"), report.commands);

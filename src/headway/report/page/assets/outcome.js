@@ -5,6 +5,9 @@ import { median, number } from "./words.js";
 
 export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "not run": "–" };
 
+/** "8 of 10": in how many seeds; nothing where none was run. */
+export const heldWords = ({ holds }) => (holds.length ? `${holds.filter(Boolean).length} of ${holds.length}` : "");
+
 export function badge(verdict) {
   return element(
     "span",

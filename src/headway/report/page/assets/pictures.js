@@ -18,6 +18,12 @@ export const shownLayers = (run, { layer }) =>
 /** The step at which the picture that is shown was taken: the nearest of those that were. */
 export const pictureStep = (run, state) => run.snapshot[run.picture[state.time]];
 
+/** "taken at step 201" where the slider stands between two pictures: which of them is shown. */
+export function takenWords(run, state) {
+  const step = pictureStep(run, state);
+  return step === run.times[state.time] ? "" : `taken at ${when(run, step)}`;
+}
+
 export const pictureName = (run, state) => `${run.label} seed ${run.seeds[state.seed]} step ${pictureStep(run, state)}`;
 
 /** What a saved picture of these heads says of itself. */

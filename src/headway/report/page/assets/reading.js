@@ -23,6 +23,13 @@ function blockWords({ blocks, start, ratio }) {
   return `${drawnFrom} ${blocks.length} blocks: ${named}. ${order}`;
 }
 
+/** The rule of `stages_from_ladder`: by the excess over the own minimum, not by the nearest rung. */
+const stageWords = (measure) =>
+  `Of the rungs that the model reaches, a stage is named after the one whose ${measure} is least above its own minimum over ` +
+  `the training, not after the nearest rung. Stage 2 begins where ${measure} to rung 1 has turned up and ${measure} to rung 2 ` +
+  "still falls: both are then equally far above their minima. Before the last stage the model can be nearer to the truth " +
+  "than to the rung of its stage.";
+
 function chainRungs({ blocks }) {
   const count = blocks.length;
   if (count === 1) return ["A model that has found the block predicts like ", symbol(1), ", the truth."];
@@ -31,7 +38,7 @@ function chainRungs({ blocks }) {
     "With only the first block, the first two, and so on, the chain would predict ",
     names,
     ": the rungs of a ladder, the last of which is the truth. At every evaluation we measure how far the model is ",
-    "from each rung (in KL). A stage is the time that it spends at one of them. ",
+    `from each rung, by KL(rung ‖ model). ${stageWords("KL")} `,
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
     "of a model that knows the same blocks. The excess loss is estimated from the tokens that were drawn in the test ",
     "sequences, KL to the truth is computed from the exact distributions at the same positions: they measure the same, and ",
@@ -42,6 +49,8 @@ function chainRungs({ blocks }) {
 const HEADS =
   "Move the slider to see what each head attends to. Every head has a colour and a number; every block shares " +
   "another colour with its rung. Staircases outline the cells that belong to a block.";
+const SPARSE = "Attention maps are stored less often than the curves: the one shown is of the nearest stored step.";
+const sparse = (run) => run.pictures && run.snapshot.length < run.times.length;
 const KEYS =
   "Keys: ← and → move by one measurement, the space bar plays, + and - change the speed, numbers jump to a " +
   "stage, n and p to the next and the previous one, c compares two runs, ? or Escape hides this text. The address of the page records " +
@@ -82,8 +91,8 @@ function rungWords(run) {
         "The rungs.",
         `The model is compared with predictors that know more and more, from nothing to the truth: ${names}. `,
         `They are the rungs of a ladder. ${rungMeasure(run) === "KL" ? "KL(rung ‖ model)" : "The mean squared distance"} `,
-        "measures how far the model is from each of them; a stage is the ",
-        "time that it spends at one.",
+        "measures how far the model is from each of them. ",
+        stageWords(rungMeasure(run)),
       ),
     ];
   }
@@ -95,6 +104,7 @@ function attentionWords(run) {
   const parts = [];
   if (run.pictures)
     parts.push("A picture has a row for every position that predicts and a column for every position that it can attend to.");
+  if (sparse(run)) parts.push(SPARSE);
   if (!run.groups.length && run.arrays.attention_by_lag)
     parts.push("By lag: how far back a head attends, lag 1 being the newest position.");
   const own = run.measures.filter(({ axes }) => axes === "heads").map(({ words }) => words);
@@ -114,7 +124,7 @@ const readingOf = (run) => {
   return [
     paragraph("The task.", blockWords(run.task)),
     paragraph("The rungs.", chainRungs(run.task)),
-    paragraph("The heads.", HEADS),
+    paragraph("The heads.", sparse(run) ? `${HEADS} ${SPARSE}` : HEADS),
   ];
 };
 

@@ -1,9 +1,9 @@
 // The page of results: what was found first, then a section a paper, its task in a picture and its claims beneath.
-import { countsByGrid, gridsAmong, gridWords, hasRun, isOurs, mainVerdict, ruleWords, verdictCounts } from "./counting.js";
+import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, mainVerdict, ruleWords, verdictCounts } from "./counting.js";
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
-import { badge, outcome } from "./outcome.js";
+import { badge, heldWords, outcome } from "./outcome.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
 import { counted, joined, sentence } from "./words.js";
@@ -25,9 +25,15 @@ function stamp(report, { figures, figure }) {
   return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
 }
 
+/** The verdict on each grid where the claim was judged, the one that counts first; and the sentence's own, run or not. */
+function verdictsOf(report, { claim, grid, verdict, held }) {
+  const own = report.findings.filter((each) => each.claim === claim && each.grid !== grid && hasRun(each));
+  return byRule([{ grid, verdict, held }, ...own.map((each) => ({ ...each, held: heldWords(each) }))]);
+}
+
 /** The sentence, and below it which claim the verdict judges: it may deny what the sentence says of the numbers. */
 function findingCard(report, highlight) {
-  const { claim, grid, verdict, held, sentence: words } = highlight;
+  const { claim, sentence: words } = highlight;
   const title = report.titles[claim];
   return element(
     "li",
@@ -43,8 +49,8 @@ function findingCard(report, highlight) {
         "Claim ",
         element("a", { href: `#${idOf(claim)}`, "aria-label": `claim ${claim}` }, claim),
         title ? [" “", formula(title), "”: "] : ": ",
-        badge(verdict),
-        held ? ` ${held} seeds, ${grid}` : "",
+        verdictsOf(report, highlight).map((each, k) => [k ? " · " : "", `${each.grid} `, badge(each.verdict), each.held ? ` ${each.held}` : ""]),
+        verdictsOf(report, highlight).some(({ held }) => held) ? " seeds" : "",
       ),
     ),
   );
