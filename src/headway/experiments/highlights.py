@@ -50,31 +50,32 @@ HEADLINES = (
     Headline(
         "A4",
         """Its heads first compete for the same block, then specialise: the competition index rises and then falls in
-        {here.held} seeds, by {here.median} from its peak.""",
+        {here.held} seeds (median fall from its peak: {here.median}).""",
         figure="mass",
     ),
     Headline(
         "A1 minimal",
-        """The minimal model passes them in order in {as_run.held} seeds at the learning rate of the authors' code, and
-        in {printed.held} at the printed one.""",
+        """The minimal model passes them in order in {as_run.held} seeds with the settings of the authors' code, and
+        in {printed.held} with the printed ones.""",
         figure="figure-1",
     ),
     Headline(
         "A9",
-        """Fewer samples, fewer stages: the largest data set takes the model {here.median} rungs further than the
-        smallest ({here.held} seeds).""",
+        """Fewer samples, fewer stages: the largest data set takes the median seed {here.median} rungs further
+        than the smallest ({here.held} seeds).""",
         figure="figure-5",
     ),
     Headline(
         "A7",
         """A smaller initialisation delays the first stage: from the smallest scale it takes {here.median} times as long
-        as from the largest ({here.held} seeds).""",
+        as from the largest (median; {here.held} seeds).""",
         figure="figure-4-left",
     ),
     Headline(
         "R1",
-        """Gradient descent follows the gradient flow as printed, within {here.percent} of its stage times, in
-        {here.held} seeds; it follows the flow as the authors simulated it in {as_run.held}.""",
+        """With small steps, gradient descent follows the gradient flow as printed in {here.held} seeds (largest
+        difference between stage times: {here.percent} in the median seed); the flow as the authors simulated it in
+        {as_run.held}.""",
         figure="over-training",
         grids=("printed", "quick"),
     ),
@@ -88,13 +89,13 @@ HEADLINES = (
     Headline(
         "B5",
         """In the toy model attention finds the one relevant token in a sudden drop, which takes at most {here.percent}
-        of the time before it ({here.held} seeds).""",
+        of the time before it (median; {here.held} seeds).""",
         figure="expectation",
     ),
     Headline(
         "B7",
         """Repetition shortens the plateau: doubling the copies in the context shortens it {here.median} times as much
-        as doubling those across samples ({here.held} seeds).""",
+        as doubling those across samples (median; {here.held} seeds).""",
         figure="repeated",
     ),
     Headline(
@@ -119,7 +120,7 @@ HEADLINES = (
     Headline(
         "V4",
         """Where a model predicts like a k-gram, its gradient vanishes as the context grows: with the longest context it
-        is {here.median} of that with the shortest ({here.held} seeds).""",
+        is {here.median} of that with the shortest (median; {here.held} seeds).""",
         figure="gradient",
     ),
     Headline(
