@@ -77,7 +77,7 @@ def test_without_a_mask_every_position_sees_all_and_biases_of_the_edges_are_adde
 
 
 def test_an_encoding_that_knows_the_past_alone_needs_a_mask():
-    with pytest.raises(SettingsError, match="came before only"):
+    with pytest.raises(SettingsError, match="earlier tokens only"):
         replace(SETTINGS, causal=False, positions="alibi")
 
 
