@@ -10,7 +10,7 @@ from headway.export.models import export_model
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformer_lens")
-EXPRESSIBLE = ("recall", "pre", "rotary", "one-hot", "unscaled", "no-positions", "attention-only", "biases")
+EXPRESSIBLE = ("recall", "pre", "rotary", "one-hot", "unscaled", "no-positions", "attention-only", "biases", "unmasked")
 
 
 @pytest.mark.parametrize("case", EXPRESSIBLE)

@@ -87,7 +87,7 @@ def test_it_is_live_while_it_trains_and_goes_on_after_an_interruption(tmp_path):
     watch._recording.save()
     [seen] = Survey(tmp_path).look().cells.values()
     assert seen.state == "running" and seen.position == 2 and "kl_rungs" in seen.clock_of
-    with pytest.raises(Exception, match="another process computes"):
+    with pytest.raises(Exception, match="another process is computing"):
         watching(tmp_path).step(0)
     watch.close()
     [seen] = Survey(tmp_path).look().cells.values()
