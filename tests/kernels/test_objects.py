@@ -1,14 +1,12 @@
 """A kernel compiled once is loaded by later processes: without numba, with the same bits, and only if it is whole."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.compiling import FLAGS
+from tests.cli.process import Shell
 
-ROOT = Path(__file__).parents[2]
 GRADIENT = """
 import sys
 import jax, numpy as np
@@ -32,12 +30,7 @@ def cache(tmp_path_factory) -> Path:
 
 def computed(cache: Path) -> tuple[str, bool]:
     """The bits of loss and gradient in a process of its own, and whether it needed numba."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT / "src"),
-        "XLA_FLAGS": " ".join(FLAGS),
-        "JAX_COMPILATION_CACHE_DIR": str(cache),
-    }
+    environment = Shell(cache, cache).environment
     ended = subprocess.run([sys.executable, "-c", GRADIENT], env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     bits, numba = ended.stdout.splitlines()

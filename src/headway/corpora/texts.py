@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.settings.checks import SettingsError
+from headway.settings.checks import SettingsError, require
 
 FOLDER = "HEADWAY_TEXTS"
 """Environment variable: the folder in which texts lie that come with no package; `texts`, where one works, if unset."""
@@ -42,7 +42,7 @@ class Package:
         return ""
 
     def documents(self) -> list[bytes]:
-        _require(self.lacks())
+        require(not self.lacks(), self.lacks())
         files = importlib.metadata.distribution(self.distribution).files or []
         own = sorted(path for path in files if path.as_posix().startswith(self.folder) and path.suffix == ".txt")
         return [Path(str(path.locate())).read_bytes() for path in own]
@@ -67,13 +67,8 @@ class File:
         )
 
     def documents(self) -> list[bytes]:
-        _require(self.lacks())
+        require(not self.lacks(), self.lacks())
         return stretches((folder() / self.name).read_bytes())
-
-
-def _require(lacking: str) -> None:
-    if lacking:
-        raise SettingsError(lacking)
 
 
 TEXTS: dict[str, Package | File] = {

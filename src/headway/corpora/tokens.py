@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.corpora.texts import Parts
-from headway.settings.checks import SettingsError
+from headway.settings.checks import SettingsError, require
 
 Array = np.ndarray
 OTHER = "\ufffd"
@@ -80,8 +80,7 @@ def lacks_byte_pairs() -> str:
 
 def _byte_pairs(documents: Sequence[bytes], vocab: int) -> Encoder:
     """Byte-level pairs, learnt by the library `tokenizers`: every text can be written in them."""
-    if lacks_byte_pairs():
-        raise SettingsError(lacks_byte_pairs())
+    require(not lacks_byte_pairs(), lacks_byte_pairs())
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())

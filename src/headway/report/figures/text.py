@@ -48,20 +48,27 @@ def _draw_ladder(axes: Axes, run: Run) -> None:
     from_zero(axes)
 
 
-@styled
-def figure_ladders(runs: RunsByName) -> Figure:
-    """Above the held-out loss, dashed the rungs'; below KL from every rung, a dot at its minimum."""
+def _above_ladders(runs: RunsByName) -> tuple[Figure, np.ndarray, RunsByName]:
+    """A figure with the ladders of the first few runs in its lower row, its panels, and those runs."""
     shown = dict(list(runs.items())[:COLUMNS])
     figure = new_figure(PAGE_WIDTH, 4.2)
     panels = figure.subplots(2, len(shown), squeeze=False)
-    for column, (name, run) in zip(panels.T, shown.items(), strict=True):
-        for axes in column:
-            dress(axes)
-        _draw_loss(column[0], run)
-        _draw_ladder(column[1], run)
-        column[0].set_title(name)
-    panels[0, 0].set_ylabel("loss (nats)")
+    for axes in panels.flat:
+        dress(axes)
+    for axes, run in zip(panels[1], shown.values(), strict=True):
+        _draw_ladder(axes, run)
     panels[1, 0].set_ylabel("KL(rung || model)")
+    return figure, panels, shown
+
+
+@styled
+def figure_ladders(runs: RunsByName) -> Figure:
+    """Above the held-out loss, dashed the rungs'; below KL from every rung, a dot at its minimum."""
+    figure, panels, shown = _above_ladders(runs)
+    for axes, (name, run) in zip(panels[0], shown.items(), strict=True):
+        _draw_loss(axes, run)
+        axes.set_title(name)
+    panels[0, 0].set_ylabel("loss (nats)")
     longest = max(panels[1], key=lambda axes: len(axes.get_legend_handles_labels()[1]))
     figure.legend(*longest.get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
@@ -101,18 +108,12 @@ def _short(name: str, runs: RunsByName) -> str:
 @styled
 def figure_changed(runs: RunsByName) -> Figure:
     """The same of texts that were woven or shuffled, and KL from every rung."""
-    shown = dict(list(runs.items())[:COLUMNS])
-    figure = new_figure(PAGE_WIDTH, 4.2)
-    panels = figure.subplots(2, len(shown), squeeze=False)
-    for column, (name, run) in zip(panels.T, shown.items(), strict=True):
-        for axes in column:
-            dress(axes)
-        _draw_lags(column[0], run, np.arange(1, 7))
-        column[0].set_xlabel("")
-        _draw_ladder(column[1], run)
-        column[0].set_title(_short(name, runs), fontsize=7)
+    figure, panels, shown = _above_ladders(runs)
+    for axes, (name, run) in zip(panels[0], shown.items(), strict=True):
+        _draw_lags(axes, run, np.arange(1, 7))
+        axes.set_xlabel("")
+        axes.set_title(_short(name, runs), fontsize=7)
     panels[0, 0].set_ylabel("attention")
-    panels[1, 0].set_ylabel("KL(rung || model)")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
 
