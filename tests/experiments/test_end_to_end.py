@@ -27,7 +27,7 @@ FEW = ("stages", "attention", "ladder", "init-scale", "flow", "toy", "recall-rep
 """Trained and solved runs, runs beside others, runs that share a program, and two papers' others."""
 WATCHED = ("minimal", "full", "fresh", "reversed", "nonuniform", "three heads", "SGD", "flow", "flow (regression)")
 FIGURES = {
-    "stages": ("overview", "figure-1", "excess-loss", "competition"),
+    "stages": ("overview", "figure-1", "excess-loss", "competition", "values"),
     "attention": ("figure-2", "heads", "mass"),
     "ladder": ("figure-3", "excess-loss"),
     "construction": ("sharpness",),
@@ -42,10 +42,11 @@ FIGURES = {
     "nonuniform": ("figure-13", "figure-14"),
     "overlapping": ("figure-15", "three-heads", "figure-16", "figure-17"),
     "sgd": ("figure-18", "figure-19"),
-    "flow": ("figure-10", "pi-squared", "portrait"),
+    "flow": ("figure-10", "pi-squared", "values", "portrait"),
     "regression": ("over-training",),
     "overlay": ("overlay",),
     "stage-times": ("stage-times",),
+    "flow-decay": ("decay",),
     "differences": ("minimal", "saddle"),
     "positions": ("ladders",),
     "depth": ("ladders",),

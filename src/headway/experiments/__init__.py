@@ -39,6 +39,7 @@ NAMES = (
     "regression",
     "overlay",
     "stage-times",
+    "flow-decay",
     "differences",
     "positions",
     "depth",
