@@ -38,8 +38,10 @@ def decay_of_training_hardly_matters(claim: Claim, *runs: StageTimesRun, applied
     times = times_table(ordered)
     last = over_seeds(times[0, :, -1]).median
     enough = [k for k, (settings, _) in enumerate(ordered) if settings.weight_decay * last >= applied]
-    if not enough:
+    if not enough and np.isfinite(last):
         return claim.not_run("No flow has that much decay.")
+    if not enough:
+        return claim.finding(ordered, np.full(times.shape[1], np.nan), np.full(times.shape[1], False))
     chosen = enough[0]
     apart = np.abs(times[chosen] / times[0] - 1)
     apart = np.where(np.isfinite(apart), apart, np.inf).max(axis=1)
@@ -79,7 +81,8 @@ def end_is_as_predicted(
     ordered = [run for run in by_decay(runs) if run[0].weight_decay * run[0].last >= least]
     chosen = [run for run in ordered if np.isfinite(run[1].facts["boundaries"]).all()]
     if not chosen:
-        return claim.not_run("No flow with decay learned all features in every seed.")
+        seeds, words = len(runs[0][1].seeds), "No flow with decay learned all features in every seed."
+        return claim.finding(runs, np.full(seeds, np.nan), np.full(seeds, False), words)
     wanted = [sum(formula(m, run[0].weight_decay, run[0].length) for m in run[0].strengths) for run in chosen]
     ratios = np.stack([np.asarray(run[1].facts["last_loss"]) / want for run, want in zip(chosen, wanted, strict=True)])
     worst = np.take_along_axis(ratios, np.abs(np.log(ratios)).argmax(axis=0)[None], axis=0)[0]

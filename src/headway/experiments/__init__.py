@@ -39,6 +39,7 @@ NAMES = (
     "regression",
     "overlay",
     "stage-times",
+    "third-stage",
     "flow-decay",
     "differences",
     "positions",

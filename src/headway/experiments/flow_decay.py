@@ -38,6 +38,13 @@ PI_ONCE = """
 The formula minimises the loss and the decay together, as a gradient flow does. With Pi once the force on a logit does
 not fade where attention is sharp, so decay leaves attention sharper and the loss lower than that."""
 
+PULLED_BACK = """
+Decay also pulls logits back to even attention, and so returns attention to positions that heads have left. In the
+seeds whose last stage is slow without decay, because little attention is left there, it makes that stage sooner."""
+FINITE_STEPS = """
+In one seed the third boundary depends strongly on decay and on the size of the steps: it is 4 % late with steps of
+0.02, 2 % with 0.01 and 1 % with 0.005."""
+
 
 def _end(strength: float, decay: float, length: int) -> float:
     from headway.theory.weight_decay import settled_loss  # late: SciPy and JAX
@@ -62,6 +69,7 @@ T6 = _claim(
     seed differs by less than {ALMOST:.0%} from its boundary without decay.""",
     quantity="largest relative difference of a boundary",
     judge=of_runs(predicates.decay_of_training_hardly_matters, applied=APPLIED, almost=ALMOST),
+    reasons={"as-run": PULLED_BACK},
 )
 T7 = _claim(
     "T7",
@@ -73,6 +81,7 @@ T7 = _claim(
     without.""",
     quantity="boundaries reached without decay minus those with the most",
     judge=of_runs(predicates.decay_delays, slack=SLACK),
+    reasons={"printed": PULLED_BACK, "as-run": PULLED_BACK},
 )
 T8 = _claim(
     "T8",
@@ -95,6 +104,7 @@ R3 = Claim(
     quantity="largest relative difference of a boundary",
     about=lambda settings: True,
     judge=of_runs(predicates.training_follows, close=CLOSE),
+    reasons={"printed": FINITE_STEPS},
 )
 
 

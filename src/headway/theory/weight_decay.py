@@ -34,8 +34,9 @@ def settled_loss(strength: float, decay: float, length: int) -> float:
     """1/2 (m - v s)^2 + 1/2 v^2 r^2, r^2 = (1 - s)^2 / (T - 1): what is left where one head has settled on one feature.
 
     The head minimises that and lambda/2 (v^2 + |q|^2), |q|^2 = D^2 (T - 1) / T with D the gap of its logits, so
-    v = m s / (s^2 + r^2 + lambda). For small lambda the gap obeys D e^{2 D} = m^2 (T - 1) / lambda, and the loss is
-    lambda D / 2. What heads leave at each other's positions is neglected. It is where gradient flow ends: Pi twice.
+    v = m s / (s^2 + r^2 + lambda). For small lambda the gap obeys D e^{2 D} = m^2 T / lambda, and the loss is
+    lambda D / 2 (T - 1) / T. What heads leave at each other's positions is neglected. Gradient flow ends there: Pi
+    twice.
     """
     others = length - 1
 
