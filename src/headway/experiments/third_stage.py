@@ -52,7 +52,8 @@ T10 = Claim(
     title="the law of the third boundary holds for settings that it was not made from",
     statement="""The law of T9 predicts the third boundary where several factors differ at once, in runs made after it
     was written. (Ours.)""",
-    definition=f"""Over the runs that differ from figure 10's in several factors: the median of the factor by which a
+    definition=f"""Over the runs that differ from figure 10's in several factors, and for which the law predicts a third
+    boundary before the last time: the median of the factor by which a
     seed's third boundary misses the prediction is at most {TYPICAL:g}, and no run misses it by more than a factor
     {MOST:g}.""",
     quantity="median factor by which the third boundary misses the prediction",

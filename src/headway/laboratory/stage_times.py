@@ -24,7 +24,7 @@ def stage_times(cell: Cell) -> Trajectory:
     growth         (seed,)            log Lambda(t_2); NaN where there is no t_2
     last_loss      (seed,)            the loss at the last time, with weight decay only
 
-    Weight decay moves the boundaries; what the theory says is said of the flow without it.
+    Weight decay moves the boundaries; the theory is about the flow without it.
     """
     settings: StageTimesSettings = cell.settings
     sizes = {"length": settings.length, "heads": settings.head_count, "projections": settings.projections}
