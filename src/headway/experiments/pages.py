@@ -72,14 +72,15 @@ def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collectio
     from headway.report.about import context_of
     from headway.report.assemble import Shown, can_draw
 
+    named = [(outcome, name, each.identity) for outcome in outcomes for name, each in outcome.records.items()]
+    cells = {record.identity: record.cell for record in records}
     found: dict[str, Shown] = {}
-    for outcome in outcomes:
-        for name, record in outcome.records.items():
-            for cell in record.cell.references():
-                other = answer(cell, (), among=records)
-                if other is not None and other.identity not in used and can_draw(other):
-                    label = f"n-gram model, c = {context_of(cell.settings)}, beside {name}, {outcome.grid}"
-                    found.setdefault(other.identity, Shown(label, other, outcome.called))
+    for outcome, name, identity in named:
+        for cell in cells[identity].references() if identity in cells else ():
+            other = answer(cell, (), among=records)
+            if other is not None and other.identity not in used and can_draw(other):
+                label = f"n-gram model, c = {context_of(cell.settings)}, beside {name}, {outcome.grid}"
+                found.setdefault(other.identity, Shown(label, other, outcome.called))
     return list(found.values())
 
 
