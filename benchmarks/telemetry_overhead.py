@@ -5,8 +5,8 @@
 The model is written for this: 12 layers of 12 heads, T = 1024, vocabulary 50304, bf16, compiled. Telemetry has its
 default schedule, a probe of 4 rows and a ladder of five orders. Every turn trains the same number of steps; the ratio
 is that of the seconds of all turns with telemetry to those without, probes and saving included. The very first probe,
-in which kernels are loaded, comes before the turns, and its seconds are given beside them. Also: whether the weights of
-two short trainings, one with telemetry, are the same bit for bit (--bits).
+in which kernels are loaded, comes before the turns, and its seconds are given beside them. --bits tells instead whether
+the weights of short trainings, one of them with telemetry, are the same bit for bit, eager and compiled.
 """
 
 from __future__ import annotations
@@ -126,8 +126,10 @@ def watch_of(
     )  # fmt: skip
 
 
-def weights_after(options: argparse.Namespace, ladder: Any, folder: str, watched: bool) -> list[torch.Tensor]:
-    training = Training(options, compiled=False)
+def weights_after(
+    options: argparse.Namespace, ladder: Any, folder: str, watched: bool, compiled: bool
+) -> list[torch.Tensor]:
+    training = Training(options, compiled)
     every = Schedule(growth=None, every=3, share=None)
     training.run(FEW, watch_of(training, options, ladder, folder, "bits", schedule=every) if watched else None)
     return [parameter.detach().clone() for parameter in training.model.parameters()]
@@ -137,15 +139,34 @@ def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def identical(options: argparse.Namespace, ladder: Any, folder: str) -> dict[str, bool]:
+def identical(options: argparse.Namespace, folder: str) -> dict[str, Any]:
     """Two trainings without telemetry, since some kernels differ from run to run by themselves, and one with."""
-    ends = [weights_after(options, ladder, f"{folder}/{k}", watched) for k, watched in enumerate((False, False, True))]
-    return {"without_twice": same(ends[0], ends[1]), "with_and_without": same(ends[0], ends[2])}
+    found: dict[str, Any] = {"steps": FEW, **about(options)}
+    ladder = ladder_of(options)
+    for compiled in (False, True):
+        ends = [
+            weights_after(options, ladder, f"{folder}/{compiled}-{number}", watched, compiled)
+            for number, watched in enumerate((False, False, True))
+        ]
+        kind = "compiled" if compiled else "eager"
+        found[kind] = {"without_twice": same(ends[0], ends[1]), "with_and_without": same(ends[0], ends[2])}
+    return found
+
+
+def ladder_of(options: argparse.Namespace) -> Any:
+    return headway.ngrams(text(options.ladder_tokens, 3), orders=5, vocab=VOCAB)
+
+
+def about(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "settings": {name: value for name, value in vars(options).items() if name != "out"},
+        "device": torch.cuda.get_device_name() if options.device.startswith("cuda") else "cpu",
+        "versions": {"torch": torch.__version__, "headway": headway.__version__},
+    }
 
 
 def measured(options: argparse.Namespace, folder: str) -> dict[str, Any]:
-    ladder = headway.ngrams(text(options.ladder_tokens, 3), orders=5, vocab=VOCAB)
-    training = Training(options)
+    ladder, training = ladder_of(options), Training(options)
     began = time.perf_counter()
     training.run(5)
     compiling = time.perf_counter() - began
@@ -178,10 +199,7 @@ def measured(options: argparse.Namespace, folder: str) -> dict[str, Any]:
         "found": probes[0]["found"],
         "seconds_compiling": compiling,
         "peak_bytes_without_and_with": [peak_before, _peak(training)],
-        "bit_identical": identical(options, ladder, folder) if options.bits else "not looked at: --bits",
-        "settings": {k: v for k, v in vars(options).items() if k != "out"},
-        "device": torch.cuda.get_device_name() if training.device.type == "cuda" else "cpu",
-        "versions": {"torch": torch.__version__, "headway": headway.__version__},
+        **about(options),
     }
 
 
@@ -197,10 +215,10 @@ def main() -> None:
     for name, value in {"layers": 12, "width": 768, "heads": 12, "length": 1024, "batch": 16, "rows": 4}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--ladder-tokens", type=int, default=300_000)
-    parser.add_argument("--bits", action="store_true", help="also compare the weights of short trainings")
+    parser.add_argument("--bits", action="store_true", help="compare the weights of short trainings instead")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = json.dumps(measured(options, folder), indent=1)
+        found = json.dumps((identical if options.bits else measured)(options, folder), indent=1)
     print(found)
     if options.out is not None:
         options.out.write_text(found + "\n", encoding="utf-8")

@@ -42,10 +42,10 @@ def test_printed_and_as_run_full_models_differ_in_weighting_schedule_dropout_and
 def test_what_ran_differs_from_what_is_printed_in_its_chains_and_starts():
     """The rows of the table of presets that belong to one experiment each."""
     online, unequal, overlapping = (find(name).grids["as-run"] for name in ("online", "nonuniform", "overlapping"))
-    fresh = online["fresh"]
+    fresh = online["fresh data"]
     assert (fresh.training.data, fresh.training.batch) == ("fresh", 3000)
     assert (fresh.model.initialisation, fresh.model.scale, fresh.model.embedding) == ("uniform", 1e-9, "one-hot")
-    weights = unequal["nonuniform"].task.lag_weights()
+    weights = unequal["unequal weights"].task.lag_weights()
     assert [list(row[row > 0]) for row in weights] == [[0.3, 0.7]] * 3, "lag by lag, the newest first"
     for heads, run in zip((3, 4), overlapping.values(), strict=True):
         assert run.task.blocks == ((1, 2, 3, 4), (3, 4, 5, 6), (5, 6, 7, 8))
@@ -54,7 +54,9 @@ def test_what_ran_differs_from_what_is_printed_in_its_chains_and_starts():
     assert (flow["printed"]["flow"].noise, flow["as-run"]["flow"].noise) == (1e-6, 1e-12), "variances"
     assert [run.task.ratio for run in find("reversed").grids["as-run"].values()] == [3.0, 1.7, 1.7]
     two = {
-        name: run.training.samples for name, run in find("two-blocks").grids["as-run"].items() if "full, two" in name
+        name: run.training.samples
+        for name, run in find("two-blocks").grids["as-run"].items()
+        if "full, two layers" in name
     }
     assert list(two.values()) == [9000, 27_000]
 
@@ -72,7 +74,7 @@ def test_every_full_model_of_the_as_run_grids_drops_attention_and_starts_orthogo
     for name in names:
         for run, settings in find(name).grids["as-run"].items():
             model = settings.model
-            if model.residual and model.dropout and run != "as printed":
+            if model.residual and model.dropout and run != "SGD, model as printed":
                 assert (model.attention_dropout, model.initialisation) == (True, "orthogonal"), (name, run)
 
 

@@ -3,12 +3,12 @@
 STAGE_ENDS = {
     ("stages", "minimal"): (110, 400),
     ("ladder", "full"): (65, 450),
-    ("init-scale", "u = 1e-09"): (330, 575),
-    ("init-scale", "u = 1e-06"): (320,),
-    ("init-scale", "u = 0.001"): (200,),
+    ("init-scale", "scale u = 1e-09"): (330, 575),
+    ("init-scale", "scale u = 1e-06"): (320,),
+    ("init-scale", "scale u = 0.001"): (200,),
     ("sgd", "SGD"): (600, 4000),
 }
 """(experiment, run) -> where the authors put the ends of stages 1 and 2, or where the first plateau is left."""
 
-PLATEAUS = {("init-scale", "u = 1e-09"): (0.87, 0.34, 0.09)}
+PLATEAUS = {("init-scale", "scale u = 1e-09"): (0.87, 0.34, 0.09)}
 """(experiment, run) -> excess loss of the plateaus, in nats."""

@@ -43,13 +43,13 @@ def test_one_block_that_is_not_so_is_enough_to_fail(profile, smallest):
     found = looked(*profile)
     assert found.verdict == "fails"
     assert found.values == pytest.approx((smallest,))
-    assert found.parts == {"rungs in order": 1, "more on the larger weight": 0}
+    assert found.parts == {"minima in order": 1, "more on the larger weight": 0}
 
 
 def test_checkered_attention_without_the_order_of_the_rungs_is_not_the_claim():
     found = looked(0.3, 0.1, 0.1, 0.2, 0.3, 0.2, kl=bottoming_at(60, 10, 300))
     assert found.verdict == "fails"
-    assert found.parts == {"rungs in order": 0, "more on the larger weight": 1}
+    assert found.parts == {"minima in order": 0, "more on the larger weight": 1}
 
 
 def test_the_heads_are_looked_at_together():

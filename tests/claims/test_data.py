@@ -73,9 +73,9 @@ def test_the_critical_size_is_the_smallest_from_which_on_a_stage_always_occurs()
 
 def test_the_critical_sizes_are_told():
     detail = sizes(1, 2, 2, 3).detail
-    assert "2 rungs from 200 samples on" in detail
+    assert "2 stages from 200 samples on" in detail
     assert "3 rungs" not in detail, "no finite set is large enough"
-    assert "3 rungs from 300 samples on" in sizes(1, 2, 3, 3).detail
+    assert "3 stages from 300 samples on" in sizes(1, 2, 3, 3).detail
 
 
 def test_the_best_step_is_the_first_of_the_lowest_loss_and_one_that_is_a_number():

@@ -26,7 +26,7 @@ def test_the_first_stage_is_less_marked_if_its_plateau_is_less_clear():
     assert found.verdict == "holds"
     assert found.values[0] < -0.05
     turned = two_against_one(CLEAR, BLURRED)
-    assert (turned.verdict, turned.parts) == ("fails", {"in order": 1, "less clear": 0})
+    assert (turned.verdict, turned.parts) == ("fails", {"minima in order": 1, "less clear": 0})
     assert turned.values == pytest.approx((-found.values[0],))
     assert two_against_one(CLEAR, CLEAR).verdict == "fails", "as clear is not less clear"
 
@@ -39,7 +39,7 @@ def test_only_the_first_plateau_counts():
 
 def test_less_marked_is_not_enough_where_the_rungs_are_out_of_order():
     found = two_against_one(BLURRED | {"kl": BLURRED["kl"][:, [1, 0, 2]]}, CLEAR)
-    assert (found.verdict, found.parts) == ("fails", {"in order": 0, "less clear": 0})
+    assert (found.verdict, found.parts) == ("fails", {"minima in order": 0, "less clear": 0})
 
 
 def overlapping(reachable=REACHABLE, kl=IN_ORDER, **measured):
@@ -57,7 +57,7 @@ def test_blocks_that_arrive_one_by_one_in_any_order_are_incremental(order):
 def test_the_order_of_the_rungs_is_told_and_does_not_count():
     found = overlapping(subsets=combinations((1, 2, 3)), kl=bottoming_at(60, 10, 300))
     assert found.verdict == "holds"
-    assert found.detail.endswith("The rungs are passed in order (A1) in 0 of 1 seeds.")
+    assert found.detail.endswith("KL to the rungs reaches its minima in order (A1) in 0 of 1 seeds.")
 
 
 def only(combination: int, step: int, nearest: float = 0.01, truth: int = 300) -> np.ndarray:
@@ -137,7 +137,7 @@ def test_a_run_beside_is_told_of_and_does_not_count():
     alone = staircase_survives(H1, good, names=("learned",))
     found = staircase_survives(H1, good, names=("learned",), beside={"none": beside})
     assert (found.holds, found.values, found.parts) == (alone.holds, alone.values, alone.parts)
-    assert "none: 0 of 3 seeds" in found.detail and "none" not in alone.detail
+    assert "not counted: with none both hold in 0 of 3 seeds" in found.detail and "none" not in alone.detail
 
 
 def test_in_which_order_the_blocks_arrive_is_told_run_by_run():

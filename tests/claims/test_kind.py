@@ -31,9 +31,9 @@ def test_two_models_that_both_learn_in_order_and_share_the_blocks_are_the_same_i
 @pytest.mark.parametrize(
     "full, minimal, missing",
     [
-        (run(0, kl=[NOT_IN_ORDER]), run(0), "full: in order"),
+        (run(0, kl=[NOT_IN_ORDER]), run(0), "full: minima in order"),
         (run(0, attention=[CROWDED]), run(0), "full: compete, then cooperate"),
-        (run(0), run(0, kl=[NOT_IN_ORDER]), "minimal: in order"),
+        (run(0), run(0, kl=[NOT_IN_ORDER]), "minimal: minima in order"),
         (run(0), run(0, attention=[CROWDED]), "minimal: compete, then cooperate"),
     ],
 )
@@ -51,7 +51,7 @@ def test_one_run_must_have_both_traits(claim):
     assert found.claim == claim.name
     assert found.holds == (True, False, False)
     assert found.values == (2, 1, 1)
-    assert found.parts == {"in order": 2, "compete, then cooperate": 2}
+    assert found.parts == {"minima in order": 2, "compete, then cooperate": 2}
 
 
 def test_models_are_compared_by_seed_and_not_by_place():
@@ -105,7 +105,7 @@ def test_the_reversed_order_is_easier_to_see_if_its_least_clear_plateau_is_clear
     turned = same_and_clearer(A12, blurred, clear)
     assert turned.verdict == "fails"
     assert turned.values == pytest.approx((-found.values[0],))
-    assert turned.parts == {"in order": 1, "compete, then cooperate": 1, "clearer": 0}
+    assert turned.parts == {"minima in order": 1, "compete, then cooperate": 1, "clearer": 0}
     assert same_and_clearer(A12, clear, clear).verdict == "fails", "as clear is not clearer"
 
 
@@ -119,7 +119,7 @@ def test_only_the_least_clear_of_the_plateaus_is_compared():
 @pytest.mark.parametrize(
     "changed, missing",
     [
-        (staircase(kl=climbing(20, 150, 900)["kl"][:, [1, 0, 2]]), {"in order", "clearer"}),
+        (staircase(kl=climbing(20, 150, 900)["kl"][:, [1, 0, 2]]), {"minima in order", "clearer"}),
         (staircase(attention=heads_on({0: None}, SETTINGS, OFTEN)), {"compete, then cooperate"}),
     ],
     ids=["out of order", "heads that never choose"],

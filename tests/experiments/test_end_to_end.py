@@ -25,7 +25,8 @@ from headway.store import Store
 SEEDS = tuple(range(tiny.SEEDS))
 FEW = ("stages", "attention", "ladder", "init-scale", "flow", "toy", "recall-repetition", "k-gram-points")
 """Trained and solved runs, runs beside others, runs that share a program, and two papers' others."""
-WATCHED = ("minimal", "full", "fresh", "reversed", "nonuniform", "three heads", "SGD", "flow", "flow (regression)")
+WATCHED = ("minimal", "full", "fresh data", "furthest block first, m = 3", "unequal weights")
+WATCHED += ("overlapping blocks, three heads", "SGD", "flow", "flow (regression)")
 FIGURES = {
     "stages": ("overview", "figure-1", "excess-loss", "competition", "values"),
     "attention": ("figure-2", "heads", "mass"),

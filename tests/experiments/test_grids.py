@@ -50,7 +50,7 @@ def test_what_is_known_of_the_authors_figures_is_known_of_runs_that_exist():
 def test_published_plateaus_stand_beside_what_was_run_whatever_it_was_compared_with(grid, published):
     """The Xavier run may come from a record that has n-gram models beside it."""
     starts = find("init-scale").grids[grid]
-    runs = {**starts, "Xavier": beside_ngrams(starts["Xavier"])}
+    runs = {**starts, "Xavier scale": beside_ngrams(starts["Xavier scale"])}
     figure = find("init-scale").draw({name: (settings, made_run(settings)) for name, settings in runs.items()})
     words = [text.get_text() for axes in figure["figure-4-left"].axes for text in axes.texts]
     assert [word for word in words if word.split()[0] in ("0.87", "0.34", "0.09")] == published
@@ -60,8 +60,9 @@ def test_a_small_training_set_has_the_ngram_models_among_which_one_may_choose():
     for grid, runs in find("dataset-size").grids.items():
         whole = {name: settings for name, settings in runs.items() if settings.task.context is None}
         for name, settings in whole.items():
-            beside = [other for other, each in runs.items() if other.startswith(f"{name}, c = ")]
+            beside = [other for other, each in runs.items() if other.startswith(f"{name}, n-gram model")]
             few = settings.training.data == "finite" and settings.training.samples < settings.training.batch
-            assert beside == ([f"{name}, c = {context}" for context in (2, 4, 6)] if few else []), (grid, name)
+            wanted = [f"{name}, n-gram model, c = {context}" for context in (2, 4, 6)] if few else []
+            assert beside == wanted, (grid, name)
             models = settings.changed(task={"references": (2, 4, 6)}).references
             assert [runs[other] for other in beside] == list(models[: len(beside)])

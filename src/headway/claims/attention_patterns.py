@@ -132,5 +132,5 @@ def checkered(claim: Claim, run: Run) -> Finding:
         return claim.not_run("The weights within a block are equal.")
     ratios = np.stack([_share(trajectory, [more], [less]) for more, less in pairs], axis=1)
     words = ", ".join(f"{ratio:.2f}" for ratio in np.median(ratios, axis=0))
-    parts = {"rungs in order": in_order(trajectory), "more on the larger weight": np.all(ratios > 1, axis=1)}
+    parts = {"minima in order": in_order(trajectory), "more on the larger weight": np.all(ratios > 1, axis=1)}
     return claim.all_of([run], parts, f"Block by block the ratio is {words} (medians over seeds).", ratios.min(axis=1))

@@ -11,6 +11,9 @@ from headway.claims.kind import behaviour
 from headway.claims.ladder import in_order
 from headway.records import Finding, Trajectory
 
+CLARITY = """A plateau's clarity is 1 if the loss stands still between two drops and 0 if it falls without a pause
+(1 - slowest rate between the drops / peak rate of the slower drop, over log-time)."""
+
 
 @judged
 def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
@@ -18,7 +21,7 @@ def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
     if len(two[0].task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is only one stage.")
     here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]
-    parts = {"in order": in_order(two[1]), "less clear": here < there}
+    parts = {"minima in order": in_order(two[1]), "less clear": here < there}
     return claim.all_of([two, one], parts, clarity_in_words(here, there), here - there)
 
 

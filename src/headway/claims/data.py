@@ -35,7 +35,7 @@ def rungs_at_best(trajectory: Trajectory) -> np.ndarray:
 
 
 def critical_sizes(sizes: list[float], counts: np.ndarray, rungs: int) -> np.ndarray:
-    """From which size on at least so many rungs are passed, or infinity: counts (size, seed) -> (seed,)."""
+    """From which size on there are at least so many stages, or infinity: counts (size, seed) -> (seed,)."""
     enough = np.logical_and.accumulate((counts >= rungs)[::-1], axis=0)[::-1]
     return np.where(enough.any(axis=0), np.asarray(sizes)[np.argmax(enough, axis=0)], np.inf)
 
@@ -68,7 +68,7 @@ def _grows(claim: Claim, runs: tuple[Run, ...], count, critical: bool) -> Findin
             if over.seeds:
                 interval = f" [{over.low:g}, {over.high:g}]" if math.isfinite(over.low) else ""  # one seed has none
                 never = f" ({over.missing} seeds at none of the sizes tried)" if over.missing else ""
-                detail += f" {rungs} rungs from {over.median:g} samples on{interval}{never}."
+                detail += f" {rungs} stages from {over.median:g} samples on{interval}{never}."
     parts = {
         "never falls": np.all(np.diff(counts, axis=0) >= 0, axis=0),
         "smaller for the smallest": counts[-1] > counts[0],

@@ -147,7 +147,7 @@ def heads_for_every_token(claim: Claim, enough: AnyRun, single: AnyRun) -> Findi
     """n - 1 heads pass all rungs; one head ends at the bigram."""
     ends = nearest_rung(single[1]["kl_rungs"])
     parts = {
-        "all rungs in order": in_order(enough[1]),
+        "each rung nearest in order": in_order(enough[1]),
         "one head ends at the bigram": (ends[:, -1] == 2) & ~np.any(ends > 2, axis=1),
     }
     value = first_nearest(enough[1])[:, -1] / enough[0].training.steps

@@ -11,13 +11,13 @@ from headway.claims.competition import masses, nobody_to_compete, overlap_humps
 from headway.claims.ladder import in_order
 from headway.records import Finding
 
-SAME = "the rungs are passed in order (A1) and the heads compete, then cooperate (A4)"
+SAME = "KL to the rungs reaches its minima in order (A1), and the heads compete, then cooperate (A4)"
 
 
 def behaviour(run: Run, shares: Callable[[Run], np.ndarray] = masses) -> dict[str, np.ndarray]:
     """The two traits of each seed: (seed,) each; heads compete by these shares per head and block."""
     return {
-        "in order": in_order(run[1]),
+        "minima in order": in_order(run[1]),
         "compete, then cooperate": np.array([bool(hump) for hump in overlap_humps(run, shares)]),
     }
 

@@ -53,7 +53,7 @@ def lowest_at(trajectory: Trajectory) -> np.ndarray:
 
 
 def in_order(trajectory: Trajectory) -> np.ndarray:
-    """Whether each seed passes the rungs in order: A1's predicate."""
+    """Whether KL to the rungs from 1 on reaches its minima in order, seed by seed: A1's predicate."""
     return np.all(np.diff(lowest_at(trajectory), axis=1) > 0, axis=1)
 
 

@@ -64,11 +64,14 @@ def main(arguments: Sequence[str]) -> None:
     outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES, every)
     others: list[Shown] = []
     if options.page and not options.experiments and set(options.grid) == set(ALL_GRIDS):
+        from headway.experiments.pages import compared_with
         from headway.lookup import readable
         from headway.report.assemble import other_runs
 
+        records = readable(stores)
         used = {record.identity for outcome in outcomes for record in outcome.records.values()}
-        others = other_runs(readable(stores), used)
+        compared = compared_with(outcomes, records, used)
+        others = [*compared, *other_runs(records, used | {each.record.identity for each in compared})]
     if not others and not any(outcome.records for outcome in outcomes):
         places = ", ".join(str(store.root) for store in stores) or "runs"
         raise UserError(

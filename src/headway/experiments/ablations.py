@@ -28,7 +28,7 @@ REMOVED = {
 
 A19 = Claim(
     "A19",
-    title="any one component removed: rungs in order",
+    title="any one component removed: KL minima in order",
     statement="""No single component is needed: learning stays incremental without the norm, the residual path, the
     MLP, the key, output, embedding or readout matrix, dropout, or learned positions.""",
     definition="""With the same seed, for each component removed alone, KL to the rungs reaches its minima in order
@@ -39,7 +39,7 @@ A19 = Claim(
 A19_TOGETHER = A19.called(
     "A19 together",
     "With all of these components removed, learning is still incremental.",
-    title="all these components removed: rungs in order",
+    title="all these components removed: KL minima in order",
     definition="Without all of them, KL to the rungs reaches its minima in order (A1).",
     quantity=QUANTITY,
     judge=of_runs(minima_in_order, "without all"),
@@ -48,7 +48,7 @@ A19_TOGETHER = A19.called(
 A19_HEADS = A19.called(
     "A19 heads",
     "With any one component removed, heads still compete, then cooperate. (Not in the paper.)",
-    title="any one component removed: rungs in order; heads compete, then cooperate (ours)",
+    title="any one component removed: KL minima in order; heads compete, then cooperate (ours)",
     definition=f"With the same seed, for each component removed alone, {SAME}.",
     quantity="number of components whose removal leaves both intact",
     judge=of_runs(same_in_kind, *REMOVED, names=tuple(REMOVED), run_by_run=True),

@@ -29,7 +29,7 @@ BASES = {"quick": _BASE.changed(task={"sequences": 20_000}, training={"steps": 1
 
 
 def _runs(base: Any) -> dict[str, Any]:
-    return {f"R = {rank}": base.changed(task={"rank": rank}) for rank in RANKS}
+    return {f"rank R = {rank}": base.changed(task={"rank": rank}) for rank in RANKS}
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -52,7 +52,7 @@ EXPERIMENT = Experiment(
             "until it leaves. For every R of 1, 2, 4 and 8 there is none where R does not divide m, and, if R < D, "
             "one where it does.",
             "longest plateau where R does not divide m, as a share of the time until it ends",
-            judge=of_runs(rank_sets_plateaus, *(f"R = {rank}" for rank in RANKS)),
+            judge=of_runs(rank_sets_plateaus, *(f"rank R = {rank}" for rank in RANKS)),
             title="keys and queries of rank R: R components per drop",
             reasons={
                 "paper": "In the seed that fails, the second head of rank 4 follows the first at once, so the loss "

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 SIZES = {"quick": (100, 200, 400, 1000, 3000), "printed": (200, 400, 600, 1000, 2000, 3000, 4000, 6000, 9000)}
 SIZES["as-run"] = SIZES["printed"]  # as run; the paper does not print them
-SHOWN = ("600", "2000", "9000", "fresh"), ("200", "1000", "3000", "fresh")
-"""Runs whose ladders Figure 5 shows; the second where the first are not there."""
+FRESH = "fresh data"
+SHOWN = (600, 2000, 9000), (200, 1000, 3000)
+"""Sizes whose ladders Figure 5 shows, before fresh data; the second where the first are not there."""
+
+
+def _name(size: int) -> str:
+    return f"{size} samples"
+
 
 TWO_RUNGS_AT_MOST = """
 At the printed learning rate of 0.003 hardly any seed gets beyond the second rung, however much data there is. Fewer
@@ -38,10 +44,10 @@ A9 = Claim(
     title="fewer samples, fewer stages",
     statement="""With fewer samples there are fewer stages: below a critical size of the training set a stage does
     not occur.""",
-    definition="""With the same seed, the number of rungs passed on the test sequences (stages of the ladder,
-    docs/measures.md) never decreases from one size to the next larger one (fresh data count as the largest), and is
-    smaller for the smallest size than for the largest.""",
-    quantity="rungs passed with the largest size minus those with the smallest",
+    definition="""With the same seed, the number of stages of the ladder, on the test sequences, never decreases from
+    one size to the next larger one (fresh data count as the largest), and is smaller for the smallest
+    size than for the largest.""",
+    quantity="stages with the largest size minus those with the smallest",
     about=_sees_everything,
     judge=of_runs(fewer_samples_fewer_stages),
     reasons={"printed": TWO_RUNGS_AT_MOST},
@@ -51,9 +57,9 @@ A10 = Claim(
     title="early stopping selects a rung",
     statement="Early stopping selects the rung: with a small training set, the step of the lowest validation loss lies "
     "on a lower rung.",
-    definition="""With the same seed, the stage (ladder, docs/measures.md) at the step of the lowest validation loss
+    definition="""With the same seed, the stage of the ladder at the step of the lowest validation loss
     never decreases from one size to the next larger one, and is lower for the smallest size than for the largest.""",
-    quantity="rung at the step of the lowest validation loss, largest size minus smallest",
+    quantity="stage at the step of the lowest validation loss, largest size minus smallest",
     about=_sees_everything,
     judge=of_runs(early_stopping_picks_the_rung),
     reasons={"printed": TWO_RUNGS_AT_MOST},
@@ -107,14 +113,14 @@ def _runs(grid: str) -> dict[str, Settings]:
     for size in SIZES[grid]:
         sized = curves(base).changed(training={"samples": size})
         few = size < base.training.batch
-        runs[f"{size}"] = beside_ngrams(sized) if few else sized
+        runs[_name(size)] = beside_ngrams(sized) if few else sized
         if few:
-            beside = runs[f"{size}"]
-            runs |= {f"{size}, c = {each.task.context}": each for each in beside.references}
+            beside = runs[_name(size)]
+            runs |= {f"{_name(size)}, n-gram model, c = {each.task.context}": each for each in beside.references}
     # What the paper compares with: the n-gram models of the whole training set.
     if grid != "quick":
-        runs[f"{base.training.samples}"] = beside_ngrams(base)
-    runs["fresh"] = pictures(base).changed(training={"data": "fresh"})
+        runs[_name(base.training.samples)] = beside_ngrams(base)
+    runs[FRESH] = pictures(base).changed(training={"data": "fresh"})
     return runs
 
 
@@ -124,9 +130,12 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.report.figures.stopping import figure_stopping
 
     whole = {name: run for name, run in results.items() if _sees_everything(run[0])}
-    shown = next(names for names in SHOWN if whole.keys() >= set(names))
-    return {"figure-5": figure_sizes(whole, shown=list(shown)), "choice": figure_choice(results)} | {
-        "stopping": figure_stopping(list(whole.values()), EQUAL)
+    choices = [[*map(_name, sizes), FRESH] for sizes in SHOWN]
+    shown = next(names for names in choices if whole.keys() >= set(names))
+    return {
+        "figure-5": figure_sizes(whole, shown=shown),
+        "choice": figure_choice(results),
+        "stopping": figure_stopping(list(whole.values()), EQUAL),
     }
 
 

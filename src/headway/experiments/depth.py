@@ -15,16 +15,16 @@ RATE = 0.001
 """What two layers were run with; without a warm-up deeper models do not stand more."""
 
 OVERFITS = """
-At every depth the rungs are passed in order. But from two layers on, the second rung is passed no nearer than by
-confidence alone. Deeper models move on before they have settled on it, and with the settings of the authors' code
-they overfit the training set sooner."""
+At every depth KL to the rungs reaches its minima in order. But from two layers on, the second rung is approached no
+nearer than by confidence alone. Deeper models move on before they have settled on it, and with the settings
+of the authors' code they overfit the training set sooner."""
 
 H2 = Claim(
     "H2",
     title="stages appear with one to four layers (ours)",
     statement="Stages do not depend on depth: they appear with one, two, three and four layers. (Not in the paper.)",
     definition=f"With the same seed, for each depth, {SURVIVES}.",
-    quantity="number of depths at which both hold",
+    quantity="number of depths, of four, at which both hold",
     judge=of_runs(staircase_survives, *DEPTHS, names=tuple(DEPTHS)),
     reasons={"printed": OVERFITS, "as-run": OVERFITS},
 )

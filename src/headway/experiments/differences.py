@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.analysis.crossings import first_at_most
 from headway.analysis.seed_stages import boundary_table
-from headway.claims.claim import Claim, Results, Run, judged, of_runs, steps_in_words
+from headway.claims.claim import Claim, Judge, Results, Run, judged, steps_in_words
 from headway.experiments.experiment import Experiment, headline
 from headway.presets import (
     FEW_SEEDS,
@@ -61,11 +61,18 @@ def _tenth(trajectory: Trajectory) -> np.ndarray:
     return first_at_most(trajectory.times("learning_rate"), rates, 0.1 * rates[:, :1])
 
 
-def _every_step(claim: Claim, results: Results) -> Finding:
-    """One of the two runs of H3 has a constant rate: which one, the grid decides."""
-    pair = [results.get("saddle"), results.get("saddle, schedule")]
-    constant = next((run for run in pair if run is not None and run[0].training.schedule == "constant"), None)
-    return plateau_schedule_stops_at_saddles(claim, constant, results.get("saddle, every step"))
+def _from_saddles(schedule: str) -> Judge:
+    """From a saddle, the run with a constant rate and the one with this schedule."""
+
+    def judge(claim: Claim, results: Results) -> Finding:
+        runs = {run[0].training.schedule: run for run in results.values() if _at_a_saddle(run[0])}
+        return plateau_schedule_stops_at_saddles(claim, runs.get("constant"), runs.get(schedule))
+
+    return judge
+
+
+def _at_a_saddle(settings: Settings) -> bool:
+    return settings.model.initialisation == SADDLE["initialisation"]
 
 
 H3 = Claim(
@@ -76,43 +83,45 @@ H3 = Claim(
     definition="""From initial scores of 1e-9, with the same seed and all else equal, the first stage ends under a
     constant learning rate and never ends under the plateau schedule.""",
     quantity="final learning rate under the plateau schedule, relative to the initial one",
-    judge=of_runs(plateau_schedule_stops_at_saddles, "saddle", "saddle, schedule"),
+    judge=_from_saddles("plateau"),
     reasons={"printed": STAYS_ANYWAY, "as-run": STILL_FALLING},
 )
 H3_STEPS = H3.called(
     "H3 every step",
     "If its patience is read as 10 steps, the printed schedule stops learning at a saddle. (Not in the paper.)",
     title="a plateau schedule updated at every step stops learning at a saddle (ours)",
-    judge=_every_step,
+    judge=_from_saddles("plateau-step"),
     reasons={"printed": STAYS_ANYWAY},
 )
 
 
-def _between(start: Settings, end: Settings) -> dict[str, Settings]:
-    """The start, then each single setting taken from the end."""
+def _between(start: Settings, end: Settings, grid: str) -> dict[str, Settings]:
+    """Each single setting taken from the end, the run of another grid."""
     return {
-        "aggregation": start.changed(task={"weighting": end.task.weighting}),
-        "schedule": start.changed(training={"schedule": end.training.schedule}),
+        f"{grid} aggregation": start.changed(task={"weighting": end.task.weighting}),
+        f"{grid} schedule": start.changed(training={"schedule": end.training.schedule}),
     }
 
 
-def _minimal(start: Settings, end: Settings) -> dict[str, Settings]:
-    start = curves(start)
+def _minimal(start: Settings, end: Settings, grid: str) -> dict[str, Settings]:
+    whole, start = start, curves(start)
     saddle = start.changed(model=SADDLE)
-    return {
-        **_between(start, end),
-        "learning rate": start.changed(training={"learning_rate": end.training.learning_rate}),
-        "scaled scores": start.changed(model={"scaled_scores": end.model.scaled_scores}),
-        "saddle": saddle,
-        "saddle, schedule": saddle.changed(training={"schedule": end.training.schedule}),
-        "saddle, every step": saddle.changed(training={"schedule": "plateau-step"}),
+    runs = {
+        **_between(start, end, grid),
+        f"{grid} learning rate": start.changed(training={"learning_rate": end.training.learning_rate}),
+        f"{grid} scale of scores": start.changed(model={"scaled_scores": end.model.scaled_scores}),
+        "from a saddle": saddle,
+        f"from a saddle, {grid} schedule": saddle.changed(training={"schedule": end.training.schedule}),
+        "from a saddle, schedule at every step": saddle.changed(training={"schedule": "plateau-step"}),
     }
+    return {"minimal": whole, **{f"minimal, {name}": settings for name, settings in runs.items()}}
 
 
-def _full(start: Settings, end: Settings) -> dict[str, Settings]:
-    start = curves(start)
-    runs = {**_between(start, end), "dropout": start.changed(training={"dropout": end.training.dropout})}
-    return {f"full, {name}": settings for name, settings in runs.items()}
+def _full(start: Settings, end: Settings, grid: str) -> dict[str, Settings]:
+    whole, start = start, curves(start)
+    runs = _between(start, end, grid)
+    runs[f"{grid} dropout"] = start.changed(training={"dropout": end.training.dropout})
+    return {"full": whole, **{f"full, {name}": settings for name, settings in runs.items()}}
 
 
 def _parts_of_full(start: Settings) -> dict[str, Settings]:
@@ -122,10 +131,10 @@ def _parts_of_full(start: Settings) -> dict[str, Settings]:
     runs = {
         "attention not dropped": start.changed(model={"attention_dropout": printed["attention_dropout"]}),
         "readout by Xavier": start.changed(model={"initialisation": printed["initialisation"]}),
-        "neither": whole.changed(model=printed),
+        "attention not dropped, readout by Xavier": whole.changed(model=printed),
         "dropout at every step": start.changed(training={"dropout": "always"}),
     }
-    return {f"full, {name}": settings for name, settings in runs.items()}
+    return {"full": whole, **{f"full, {name}": settings for name, settings in runs.items()}}
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -134,8 +143,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
     kinds: dict[str, dict] = {"minimal": {}, "saddle": {}, "full": {}}
     for name, run in results.items():
-        model = run[0].model
-        kind = "full" if model.residual else "saddle" if model.initialisation == "uniform" else "minimal"
+        kind = "full" if run[0].model.residual else "saddle" if _at_a_saddle(run[0]) else "minimal"
         kinds[kind][name] = run
     figures = {"minimal": figure_family(kinds["minimal"]), "saddle": figure_saddle(kinds["saddle"])}
     return {**figures, "full": figure_family(kinds["full"])} if len(kinds["full"]) > 1 else figures
@@ -144,22 +152,15 @@ def draw(results: Results) -> dict[str, Figure]:
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids={
-        "quick": {
-            "as it is": MINIMALS["quick"](),
-            **_minimal(MINIMALS["quick"](), minimal_printed()),
-        },
+        "quick": _minimal(MINIMALS["quick"](), minimal_printed(), "printed"),
         "printed": {
-            "as it is": minimal_printed(),
-            **_minimal(minimal_printed(), minimal_as_run()),
-            "full, as it is": full_printed(),
-            **_full(full_printed(), full_as_run()),
+            **_minimal(minimal_printed(), minimal_as_run(), "as-run"),
+            **_full(full_printed(), full_as_run(), "as-run"),
         },
         # The full model behaves alike under both: only the way from printed is walked, which costs half, and what only
         # the code says.
         "as-run": {
-            "as it is": minimal_as_run(),
-            **_minimal(minimal_as_run(), minimal_printed()),
-            "full, as it is": full_as_run(),
+            **_minimal(minimal_as_run(), minimal_printed(), "printed"),
             **_parts_of_full(full_as_run()),
         },
     },

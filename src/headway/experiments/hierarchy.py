@@ -7,7 +7,7 @@ import numpy as np
 from headway.analysis import stages_from_loss
 from headway.analysis.humps import Humps, humps
 from headway.claims.claim import Claim, Run, judged, of_runs
-from headway.claims.clarity import least_clear
+from headway.claims.clarity import CLARITY, least_clear
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import family
 from headway.experiments.stages import TOO_SLOW
@@ -15,7 +15,7 @@ from headway.presets import COMBINATIONS, FEW_SEEDS, MINIMALS, OFTEN
 from headway.records import Finding, Trajectory
 from headway.tasks.run import Settings
 
-RATIOS = {f"m = {m:g}": m for m in (1.0, 1.3, 1.5)}
+RATIOS = {f"ratio m = {m:g}": m for m in (1.0, 1.3, 1.5)}
 """m, as run; the paper does not print all of them."""
 FURTHEST = 20.0
 """Steps between two evaluations beyond which the speed of descent is not looked at."""
@@ -87,7 +87,7 @@ A8 = Claim(
     statement="Without a hierarchy (m = 1) there are two stages; with m = 1.3 there are three, intertwined; with m = "
     "1.5 there are three.",
     definition="""A stage is a hump of the speed -dL/dt at which the excess loss falls, on a linear time axis as in
-    Figure 4, separated from the next by a dip to 0.8 of the smaller hump or less (docs/measures.md). With the same
+    Figure 4, separated from the next by a dip to 0.8 of the smaller hump or less. With the same
     seed there are 2 for m = 1, 3 for m = 1.3 and 3 for m = 1.5; and the shallowest dip is shallower for m = 1.3
     than for m = 1.5.""",
     quantity="how many of the four hold",
@@ -98,9 +98,9 @@ A8_PLATEAUS = Claim(
     title="two plateaus of the loss without a hierarchy, three with one (ours)",
     statement="""Without a hierarchy (m = 1) the loss has two plateaus; with m = 1.3 it has three, less clear than
     with m = 1.5. (Ours: the paper's linear axis shows how fast the loss falls, not plateaus.)""",
-    definition="""With the same seed, the excess loss alone (docs/measures.md) shows 2 stages for m = 1, 3 for m =
+    definition=f"""With the same seed, the excess loss alone shows 2 stages for m = 1, 3 for m =
     1.3 and 3 for m = 1.5; and the least clear plateau is less clear for m = 1.3 than for m = 1.5. Stages are read
-    from the loss, not from the ladder, because blocks of equal strength have no order.""",
+    from the loss, not from the ladder, because blocks of equal strength have no order. {CLARITY}""",
     quantity="how many of the four hold",
     judge=of_runs(stages_follow_the_hierarchy, *RATIOS),
     reasons={"printed": TOO_SLOW, "as-run": NO_PAUSE},
@@ -112,7 +112,7 @@ def _runs(grid: str) -> dict[str, Settings]:
     base = MINIMALS[grid]()
     weaker = base.changed(evaluation=COMBINATIONS if grid == "printed" else OFTEN)
     runs = {name: weaker.changed(task={"ratio": m}) for name, m in RATIOS.items()}
-    return {**runs, f"m = {base.task.ratio:g}": base}
+    return {**runs, f"ratio m = {base.task.ratio:g}": base}
 
 
 EXPERIMENT = Experiment(

@@ -42,9 +42,9 @@ class Headline:
 HEADLINES = (
     Headline(
         "A1",
-        """A transformer passes the reference predictors in order, from the newest block to the truth, in {here.held}
-        seeds.""",
-        "A transformer passes the reference predictors in order in {here.held} seeds only.",
+        """KL from the reference predictors to a transformer reaches its minima in order, from the newest block to the
+        truth, in {here.held} seeds.""",
+        "KL from the reference predictors to a transformer reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",
     ),
     Headline(
@@ -55,14 +55,14 @@ HEADLINES = (
     ),
     Headline(
         "A1 minimal",
-        """The minimal model passes them in order in {as_run.held} seeds with the settings of the authors' code, and
-        in {printed.held} with the printed ones.""",
+        """In the minimal model these minima are in order in {as_run.held} seeds with the settings of the authors'
+        code, and in {printed.held} with the printed ones.""",
         figure="figure-1",
     ),
     Headline(
         "A9",
-        """Fewer samples, fewer stages: the largest data set takes the median seed {here.median} rungs further
-        than the smallest ({here.held} seeds).""",
+        """Fewer samples, fewer stages: with the largest data set the median seed has {here.median} stages more than
+        with the smallest ({here.held} seeds).""",
         figure="figure-5",
     ),
     Headline(
@@ -81,7 +81,7 @@ HEADLINES = (
     ),
     Headline(
         "H1",
-        "The stages appear with every positional encoding that was tried, in {here.held} seeds.",
+        "The stages appear with all {here.parts} positional encodings that were tried, in {here.held} seeds.",
         """The stages depend on the positional encoding: in the median seed they appear with {here.median} of the
         {here.parts} tried.""",
         figure="ladders",
@@ -114,7 +114,8 @@ HEADLINES = (
     ),
     Headline(
         "Z2",
-        "With separate keys and queries it learns one component after another, in {here.held} seeds.",
+        """With separate keys and queries the loss has a plateau before every drop, and every drop adds one head, along
+        one eigenvector, in {here.held} seeds.""",
         figure="heads",
     ),
     Headline(

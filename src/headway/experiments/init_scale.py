@@ -18,7 +18,7 @@ from headway.tasks.run import Settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SCALES = {f"u = {u:g}": u for u in (1e-3, 1e-6, 1e-9, 0.0)}
+SCALES = {f"scale u = {u:g}": u for u in (1e-3, 1e-6, 1e-9, 0.0)}
 """u, as run; the paper does not print all of them."""
 
 
@@ -43,7 +43,7 @@ A7 = Claim(
     title="smaller initial scores delay the stages; zero scores leave only the first",
     statement="The smaller the initial scale u of the scores, the later the stages; with u = 0 learning stops after "
     "the first.",
-    definition="""With the same seed, the boundary between the first and the second stage (docs/measures.md) exists for
+    definition="""With the same seed, the boundary between the first and the second stage exists for
     every u above 0 and comes strictly later for every smaller one; the run with u = 0 never leaves the first stage.""",
     quantity="step of that boundary for the smallest u above 0, relative to the largest",
     judge=of_runs(smaller_start_is_later, *SCALES),
@@ -53,14 +53,14 @@ A7 = Claim(
 
 def _runs(base: Settings) -> dict[str, Settings]:
     starts = {name: curves(base).changed(model={"initialisation": "uniform", "scale": u}) for name, u in SCALES.items()}
-    return {"Xavier": base, **starts}
+    return {"Xavier scale": base, **starts}
 
 
 def draw(results: Results) -> dict[str, Figure]:
     """Figure 4, left, with the published plateaus of what was run."""
     from headway.report.figures import figure_family
 
-    least = "u = 1e-09"
+    least = "scale u = 1e-09"
     published = PLATEAUS["init-scale", least] if results[least][0] == EXPERIMENT.grids["as-run"][least] else ()
     return {"figure-4-left": figure_family(results, plateaus=published)}
 

@@ -26,9 +26,10 @@ from headway.tasks.softmax_regression import SoftmaxRegression
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MERGED, SEPARATE, NETWORK, BALANCED = "merged", "separate", "network", "balanced"
-WHITE = "merged, white"
-SMALL = "separate, a tenth of the start"
+MERGED, SEPARATE = "merged keys and queries", "separate keys and queries"
+NETWORK, BALANCED = "two-layer linear network", f"{SEPARATE}, balanced"
+WHITE = f"{MERGED}, white inputs"
+SMALL = f"{SEPARATE}, a tenth of the initial scale"
 SOFTMAX_MERGED, SOFTMAX_SEPARATE = "softmax, merged", "softmax, separate"
 _SPARSE = {"every": 20, "growth": 0.03}
 

@@ -15,6 +15,7 @@ from headway.tasks.run import Settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+THREE, FOUR = "overlapping blocks, three heads", "overlapping blocks, four heads"
 BLOCKS: dict[str, Blocks] = {
     "quick": ((1, 2), (2, 3), (3, 4)),
     "printed": ((5, 6, 7, 8), (3, 4, 5, 6), (1, 2, 3, 4)),
@@ -24,7 +25,7 @@ BLOCKS: dict[str, Blocks] = {
 
 SHARED_LAGS = """
 The blocks share lags, so a combination of them predicts nearly the truth, with less confidence. A model without
-stages passes as near to it. The rungs are nevertheless passed in order."""
+stages comes as near to it. KL to the rungs nevertheless reaches its minima in order."""
 
 CLOSE_MINIMA = """
 With the printed settings the last two minima lie close together, just before overfitting begins. In one seed they
@@ -32,19 +33,19 @@ are not in order."""
 
 A17 = Claim(
     "A17",
-    title="overlapping blocks: rungs in order (three heads)",
+    title="overlapping blocks: KL minima in order (three heads)",
     statement="With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
     next i, as the paper's own curves show.""",
     quantity=QUANTITY,
-    judge=of_runs(minima_in_order, "three heads"),
+    judge=of_runs(minima_in_order, THREE),
     reasons={"printed": CLOSE_MINIMA},
 )
 A17_FOUR_HEADS = A17.called(
     "A17 four heads",
     A17.statement.replace("three heads", "four heads"),
-    title="overlapping blocks: rungs in order (four heads)",
-    judge=of_runs(minima_in_order, "four heads"),
+    title="overlapping blocks: KL minima in order (four heads)",
+    judge=of_runs(minima_in_order, FOUR),
     reasons={},
 )
 A17_NEARER = Claim(
@@ -56,14 +57,14 @@ A17_NEARER = Claim(
     training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the
     truth reaches its minimum.""",
     quantity="smallest such ratio of distances over the combinations (below 1: approached)",
-    judge=of_runs(still_incremental, "three heads"),
+    judge=of_runs(still_incremental, THREE),
     reasons={"printed": SHARED_LAGS, "as-run": SHARED_LAGS},
 )
 A17_NEARER_FOUR = A17_NEARER.called(
     "A17 nearer, four heads",
     A17_NEARER.statement.replace("three heads", "four heads"),
     title="overlapping blocks: a combination is approached more closely than by confidence alone (four heads, ours)",
-    judge=of_runs(still_incremental, "four heads"),
+    judge=of_runs(still_incremental, FOUR),
 )
 
 
@@ -75,7 +76,7 @@ def _runs(grid: str) -> dict[str, Settings]:
         three = beside_ngrams(three)
     # Ours where printed: a stream that four heads divide.
     width = three.model.width + (-three.model.width) % 4
-    return {"three heads": three, "four heads": three.changed(model={"heads": 4, "width": width})}
+    return {THREE: three, FOUR: three.changed(model={"heads": 4, "width": width})}
 
 
 def draw(results: Results) -> dict[str, Figure]:
@@ -83,10 +84,10 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.report.figures import figure_progress, with_pictures
 
     curves = {
-        "figure-15": figure_progress(results["four heads"]),
-        "three-heads": figure_progress(results["three heads"]),
+        "figure-15": figure_progress(results[FOUR]),
+        "three-heads": figure_progress(results[THREE]),
     }
-    return with_pictures(curves, {"figure-16": results["three heads"], "figure-17": results["four heads"]})
+    return with_pictures(curves, {"figure-16": results[THREE], "figure-17": results[FOUR]})
 
 
 EXPERIMENT = Experiment(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.experiments.left_out import tell, tell_of_figures, unfit
 from headway.experiments.outcome import Outcome
+from headway.lookup import Records, answer
 from headway.records import Finding
 from headway.store import Record
 
@@ -64,6 +65,23 @@ def write_report(
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
     report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit, **results)
     write_page(page, report)
+
+
+def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collection[str]) -> list[Shown]:
+    """Models trained only to compare runs with, named after them: "n-gram model, c = 4, beside minimal, as-run"."""
+    from headway.report.about import context_of
+    from headway.report.assemble import Shown, can_draw
+
+    named = [(outcome, name, each.identity) for outcome in outcomes for name, each in outcome.records.items()]
+    cells = {record.identity: record.cell for record in records}
+    found: dict[str, Shown] = {}
+    for outcome, name, identity in named:
+        for cell in cells[identity].references() if identity in cells else ():
+            other = answer(cell, (), among=records)
+            if other is not None and other.identity not in used and can_draw(other):
+                label = f"n-gram model, c = {context_of(cell.settings)}, beside {name}, {outcome.grid}"
+                found.setdefault(other.identity, Shown(label, other, outcome.called))
+    return list(found.values())
 
 
 def _results(outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def _runs(grid: str) -> dict[str, Any]:
     )
     copies = {f"B = {b:g}": base.changed(task={"copies": b}) for b in COPIES[grid]}
     shares = {f"p = {p:g}": base.changed(task={"favoured": p}) for p in SHARES[grid]}
-    return {"none": base, **copies, **shares}
+    return {"no repetition": base, **copies, **shares}
 
 
 GRIDS = {grid: _runs(grid) for grid in SIZES}

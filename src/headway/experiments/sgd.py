@@ -16,8 +16,9 @@ In the other seeds the schedule brings the learning rate to zero before the head
 
 A18 = Claim(
     "A18",
-    title="SGD: rungs in order; heads compete, then cooperate",
-    statement="Under SGD the rungs are still passed in order, and heads still compete, then cooperate.",
+    title="SGD: KL minima in order; heads compete, then cooperate",
+    statement="""Under SGD KL to the rungs still reaches its minima in order, and heads still compete, then
+    cooperate.""",
     definition=f"With SGD and momentum {SAME}.",
     quantity="how many of the two hold",
     judge=of_runs(same_in_kind, "SGD"),
@@ -38,7 +39,7 @@ def _runs(grid: str) -> dict[str, Settings]:
         return {"SGD": run}
     # Figure 18 shows the distance to trained n-gram models. Beside it, the model without what only the code says.
     plain = {"attention_dropout": FULL.attention_dropout, "initialisation": FULL.initialisation}
-    return {"SGD": beside_ngrams(run), "as printed": run.changed(model=plain)}
+    return {"SGD": beside_ngrams(run), "SGD, model as printed": run.changed(model=plain)}
 
 
 EXPERIMENT = Experiment(

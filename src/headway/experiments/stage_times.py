@@ -65,7 +65,7 @@ T2 = _claim(
     "T2",
     title="a formula predicts the flow's first stage within 15 %",
     statement="""The first stage lasts sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
-    F_2(H/m_1) with Pi twice (docs/theory.md). (Ours.)""",
+    F_2(H/m_1) with Pi twice; F_1, F_2 and D are integrals, derived in the documentation (Theory). (Ours.)""",
     definition=f"""In every run with at least {LONG} positions the first boundary differs from the formula by at
     most {100 * FIRST_WITHIN:g} %.""",
     quantity="largest relative difference",

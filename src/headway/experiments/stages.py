@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 TOO_SLOW = """
 At the printed learning rate of 0.003 the minimal model is still approaching a lower rung when training ends. With
-the learning rate of the authors' code, and nothing else changed, most seeds pass the rungs in order (see
-`differences`)."""
+the learning rate of the authors' code, and nothing else changed, KL to the rungs reaches its minima in order
+in most seeds (see `differences`)."""
 
 A1_MINIMAL = Claim(
     "A1 minimal",
     title="KL to the rungs reaches its minima in order (minimal model)",
-    statement="""The minimal model passes the rungs in order: KL to rung 1 reaches its minimum first, then KL to rung 2,
-    and so on to the truth.""",
+    statement="""In the minimal model KL to rung 1 reaches its minimum first, then KL to rung 2, and so on to the
+    truth.""",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly
-    later for every next i. Order alone does not show that the loss has plateaus in between: see docs/measures.md.""",
+    later for every next i. Order alone shows neither stages, which also take a turn, nor plateaus of the loss.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},
@@ -39,8 +39,7 @@ A1_MINIMAL_NEARER = Claim(
     "(Not in the paper.)",
     definition=f"""For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below
     {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits. A model that
-    learns all blocks at once and only grows in confidence also passes the rungs in order, but comes no nearer than
-    that.""",
+    learns all blocks at once and only grows in confidence also has its minima in order, but comes no nearer.""",
     quantity="largest ratio of the two distances over the lower rungs (below 1: nearer than by confidence alone)",
     judge=of_runs(nearer_than_stageless, "minimal"),
 )
@@ -49,7 +48,7 @@ A4_MINIMAL = Claim(
     title="heads compete, then cooperate (minimal model)",
     statement="""The heads of the minimal model first compete, then cooperate: the overlap of their attention rises,
     then falls.""",
-    definition=f"""The competition index (docs/measures.md) exceeds both its first and its last value by more than
+    definition=f"""The competition index exceeds both its first and its last value by more than
     {HUMP:g}.""",
     quantity="fall of the competition index from its peak to the end",
     judge=of_runs(compete_then_cooperate, "minimal"),

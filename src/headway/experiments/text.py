@@ -86,7 +86,8 @@ def _quick() -> dict[str, Any]:
 
 
 def _paper() -> dict[str, Any]:
-    runs = _texts(USUAL.changed(evaluation={"points": 60}), ("speeches", "enwik8"), 128)
+    base = USUAL.changed(training={"precision": "tf32"}, evaluation={"points": 60})
+    runs = _texts(base, ("speeches", "enwik8"), 128)
     found: dict[str, Any] = {}
     for name, run in runs.items():
         long = {"length": LONG, "probes": 32}

@@ -40,17 +40,18 @@ A13 = Claim(
     "A13",
     title="weight decay makes almost no difference",
     statement="Weight decay makes almost no difference.",
-    definition=f"""With the same seed, with and without weight decay, every stage boundary (docs/measures.md) exists in
+    definition=f"""With the same seed, with and without weight decay, every stage boundary exists in
     both or in neither, and the boundaries and the lowest excess loss differ by less than {ALMOST:.0%}.""",
     quantity="largest relative difference of a boundary or of the lowest excess loss",
-    judge=of_runs(decay_hardly_matters, "decay", "no decay"),
+    judge=of_runs(decay_hardly_matters, "weight decay", "no weight decay"),
 )
 
 
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids=for_each_grid(
-        FULLS, lambda base: {"decay": base, "no decay": curves(base).changed(training={"weight_decay": 0.0})}
+        FULLS,
+        lambda base: {"weight decay": base, "no weight decay": curves(base).changed(training={"weight_decay": 0.0})},
     ),
     seeds=FEW_SEEDS,
     claims=(A13,),

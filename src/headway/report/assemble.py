@@ -92,14 +92,14 @@ def views_of(
             continue
         # Once the page is full, nothing more is read to find that out.
         if room <= 0:
-            without[record.identity] = label
+            without[record.identity] = _full_label(label, section)
             continue
         try:
             if not has_times(record):
                 continue
             size = _room(record.trajectory)
             if size > room and views:
-                without[record.identity] = label
+                without[record.identity] = _full_label(label, section)
                 continue
             view = view_of(label, record, portraits, section)
             view.payload  # noqa: B018 - whether it can be drawn is seen by packing it
@@ -111,6 +111,10 @@ def views_of(
         views[record.identity] = view
         room -= size
     return tuple(views.values()), list(without.values())
+
+
+def _full_label(label: str, section: str) -> str:
+    return f"{section}: {label}" if section else label
 
 
 def view_of(label: str, record: Record, portraits: Sequence[Portrait] = (), section: str = "") -> RunView:

@@ -112,13 +112,13 @@ SHORT = """m.shortWords({seeds: rungs.map((_, k) => k), rungs: 3, stages: rungs.
     arrays: {kl_rungs: {at: (seed, time, rung) => Math.abs(time - rung)}}})"""
 
 
-def test_where_training_ended_is_stated_with_why_the_minima_may_still_be_in_order(js):
+def test_where_training_ended_is_stated_with_the_count_by_minima_where_it_is_another(js):
     assert js("summary", SHORT, rungs=[[1, 2, 3]]) == ""
     words = js("summary", SHORT, rungs=[[1, 2, 3], [1, 2], [1, 2], [1]])
     assert words.startswith(" Seed 3 ended in stage 1 and seeds 1 and 2 ended in stage 2.")
-    assert "Their KL minima are in order, but to be in the next stage takes a turn" in words
+    assert " KL minima are in order in 4 of 4 seeds, which is another count: stages take turns" in words
     skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
-    assert skipped.startswith(" Seed 0 ended in stage 3. A seed that ended in the last stage skipped one")
+    assert skipped.startswith(" Seed 0 skipped a stage. KL minima are in order in 2 of 2 seeds")
 
 
 def test_a_share_of_the_run_is_a_share_of_the_slider(js):

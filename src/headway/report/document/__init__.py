@@ -42,7 +42,7 @@ Every run takes one setting from the other grid; the table below has the numbers
   the authors' rate makes up for.
 - **Aggregation**: a sum over a block instead of a mean makes every block stronger, so that the plateaus lie higher.
   When they come, and in which order, hardly changes.
-- **Schedule**: measured once per epoch, the training loss never stalls for long enough before the rungs are passed.
+- **Schedule**: measured once per epoch, the training loss never stalls for long enough before the last stage begins.
 - **Dropout** (full model): applied at every step, it limits overfitting; applied only at the first step of an epoch, as
   in the authors' code, some seeds overfit before they reach the last rung."""
 
@@ -87,7 +87,9 @@ def tables_of(runs: Sequence[NamedRun]) -> list[str]:
     if shown:
         parts += [DIFFERENCES] if shown[0].experiment == "differences" else []
         parts.append(stage_table(shown))
-    saddles = [run for run in shown if run.name.startswith("saddle")]
+    saddles = [
+        run for run in shown if run.experiment == "differences" and run.settings.model.initialisation == "uniform"
+    ]
     if saddles:
         parts += ["### What the plateau schedule does to a saddle", SADDLE, schedule_table(saddles)]
     return parts
@@ -136,7 +138,9 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
         for grid, finding in rows:
             words = [finding.detail] if finding.detail else []
             if finding.parts and finding.verdict in ("partly", "fails"):
-                words.append("; ".join(f"{part}: {count}" for part, count in finding.parts.items()))
+                words.append(
+                    "; ".join(f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items()) + "."
+                )
             number = median_in_words(finding.values, finding.interval)
             lines.append(f"| {grid} | {finding.verdict} | {finding.held} | {number} | {' '.join(words)} |")
         lines += [f"\n*Possible reason ({grid}):* {finding.reason}" for grid, finding in rows if finding.reason]

@@ -30,9 +30,9 @@ class NamedRun(NamedTuple):
 
 
 def stage_table(runs: Sequence[NamedRun]) -> str:
-    """Run by run: seeds, rungs passed, when each stage ended, the excess loss there and at its lowest."""
+    """Run by run: seeds, stages, when each stage ended, the excess loss there and at its lowest."""
     rungs = max(run.trajectory["kl_rungs"].shape[2] - 1 for run in runs)
-    headings = ["run", "grid", "seeds", "rungs passed"]
+    headings = ["run", "grid", "seeds", "stages"]
     for rung in range(1, rungs):
         headings += [f"KL to rung {rung} lowest", f"boundary {rung}/{rung + 1}"]
     headings += ["published", "excess loss at the rungs", "lowest", "published"]
@@ -111,7 +111,7 @@ def _at(stages: Stages, times: tuple[float, ...], rung: int) -> float:
 
 
 def _levels(trajectory: Trajectory) -> list[OverSeeds]:
-    """Excess loss at the step at which KL to each rung reaches its minimum, where the rung was passed."""
+    """Excess loss at the step at which KL to each rung reaches its minimum, where it rises again later."""
     lowest = np.argmin(trajectory["kl_rungs"][:, :, 1:], axis=1)
     loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
     # A lower rung has been passed once KL to it rises again; the truth may be approached to the end.

@@ -20,7 +20,7 @@ from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 
 @styled
 def figure_sizes(runs: Mapping[str, Run], shown: Sequence[str]) -> Figure:
-    """Left: lowest excess loss and rungs passed against the size of the training set. Right: KL for the sizes `shown`.
+    """Left: lowest excess loss and stages against the size of the training set. Right: KL for the sizes `shown`.
 
     KL is that to the run's n-gram models where it has some beside it, else that to the rungs. The dashed line is the
     first step of the lowest excess loss, its median over the seeds and, shaded, their range.
@@ -47,7 +47,7 @@ def figure_sizes(runs: Mapping[str, Run], shown: Sequence[str]) -> Figure:
 
 
 def _draw_best(figure: Figure | SubFigure, ordered: list[Run]) -> None:
-    """Above the lowest excess loss, below the number of rungs passed, against the size."""
+    """Above the lowest excess loss, below the number of stages, against the size."""
     sizes = [settings.training.size for settings, _ in ordered]
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.7, 1))
     for axes in (above, below):
@@ -58,9 +58,9 @@ def _draw_best(figure: Figure | SubFigure, ordered: list[Run]) -> None:
     above.set(xlabel="", ylabel="lowest excess loss (nats)")
     counts = [rungs_met(trajectory) for _, trajectory in ordered]
     _draw_counts(below, places_of(sizes), counts)
-    draw_sizes(below, sizes, seed_table(counts), INK, "rungs passed", dots=False, markersize=0)
+    draw_sizes(below, sizes, seed_table(counts), INK, "stages", dots=False, markersize=0)
     most = max((trajectory["kl_rungs"].shape[2] - 1 for _, trajectory in ordered), default=1)
-    below.set(ylim=(-0.35, most + 0.35), yticks=range(most + 1), ylabel="rungs passed")
+    below.set(ylim=(-0.35, most + 0.35), yticks=range(most + 1), ylabel="stages")
 
 
 def rungs_met(trajectory: Trajectory) -> np.ndarray:

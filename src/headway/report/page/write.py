@@ -79,6 +79,7 @@ MODULES = (
     "filters.js",
     "verdicts.js",
     "taskpicture.js",
+    "glossary.js",
     "results.js",
     "gallery.js",
     "runs.js",

@@ -1,6 +1,6 @@
 // What happened, in one sentence, and what a reader must not miss: a run that ended early, seeds that diverged.
 import { diverged } from "./data.js";
-import { arrivals, countedSeeds, inOrder } from "./stages.js";
+import { allStages, arrivals, countedSeeds, inOrder } from "./stages.js";
 import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { counted, joined, median, number, sentence, whole } from "./words.js";
 
@@ -31,13 +31,13 @@ const everySeed = (run, count, [verb, infinitive]) => {
   return count === all ? `all ${all} seeds ${verb}` : `${count || "none"} of ${all} seeds ${verb}`;
 };
 
-/** What the rungs are, together: "the 2 stages (unigram and bigram)", "4 components" where they only count up. */
+/** What the rungs are, together: "both stages (unigram and bigram)", "4 components" where they only count up. */
 function rungsTogether(run) {
   const names = Array.from({ length: run.rungs }, (_, k) => rungName(run, k + 1));
   const upwards = names.every((name, k) => name.startsWith(`${k + 1} `));
   if (upwards && !byLadder(run)) return names.at(-1);
   const short = names.length <= 4 && names.every((name) => name.length < 24 && !/^rung |^the truth$/.test(name));
-  const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages`;
+  const stages = allStages(run);
   if (byLadder(run)) return `${stages}${upwards ? ` (up to ${names.at(-1)})` : short ? ` (${joined(names)})` : ""}`;
   return short ? joined(names) : stages;
 }
@@ -54,15 +54,14 @@ function endedWords(run) {
   return each.length && run.seeds.length > 1 ? ` (${joined(each)})` : "";
 }
 
-/** "all 10 seeds went through the 3 stages in order", "7 of 8 seeds went through the 3 stages in order by step 800 (..)". */
+/** "all 10 seeds went through all 3 stages", "7 of 8 seeds went through all 3 stages by step 800 (..)". */
 function passedWords(run) {
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   const together = rungsTogether(run);
-  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${together}${run.rungs > 1 ? " in order" : ""}`;
+  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${together}${run.rungs > 1 ? " one after another" : ""}`;
   const last = run.evaluation.at(-1);
   const until = ordered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
-  const order = run.rungs > 1 ? " in order" : "";
-  return `${everySeed(run, ordered, ["went through", "go through"])} ${together}${order}${until}${endedWords(run)}`;
+  return `${everySeed(run, ordered, ["went through", "go through"])} ${together}${until}${endedWords(run)}`;
 }
 
 /** ", stage 2 began at step 160 and stage 3 at step 422 (medians)"; of long ladders the last one. */

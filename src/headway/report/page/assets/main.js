@@ -6,6 +6,7 @@ import { mountControls } from "./controls.js";
 import { readReport } from "./data.js";
 import { find } from "./dom.js";
 import { mountGallery } from "./gallery.js";
+import { mountGlossary } from "./glossary.js";
 import { followLive } from "./live.js";
 import { mountMasthead, writeSummary } from "./masthead.js";
 import { playOnce } from "./playback.js";
@@ -74,6 +75,7 @@ function start() {
     mountGallery(find("figure-groups"), report);
   }
   if (report.runs.length || report.commands.length) reveal("sources");
+  mountGlossary(find("glossary"));
   mountCommands(find("commands"), report.commands);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     forgetTheme();

@@ -25,8 +25,8 @@ function blockWords({ blocks, start, ratio }) {
 
 /** The rule of `stages_from_ladder`: by the excess over the own minimum, not by the nearest rung. */
 const stageWords = (measure) =>
-  `Of the rungs that the model reaches, a stage is named after the one whose ${measure} is least above its own minimum over ` +
-  `the training, not after the nearest rung. Stage 2 begins where ${measure} to rung 1 has turned up and ${measure} to rung 2 ` +
+  `Of the rungs that the model reaches, each by a turn, a stage is named after the one whose ${measure} is least above its own ` +
+  `minimum over training, not after the nearest rung. Stage 2 begins where ${measure} to rung 1 has turned up and ${measure} to rung 2 ` +
   "still falls: both are then equally far above their minima. Before the last stage the model can be nearer to the truth " +
   "than to the rung of its stage.";
 
@@ -49,6 +49,7 @@ function chainRungs({ blocks }) {
 const HEADS =
   "Move the slider to see what each head attends to. Every head has a colour and a number; every block shares " +
   "another colour with its rung. Staircases outline the cells that belong to a block.";
+const MORE = () => element("p", {}, element("a", { href: "#glossary" }, "Words used on this page"));
 const SPARSE = "Attention maps are stored less often than the curves: the one shown is of the nearest stored step.";
 const sparse = (run) => run.pictures && run.snapshot.length < run.times.length;
 const KEYS =
@@ -133,7 +134,7 @@ export function mountReading(panel, host, drawing, report, selection) {
   const run = () => report.runs[selection.state.run];
   const grids = gridWords(gridsAmong(report.findings));
   const gridParts = grids ? [paragraph("The grids.", grids.replace("Grids: ", ""))] : [];
-  const write = () => host.replaceChildren(...readingOf(run()), ...gridParts, element("p", { class: "quiet" }, KEYS));
+  const write = () => host.replaceChildren(...readingOf(run()), ...gridParts, MORE(), element("p", { class: "quiet" }, KEYS));
   const draw = (width = drawing.clientWidth) => {
     const picture = hasFeatures(run()) ? drawPositions : hasBlocks(run()) ? drawTask : null;
     if (!picture) drawing.replaceChildren();

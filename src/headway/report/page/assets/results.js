@@ -230,6 +230,7 @@ export function mountResults(main, report) {
     ...sections.map(({ entry }) => entry),
     report.runs.length && { id: "watch", words: "Watch the runs" },
     report.figures.length && { id: "figures", words: "Figures" },
+    { id: "glossary", words: "Words used here" },
     (report.runs.length || report.commands.length) && { id: "sources", words: "What was run" },
   ];
   const nav = contents(entries.filter(Boolean));

@@ -72,6 +72,9 @@ function stageTable(run) {
   );
 }
 
+/** With the experiment that it is of, where a page has several. */
+const titleIn = (run) => (run.section ? `${run.section}: ${run.label}` : run.label);
+
 const MANY_RUNS = 6; // more of them are folded, and drawn when somebody unfolds one
 
 /** Of many runs each is folded under its name; `write()` gives what stands below it. */
@@ -87,8 +90,7 @@ export function mountStages(host, report) {
   const many = staged.length > MANY_RUNS;
   const tables = (run) => {
     const files = saving(`the stages of ${run.label}`, () => fileName(run.label, "stages"), () => stageRows(run), null);
-    const heading = run.section ? `${run.section}: ${run.label}` : run.label;
-    return folding(many, heading, () => [element("h3", {}, run.label, files), stageTable(run)]);
+    return folding(many, titleIn(run), () => [element("h3", {}, run.label, files), stageTable(run)]);
   };
   const words = "When a seed went from one stage to the next, in steps or in flow time; a dash where it never did.";
   host.append(
@@ -130,7 +132,7 @@ export function mountRuns(host, report) {
       return element(
         "details",
         { class: "run" },
-        element("summary", {}, `${run.label}: settings and provenance`),
+        element("summary", {}, `${titleIn(run)}: settings and provenance`),
         element("h3", {}, "Settings"),
         pairs(run.settings),
         Object.keys(run.provenance).length ? [element("h3", {}, "Provenance"), pairs(run.provenance)] : null,

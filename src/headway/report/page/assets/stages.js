@@ -44,6 +44,9 @@ export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
   });
 }
 
+/** "the one stage", "both stages", "all 3 stages". */
+export const allStages = ({ rungs }) => (rungs === 1 ? "the one stage" : rungs === 2 ? "both stages" : `all ${rungs} stages`);
+
 /** Whether a seed stood on rung 1, then 2, and so on to the truth, and nowhere else. */
 export function inOrder(run, seed) {
   const rungs = (run.stages[seed]?.rungs ?? []).filter((rung) => rung > 0);

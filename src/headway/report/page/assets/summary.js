@@ -1,10 +1,10 @@
 // What happened altogether, in words, from the measured numbers.
 import { caveats, lossEnds } from "./lead.js";
 import { byLadder, byLevels, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
-import { arrivals, inOrder } from "./stages.js";
+import { allStages, arrivals, inOrder } from "./stages.js";
 import { counted, joined, number, sentence } from "./words.js";
 
-/** "4 seeds, 700 steps; every seed went through the 3 stages." */
+/** "4 seeds, 700 steps; every seed went through all 3 stages." */
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
   const count = run.seeds.length;
@@ -12,19 +12,15 @@ function orderWords(run) {
   const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${length}`}`;
   if (!run.stages.some(Boolean)) return `${size}.`;
   if (!byLadder(run) && !byLevels(run)) return `${size}; ${dropWords(run)}.`;
-  const stages = run.rungs === 1 ? "the one stage" : `the ${run.rungs} stages in order`;
+  const stages = allStages(run);
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   const short = shortWords(run);
   if (count === 1) return `${size}; it ${ordered ? "went" : "did not go"} through ${stages}.${short}`;
   return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.${short}`;
 }
 
-const turnRule = (measure) =>
-  `but to be in the next stage takes a turn: from one minimum to the next, ${measure} to the new rung has to fall and ` +
-  `${measure} to the old one to rise, each by more than 3 % of how far it fell in the stage before`;
-
-/** Where the others ended, and why minima in order are not yet stages: "" if all went through. */
-export function shortWords(run) {
+/** Where the others ended: "" if all went through. */
+function lastStages(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed));
   if (!others.length) return "";
   const endOf = (seed) => run.stages[seed]?.rungs.at(-1) ?? 0;
@@ -32,17 +28,25 @@ export function shortWords(run) {
   const named = (seeds) => every(seeds) ? "all seeds" : `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
   const kinds = [...new Set(others.map(endOf))].sort((a, b) => a - b);
   const each = kinds.map((end) => {
-    const where = end ? `ended in stage ${end}` : "ended before stage 1";
+    const where = !end ? "ended before stage 1" : end === run.rungs ? "skipped a stage" : `ended in stage ${end}`;
     return `${named(others.filter((seed) => endOf(seed) === end))} ${where}`;
   });
-  const skipped = others.some((seed) => endOf(seed) === run.rungs);
-  const why = skipped ? " A seed that ended in the last stage skipped one before it." : "";
-  const measure = rungMeasure(run);
-  const falling = byLadder(run) ? others.filter((seed) => minimaInOrder(run, seed)) : [];
-  const whose = falling.length < others.length ? `The ${measure} minima of ${named(falling)}` : others.length > 1 ? `Their ${measure} minima` : `Its ${measure} minima`;
-  const order = falling.length ? ` ${whose} are in order, ${turnRule(measure)}.` : "";
-  return ` ${sentence(joined(each))}.${why}${order}`;
+  return ` ${sentence(joined(each))}.`;
 }
+
+/** " Its KL minima are in order in 10 of 10 seeds: a stage takes a turn": "" where both counts are the same. */
+function minimaWords(run) {
+  if (!byLadder(run) || !run.arrays.kl_rungs) return "";
+  const count = (inThis) => run.seeds.filter((_, seed) => inThis(run, seed)).length;
+  const [byMinima, byTurns] = [count(minimaInOrder), count(inOrder)];
+  if (byMinima === byTurns) return "";
+  const minima = `${rungMeasure(run)} minima are ${byMinima ? "" : "not "}in order`;
+  const where = run.seeds.length > 1 && byMinima ? ` in ${byMinima} of ${run.seeds.length} seeds` : "";
+  return ` ${minima}${where}, which is another count: stages take turns (see the words used on this page).`;
+}
+
+/** Where the seeds ended that did not go through all stages, and the count by minima where it differs. */
+export const shortWords = (run) => `${lastStages(run)}${minimaWords(run)}`;
 
 /** Whether KL to every rung, from the first on, reaches its minimum later than to the one before: what A1 asks. */
 function minimaInOrder(run, seed) {

@@ -1,0 +1,60 @@
+// The words of the page, each in a sentence or two, as the documentation has them: the page points at no other file.
+import { element } from "./dom.js";
+import { formula } from "./formula.js";
+
+const WORDS = {
+  "ladder, rung":
+    "Reference predictors from knowing nothing to the truth: each is a rung, all of them in this order are the ladder. Of a Markov " +
+    "chain with blocks of lags, rung i (f_{1:i}) knows the first i blocks; rung 0 is uniform, the last one the truth.",
+  "KL to a rung":
+    "KL(rung ‖ model), the mean over test sequences and predicted positions, in nats. Where predictions are numbers, the mean " +
+    "squared distance takes its place.",
+  "minima in order":
+    "The step at which KL to rung i reaches its minimum comes later for every next i. This is what claims about order count, " +
+    "unless they say otherwise. A model that learns everything at once and only grows in confidence can have it, too.",
+  stage:
+    "At every step the model is in the stage of the rung whose KL is least above its own minimum over training, among the rungs that " +
+    "it reaches. A visit that is too short (2 evaluations, 10 % of the time) does not count. Whoever went through all stages was in " +
+    "stage 1, then 2, and so on to the last.",
+  turn:
+    "A rung is reached after another only by a turn: from the minimum of KL to the old rung to the later minimum of KL to the new one, " +
+    "the new KL falls and the old one rises, each by more than 3 % of how far it fell in the stage before. So minima can be in order in " +
+    "more seeds than go through all stages.",
+  boundary:
+    "The step at which one stage ends and the next begins: both KL are then equally far above their minima. Of a run without a ladder, " +
+    "and of a gradient flow: where the loss is half-way from one level to the next.",
+  plateau:
+    "A time in which the loss hardly falls, between two drops. In laws of its duration: the time until the test loss is at most " +
+    "0.1, or until the accuracy is 5 %.",
+  "clarity of a plateau":
+    "1 - (slowest rate between two drops) / (peak rate of the slower drop), where the rate is how fast the loss falls over the logarithm " +
+    "of time: 1 if the loss stands still, 0 if it falls without a pause.",
+  "by confidence alone":
+    "How near a model comes to a rung whose logits are those of the truth times a factor between 0 and 1. Only a model that comes nearer " +
+    "than this has learnt some blocks before the others.",
+  "excess loss": "Cross-entropy of the model minus that of the truth, on the same test tokens, in nats.",
+  "competition index":
+    "The probability that two heads, each drawing a lag from its attention, draw the same block; the mean over pairs of heads. 0 if no two " +
+    "heads share a block, 1 if all attend to one.",
+  "compete, cooperate, specialise":
+    "Heads compete while the competition index rises and cooperate when it has fallen again; they have specialised when each attends " +
+    "most to a block of its own.",
+  "n-gram model": "The same transformer, trained on windows of c tokens.",
+  "holds, partly, fails":
+    "A claim is tested in every seed: it holds if it does in all of them, partly if in at least half, and fails in fewer. Numbers are " +
+    "medians over seeds, in brackets the 95 % interval of the median.",
+};
+
+/** Folded; a link to it opens it. */
+export function mountGlossary(host) {
+  const entries = Object.entries(WORDS).flatMap(([word, meaning]) => [
+    element("dt", {}, word),
+    element("dd", {}, formula(meaning)),
+  ]);
+  const node = element("details", {}, element("summary", {}, "Words used on this page"), element("dl", { class: "glossary" }, entries));
+  host.append(node);
+  const open = () => location.hash === "#glossary" && (node.open = true);
+  document.addEventListener("click", (event) => event.target.closest?.('a[href="#glossary"]') && (node.open = true));
+  window.addEventListener("hashchange", open);
+  open();
+}
