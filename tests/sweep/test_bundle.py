@@ -14,6 +14,7 @@ from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.toy import Toy, toy_settings
+from headway.training.limits import Limit
 from headway.training.memory import footprint
 
 SEEDS = (0, 1, 2)
@@ -71,18 +72,16 @@ def test_json_that_is_no_order_is_refused():
         decode(json.dumps({"bundles": []}))
 
 
-def test_a_program_holds_as_many_cells_as_the_device_has_memory_for(monkeypatch):
+def test_a_program_holds_as_many_cells_as_the_device_has_memory_for():
     """Members take the same room each, and what is active at a time comes once."""
     bundle = Bundle(tuple(Cell(TINY, (seed, seed + 1)) for seed in range(0, 12, 2)), 20)
     one = footprint(TINY, 20)
     assert plan.memory_of(bundle) - one.of(1) == 11 * one.resident
     for cells in (1, 2, 3, 6):
-        monkeypatch.setattr(plan, "room", lambda cells=cells: one.of(2 * cells))
-        assert {len(piece.cells) for piece in plan.pieces_of(bundle)} == {cells}
-    monkeypatch.setattr(plan, "room", lambda: 1)
-    assert len(plan.pieces_of(bundle)) == 6, "a cell that does not fit is tried all the same"
-    monkeypatch.setattr(plan, "room", lambda: None)
-    assert plan.pieces_of(bundle) == [bundle]
+        limit = Limit(one.of(2 * cells), "a made limit")
+        assert {len(piece.cells) for piece in plan.pieces_of(bundle, limit)} == {cells}
+    assert len(plan.pieces_of(bundle, Limit(1, "a made limit"))) == 6, "a cell is not split"
+    assert plan.pieces_of(bundle, None) == [bundle]
 
 
 def test_a_training_set_and_a_model_twice_as_large_take_their_bytes():

@@ -25,9 +25,11 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
     require_answers_kept(cells, missing, stores[:1], keep)
     if options.dry_run:
         from headway.cli.dry_run import show_plan
+        from headway.sweep.fitting import limit_of
 
-        show_plan(missing, len(cells), stores[0], 1 if engine is None else engine.workers or 1)
-        raise SystemExit(0)
+        workers, elsewhere = (1, False) if engine is None else (engine.workers or 1, engine.elsewhere)
+        limit = limit_of(engine, len(missing))
+        raise SystemExit(0 if show_plan(missing, len(cells), stores[0], limit, workers, elsewhere) else 2)
     stores[0].tidy()
     if missing and engine is None:
         from headway.cli.screen import Screen

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from headway.records import Cell
 from headway.store.texts import visible
-from headway.sweep.watch import middle
+from headway.sweep.watch import middle, name
 
 PLAIN_EVERY = 10.0
 """Seconds between lines where nobody sees a live table."""
@@ -109,13 +109,6 @@ class Screen(LiveScreen):
         bar = ProgressBar(total=self._steps, completed=self._step, width=40)
         # A bar alone does not end its line.
         return Group(Text(f"step {self._step}/{self._steps}   {self._left()}"), Padding(bar, (0, 0)), table)
-
-
-def name(cell: Cell) -> str:
-    """What sets a cell apart for a person."""
-    settings = cell.settings
-    task, is_trained = getattr(settings, "task", None), hasattr(settings, "model")
-    return task.label(settings) if is_trained and hasattr(task, "label") else cell.kind
 
 
 def describe(cells: Sequence[Cell]) -> str:

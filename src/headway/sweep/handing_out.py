@@ -21,6 +21,7 @@ from headway.store.output import own_folder
 from headway.store.plan import announced
 from headway.sweep.bundle import Bundle, cut, encode, waves
 from headway.sweep.engines import Engine, Order, Started
+from headway.sweep.fitting import limit_of, require_fitting
 from headway.sweep.keeping import require_keepable
 from headway.sweep.log_progress import LogProgress
 from headway.sweep.tally import Count, Tally, failures
@@ -53,6 +54,7 @@ def hand_out(
     """
     require_keepable(keep, cells)
     look_at_users_code(cells, store, LogProgress())
+    require_fitting(cells, store, limit_of(engine, len(cells)), engine.workers or 1)
     wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell)))
     missing = [cell for cell in wanted if not store.has(cell)]
     for cell in missing:

@@ -10,6 +10,7 @@ import numpy as np
 
 from headway import registry
 from headway.records import Cell
+from headway.settings import SettingsError
 from headway.settings.keeping import NOTHING, Keep
 from headway.store import Store, StoreError, Work, failure, provenance
 from headway.store.plan import announced
@@ -17,9 +18,10 @@ from headway.sweep.begun import SECONDS, Begun, take
 from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.compiled import share
 from headway.sweep.continuing import ShorterRuns, adopt
+from headway.sweep.fitting import require_fitting, too_large
 from headway.sweep.keeping import KeptModels, kept_in_words, require_keepable
 from headway.sweep.pilots import choose_rate
-from headway.sweep.plan import pieces_of
+from headway.sweep.plan import pieces_of, room
 from headway.sweep.rungs import Rungs
 from headway.sweep.users_code import look_at_users_code
 from headway.sweep.watch import Silence, Watch
@@ -45,6 +47,7 @@ def run_cells(cells: Iterable[Cell], store: Store, watch: Watch | None = None, k
     cells, watch = list(cells), watch or Silence()
     require_keepable(keep, cells)
     look_at_users_code(cells, store, watch)
+    require_fitting(cells, store, room())
     with announced(store.root, cells):
         errors: list[Exception] = []
         for wave in waves(cells, keep):
@@ -93,7 +96,7 @@ def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
         return ()
     if not bundle.trained:
         return _compute_at_once(bundle.cells, store, watch)
-    pieces = pieces_of(bundle)
+    pieces = pieces_of(bundle, room())
     if len(pieces) > 1:
         return tuple(cell for piece in pieces for cell in run_bundle(piece, store, watch))
     try:
@@ -150,6 +153,8 @@ def _run_group(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
     shorter = ShorterRuns(store)
     with ExitStack() as held:
         taken = take(bundle.cells, store, watch, held, lambda work, resumed: adopt(work, resumed, shorter, watch))
+        if taken.at and (words := too_large(bundle, room())):  # of a worker elsewhere, or of data that all seeds share
+            raise SettingsError(words)
         for position, begun in taken.at.items():
             _train(begun, position, bundle, store, watch)
     return taken.busy

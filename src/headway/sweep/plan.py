@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,8 @@ from headway.records import Cell
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, cut, program_of, waves
 from headway.training.chunks import device as device
-from headway.training.memory import footprint
+from headway.training.limits import Limit
+from headway.training.memory import Footprint, footprint
 from headway.training.memory import room as room
 
 
@@ -22,47 +24,60 @@ class Part:
     bundle: Bundle
     programs: int
     """In how many pieces they are computed."""
+    largest: Bundle
+    """The piece of most seeds."""
     memory: int | None
-    """Bytes of the largest piece; None where nobody knows."""
+    """Its bytes; None where nobody knows."""
     seconds: float | None
     """All pieces one after the other; None where no record of the same shape says how long one takes."""
 
 
-def plan(cells: Iterable[Cell], store: Store, workers: int = 1) -> list[Part]:
-    """The missing cells, and what they are compared with, by shape; each shape cut for so many workers."""
+def plan(cells: Iterable[Cell], store: Store, workers: int = 1, limit: Limit | None = None) -> list[Part]:
+    """The missing cells, and what they are compared with, by shape; each cut for so many workers within a limit."""
     bundles = [bundle for wave in waves(cells) for bundle in wave]
     paces = pace_of({program_of(bundle.cells[0]) for bundle in bundles}, store)
     parts = []
     for bundle in bundles:
-        left = tuple(cell for cell in bundle.cells if not store.has(cell))
-        if left:
-            pieces = pieces_of(replace(bundle, cells=left), workers)
+        left = missing_of(bundle, store)
+        if left is not None:
+            pieces = pieces_of(left, limit, workers)
             largest = max(pieces, key=lambda piece: piece.members)
-            pace = paces.get(program_of(left[0]))
+            pace = paces.get(program_of(left.cells[0]))
             seconds = None if pace is None else pace * sum(piece.members for piece in pieces)
-            parts.append(Part(replace(bundle, cells=left), len(pieces), memory_of(largest), seconds))
+            parts.append(Part(left, len(pieces), largest, memory_of(largest), seconds))
     return parts
 
 
-def pieces_of(bundle: Bundle, workers: int = 1) -> list[Bundle]:
-    """The bundle in pieces, for so many workers and each within the memory of this device, as far as both are known."""
-    if len(bundle.cells) == 1:
-        return [bundle]
-    limit, needed = room(), memory_of(bundle)
-    if limit is None or needed is None:
+def missing_of(bundle: Bundle, store: Store) -> Bundle | None:
+    """What the store lacks of it."""
+    left = tuple(cell for cell in bundle.cells if not store.has(cell))
+    return replace(bundle, cells=left) if left else None
+
+
+def pieces_of(bundle: Bundle, limit: Limit | None, workers: int = 1) -> list[Bundle]:
+    """The bundle in pieces, for so many workers and each within the limit, as far as whole cells can be."""
+    if len(bundle.cells) == 1 or not bundle.trained or limit is None:
         return cut(bundle, workers)
-    pieces = max(workers, -(-needed // limit))
-    while pieces < len(bundle.cells) and max(memory_of(piece) or 0 for piece in cut(bundle, pieces)) > limit:
+    most = members_within(bundle, limit)
+    pieces = max(workers, -(-bundle.members // most) if most else len(bundle.cells))
+    while pieces < len(bundle.cells) and max(memory_of(piece) or 0 for piece in cut(bundle, pieces)) > limit.free:
         pieces += 1
     return cut(bundle, pieces)
 
 
+def members_within(bundle: Bundle, limit: Limit) -> int:
+    """How many seeds of its program fit at once, at most as many as it has."""
+    return bisect_right(range(1, bundle.members + 1), limit.free, key=footprint_of(bundle).of)
+
+
 def memory_of(bundle: Bundle) -> int | None:
     """Bytes that its program needs; None for what is computed in one go."""
-    if not bundle.trained:
-        return None
-    settings = bundle.cells[0].settings
-    return footprint(settings, bundle.capacity).of(bundle.members)
+    return footprint_of(bundle).of(bundle.members) if bundle.trained else None
+
+
+def footprint_of(bundle: Bundle) -> Footprint:
+    """Bytes of a member of its program."""
+    return footprint(bundle.cells[0].settings, bundle.capacity)
 
 
 def pace_of(programs: set[Any], store: Store) -> dict[Any, float]:

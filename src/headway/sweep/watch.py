@@ -25,6 +25,13 @@ class Watch(Protocol):
         """These cells are done and stored."""
 
 
+def name(cell: Cell) -> str:
+    """What sets a cell apart for a person."""
+    settings = cell.settings
+    task, is_trained = getattr(settings, "task", None), hasattr(settings, "model")
+    return task.label(settings) if is_trained and hasattr(task, "label") else cell.kind
+
+
 def middle(losses: np.ndarray) -> float:
     """The median of those that go on: a seed that has stopped has none."""
     known = losses[np.isfinite(losses)]

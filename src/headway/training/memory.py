@@ -1,14 +1,14 @@
-"""Memory of a program = shared + members * (model + optimiser + data) + 2 * those side by side * their activations.
+"""Memory of a process = itself + shared + members * (model + optimiser + data) + those side by side * their work.
 
-The first part is exact, from shapes alone. In the second, temporaries take about as much as what is kept for them.
+What members hold is exact, from shapes alone. Their work is the largest of three: samples as they are drawn, from a
+trace; activations of a step, of which temporaries take about as much as what is kept; half of them in a test, where
+nothing is kept. What the process itself takes was measured: on a CPU it lies in the same memory. docs/log.md compares
+the sum with runs.
 """
 
 import math
-import os
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -16,37 +16,76 @@ import jax.numpy as jnp
 from jaxtyping import PyTree
 
 from headway.tasks.run import Settings
-from headway.tasks.task import has_shared, shape_of
+from headway.tasks.task import functions_of, has_shared, shape_of
 from headway.training.chunks import chunk_size, together
+from headway.training.evaluation import AT_A_TIME, EvaluationData
+from headway.training.limits import Limit, limits, smallest
+from headway.training.liveness import bytes_alive
 from headway.training.problem import example_bytes, form, numbers, precision, problem, rows_of_batch
 from headway.training.program import Member, Problem
 
-SHARES = {"gpu": 0.9, "cpu": 0.5}
-"""Of the device's memory that one program may take; on a CPU others live there too."""
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where Linux says what a container, or a job of a cluster, may take."""
+SHARE = 0.9
+"""Of what is free, for one process: the estimate may be too small by so much."""
+PROCESS = {"own": 475 * 2**20, "transformer": 650 * 2**20, "kernels": 900 * 2**20}
+"""Measured on a CPU, Python and JAX (250 MiB) and compiling: models of tasks' own, transformers, those with kernels."""
+COPIES = {"cpu": 6, "gpu": 3}
+"""Of models and optimisers: as they are, as they were, as they become; those of a checkpoint, and its file."""
+FUSED = 7
+"""Kernels on a CPU take a batch at once, and of every sequence about a seventh of its activations."""
 
 
 @dataclass(frozen=True)
 class Footprint:
     """Bytes of one member of a program."""
 
-    resident: int
-    """From the beginning to the end."""
+    model: int
+    """Weights, what the optimiser keeps of them, and copies of both."""
+    training: int
+    """Training set."""
+    tests: int
+    """Test set, what the reference predictors say of it, and what the task drew for the seed."""
+    drawing: int
+    """Temporaries while it draws its data."""
     example: int
     """Activations of one sequence."""
     batch: int
     """Sequences of a step."""
-    small: bool = False
-    """Whether many run side by side also on a CPU."""
+    tested: int = 0
+    """Sequences that are drawn, read and measured together, where no test set is kept."""
+    kind: str = "transformer"
+    """What is compiled, of `PROCESS`; of tasks' own models many run side by side also on a CPU."""
     shared: int = 0
     """Of all members together."""
 
+    @property
+    def resident(self) -> int:
+        """From the beginning to the end."""
+        return self.model + self.training + self.tests
+
     def of(self, members: int) -> int:
-        """Bytes of a program of so many members."""
-        side_by_side = together(members, self.batch, self.example, self.small)
-        chunk = chunk_size(self.batch, self.example, side_by_side)
-        return self.shared + members * self.resident + 2 * side_by_side * chunk * self.example
+        """Bytes of a process that runs a program of so many members; on a GPU those of the device."""
+        return sum(self.parts(members).values())
+
+    def parts(self, members: int) -> dict[str, int]:
+        """The same by what they are for."""
+        side_by_side = together(members, self.batch, self.example, self.kind == "own")
+        step = 2 * chunk_size(self.batch, self.example, side_by_side) * self.example
+        if self.kind == "kernels" and _platform() == "cpu":
+            step = max(step, self.batch * self.example // FUSED)
+        work = {
+            "drawing": self.drawing,
+            "activations": step,
+            "testing": 2 * self.tests + self.tested * self.example // 2,
+        }
+        largest = max(work, key=lambda each: work[each])
+        return {
+            "process": PROCESS[self.kind] if _platform() == "cpu" else 0,
+            "shared": self.shared,
+            "model": members * self.model,
+            "training": members * self.training,
+            "tests": members * self.tests,
+            largest: side_by_side * work[largest],
+        }
 
 
 @cache
@@ -58,36 +97,53 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
     alone = settings.alone().thawed()
     with precision(alone):
         rows = rows_of_batch(alone, capacity)
-        posed = problem(alone, capacity, form(alone, capacity, 1))
+        fast = form(alone, capacity, 1)
+        posed = problem(alone, capacity, fast)
         world = settings.task.world_of_seed(0) if hasattr(settings.task, "world_of_seed") else ()
         shared = settings.task.shared() if has_shared(settings.task) else ()
-        resident = _resident(posed, numbers(alone), world, shared)
-    return Footprint(resident + 4 * said, example_bytes(settings), rows, settings.model is None, _bytes(shared))
+        state, data, drawing = _begun(posed, numbers(alone), world, shared)
+    functions, kept = functions_of(settings.task), data.test is not None
+    drawn = not kept and (functions.expected_loss is None or functions.measures is not None)
+    return Footprint(
+        COPIES["cpu" if _platform() == "cpu" else "gpu"] * _bytes(state),
+        _bytes(data.training),
+        _bytes((data.world, data.test, data.references)) + 4 * said,
+        drawing,
+        example_bytes(settings),
+        rows,
+        min(AT_A_TIME, settings.training.test_samples) if drawn else 0,
+        "own" if settings.model is None else "transformer" if fast is None else "kernels",
+        _bytes(shared),
+    )
 
 
-def room() -> int | None:
-    """Bytes that one program may take on this device; None where nobody knows."""
+def room(workers: int = 1) -> Limit | None:
+    """What one process may take on this device, of so many at once, and who says so; None where nobody knows."""
     device = jax.devices()[0]
+    found = smallest(limits(), workers)
     if device.platform != "cpu":
         limit = (device.memory_stats() or {}).get("bytes_limit")
-        return None if limit is None else int(SHARES["gpu"] * limit)
-    limits = []
-    with suppress(OSError, ValueError):
-        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for path in LIMITS:
-        with suppress(OSError, ValueError):
-            limits.append(int(Path(path).read_text()))
-    return int(SHARES["cpu"] * min(limits)) if limits else None
+        source = "what XLA may take of the GPU (XLA_PYTHON_CLIENT_MEM_FRACTION)"
+        found = None if limit is None else Limit(limit, source, shared=False)
+    return None if found is None else replace(found, free=int(SHARE * found.free))
 
 
-def _resident(posed: Problem, own: PyTree, world: PyTree, shared: PyTree) -> int:
+def _begun(posed: Problem, own: PyTree, world: PyTree, shared: PyTree) -> tuple[PyTree, EvaluationData, int]:
+    """Shapes of what a member holds, model and optimiser and data, and bytes that it takes besides to draw them."""
+
     def begin(seed: Any, own: PyTree, world: PyTree, shared: PyTree) -> PyTree:
         member = Member(seed, own, (), world, shared)
         model, data = posed.begin(member)
         return model, posed.optimiser(member).init(model), data
 
-    made = jax.eval_shape(begin, jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)), shared)
-    return _bytes(made)
+    given = (jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)), shared)
+    traced, made = jax.make_jaxpr(begin, return_shape=True)(*given)
+    *state, data = made
+    return state, data, max(0, bytes_alive(traced.jaxpr) - _bytes(made))
+
+
+def _platform() -> str:
+    return jax.devices()[0].platform
 
 
 def _bytes(made: PyTree) -> int:

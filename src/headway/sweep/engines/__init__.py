@@ -60,6 +60,10 @@ class Engine:
     """How often cells are handed out again whose workers were lost; one that failed by an error is not."""
     outlives: bool = False
     """Whether workers go on when this process ends."""
+    elsewhere: bool = False
+    """Whether they have other machines' memory."""
+    memory: int | None = None
+    """Bytes that each of them was given there."""
 
 
 def engine(on: str, options: Mapping[str, Any]) -> Engine:

@@ -19,6 +19,7 @@ from headway.store import files
 from headway.sweep.engines import Engine, Order
 from headway.sweep.engines.launch import ask_to_stop, command, spawn
 from headway.sweep.engines.options import Option, read_options
+from headway.training.limits import OWN, limits, smallest
 
 OPTIONS = {"retries": Option(int, "how often lost cells are handed out again", least=0)}
 PATIENCE = 120.0
@@ -44,11 +45,13 @@ class Processes:
 
     def __init__(self, order: Order, workers: int) -> None:
         devices, self._workers = gpus(), []
-        for number in range(min(workers, order.bundles)):
+        started = min(workers, order.bundles)
+        memory = memory_of_each(started)
+        for number in range(started):
             log = order.path.with_name(f"{order.path.stem}-{number}.log")
             words = command(order.root, order.path, order.code, start=number * order.bundles // workers)
             with os.fdopen(files.create(log), "wb") as file:
-                self._workers.append((spawn(words, file, surroundings(number, workers, devices)), log))
+                self._workers.append((spawn(words, file, surroundings(number, workers, devices) | memory), log))
 
     def going(self) -> bool:
         return any(process.poll() is None for process, _ in self._workers)
@@ -78,6 +81,12 @@ def surroundings(number: int, workers: int, devices: int) -> dict[str, str]:
         return {}
     share = GPU_SHARE / -(-workers // devices)
     return {"CUDA_VISIBLE_DEVICES": str(number % devices), "XLA_PYTHON_CLIENT_MEM_FRACTION": f"{share:.3f}"}
+
+
+def memory_of_each(workers: int) -> dict[str, str]:
+    """What each worker may take: it cannot know how much the others are about to."""
+    found = smallest(limits(), workers)
+    return {} if found is None else {OWN: str(found.free)}
 
 
 def gpus() -> int:

@@ -33,7 +33,12 @@ def ray_engine(options: Mapping[str, Any]) -> Engine:
     except ModuleNotFoundError:
         raise SettingsError("--on ray needs Ray. Install it: pip install '.[ray]' in the checkout.") from None
     return Engine(
-        "ray", lambda order, _after: Tasks(ray, order, chosen, needs), chosen.get("tasks"), chosen.get("retries", 2)
+        "ray",
+        lambda order, _after: Tasks(ray, order, chosen, needs),
+        chosen.get("tasks"),
+        chosen.get("retries", 2),
+        elsewhere=True,
+        memory=needs.get("memory"),
     )
 
 

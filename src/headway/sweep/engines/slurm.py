@@ -41,6 +41,12 @@ def minutes(text: str) -> int:
     return -int(-total // 1)
 
 
+def megabytes(text: str) -> int | None:
+    """Bytes of Slurm's own way to name memory: 4000 (megabytes), 8G; None for what only Slurm understands."""
+    found = re.fullmatch(r"(\d{1,15})([KMGT]?)B?", text, re.ASCII | re.IGNORECASE)
+    return None if found is None else int(found[1]) << {"K": 10, "": 20, "M": 20, "G": 30, "T": 40}[found[2].upper()]
+
+
 OPTIONS = {
     "partition": Option(str, "the name of a partition"),
     "account": Option(str, "the account to charge"),
@@ -76,6 +82,8 @@ def slurm(options: Mapping[str, Any]) -> Engine:
         chosen.get("jobs"),
         chosen.get("retries", 2),
         outlives=True,
+        elsewhere=True,
+        memory=megabytes(chosen["memory"]) if "memory" in chosen else None,
     )
 
 
