@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOO_SLOW = """
 At the printed learning rate of 0.003 the minimal model is still approaching a lower rung when training ends. With
 the learning rate of the authors' code, and nothing else changed, KL to the rungs reaches its minima in order
-in most seeds (see `differences`)."""
+in most seeds (see the experiment `differences`)."""
 
 A1_MINIMAL = Claim(
     "A1 minimal",
