@@ -17,6 +17,7 @@ from headway.claims.claim import Claim, judged
 from headway.claims.stage_times import StageTimesRun
 from headway.claims.theory_over_training import TrainedRun, boundaries_of, decay_of
 from headway.records import Finding
+from headway.settings import StageTimesSettings
 
 
 def by_decay(runs: tuple[StageTimesRun, ...]) -> list[StageTimesRun]:
@@ -94,8 +95,8 @@ def end_is_as_predicted(
 @judged
 def training_follows(claim: Claim, *runs: StageTimesRun | TrainedRun, close: float) -> Finding:
     """Boundaries of gradient descent against those of the flow with the same decay, seed by seed."""
-    flows = {decay_of(run[0]): run for run in runs if not hasattr(run[0], "training")}
-    trained = [run for run in runs if hasattr(run[0], "training")]
+    flows = {decay_of(run[0]): run for run in runs if isinstance(run[0], StageTimesSettings)}
+    trained = [(settings, run) for settings, run in runs if not isinstance(settings, StageTimesSettings)]
     pairs = [(run, flows[decay_of(run[0])]) for run in trained if decay_of(run[0]) in flows]
     if not pairs:
         return claim.not_run("No flow has the decay of a training.")

@@ -42,7 +42,7 @@ def third_stage(
     def grown(_: float, state: np.ndarray) -> float:
         return flow.log_difference(state) + np.log(length * noise)
 
-    grown.terminal, grown.direction = True, 1  # ty: ignore[unresolved-attribute]
+    grown.terminal, grown.direction = True, 1  # ty: ignore[missing-attribute]
     path = integrate.solve_ivp(
         flow.velocity, (0.0, last), flow.start(length * noise), method="LSODA", rtol=1e-7, atol=1e-9, events=grown
     )
