@@ -9,15 +9,20 @@ For records of the kind "stage-times" that differ in `weight_decay` alone, with 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from headway.analysis import over_seeds
-from headway.claims.claim import Claim, judged
+from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.stage_times import StageTimesRun
-from headway.claims.theory_over_training import TrainedRun, boundaries_of, decay_of
+from headway.claims.theory_over_training import boundaries_of, decay_of
 from headway.records import Finding
-from headway.settings import StageTimesSettings
+
+
+def is_solved(settings: Any) -> bool:
+    """Whether a run is a flow: nobody trained it."""
+    return not hasattr(settings, "training")
 
 
 def by_decay(runs: tuple[StageTimesRun, ...]) -> list[StageTimesRun]:
@@ -93,10 +98,10 @@ def end_is_as_predicted(
 
 
 @judged
-def training_follows(claim: Claim, *runs: StageTimesRun | TrainedRun, close: float) -> Finding:
+def training_follows(claim: Claim, *runs: AnyRun, close: float) -> Finding:
     """Boundaries of gradient descent against those of the flow with the same decay, seed by seed."""
-    flows = {decay_of(run[0]): run for run in runs if isinstance(run[0], StageTimesSettings)}
-    trained = [(settings, run) for settings, run in runs if not isinstance(settings, StageTimesSettings)]
+    flows = {decay_of(run[0]): run for run in runs if is_solved(run[0])}
+    trained = [run for run in runs if not is_solved(run[0])]
     pairs = [(run, flows[decay_of(run[0])]) for run in trained if decay_of(run[0]) in flows]
     if not pairs:
         return claim.not_run("No flow has the decay of a training.")

@@ -52,13 +52,9 @@ def _end(strength: float, decay: float, length: int) -> float:
     return settled_loss(strength, decay, length)
 
 
-def _is_flow(settings: Any) -> bool:
-    return isinstance(settings, StageTimesSettings)
-
-
 # Written after a pilot of three other seeds with Pi once (decays 0 to 0.03, all boundaries and last losses seen), and
 # before anything with Pi twice, with a larger decay or by training was looked at.
-_claim = partial(Claim, about=_is_flow)
+_claim = partial(Claim, about=predicates.is_solved)
 T6 = _claim(
     "T6",
     title="as much weight decay as in training leaves the flow's stages where they are",

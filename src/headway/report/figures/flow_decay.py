@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from headway.claims.flow_decay import by_decay, times_table
+from headway.claims.flow_decay import by_decay, is_solved, times_table
 from headway.claims.stage_times import StageTimesRun
 from headway.claims.theory_over_training import boundaries_of, decay_of
 from headway.records import Trajectory
@@ -24,14 +24,14 @@ NOTHING = 0.4
 @styled
 def figure_flow_decay(runs: Sequence[tuple[Any, Trajectory]], formula: Callable[[float, float, int], float]) -> Figure:
     """Left: every boundary, one colour a stage, seeds as dots; right: the last loss, and what `formula` says of it."""
-    flows = by_decay(tuple(run for run in runs if not hasattr(run[0], "training")))
+    flows = by_decay(tuple(run for run in runs if is_solved(run[0])))
     decays = np.array([settings.weight_decay for settings, _ in flows])
     places = np.where(decays > 0, decays, NOTHING * decays[decays > 0].min())
     figure = new_figure(PAGE_WIDTH, 2.3)
     left, right = figure.subplots(1, 2)
     colours = rung_colours(flows[0][0].features + 1)[1:]
     _draw_boundaries(left, flows, places, colours)
-    for settings, trajectory in (run for run in runs if hasattr(run[0], "training")):
+    for settings, trajectory in (run for run in runs if not is_solved(run[0])):
         found = boundaries_of((settings, trajectory))
         for column, colour in zip(found.T, colours, strict=True):
             met = column[np.isfinite(column)]
