@@ -109,13 +109,10 @@ def test_several_claims_can_be_named(headway, made_records):
 
 
 @pytest.mark.parametrize("name, near", [("A77", "A7"), ("A1 minmal", "A1 minimal"), ("H33", "H3")])
-def test_an_unknown_claim_suggests_the_nearest_and_names_all(headway, made_records, name, near):
+def test_an_unknown_claim_suggests_the_nearest_and_where_all_are_listed(headway, made_records, name, near):
     said = headway("claims", name, "--grid", "quick", "--from", made_records)
     assert said.code == 2
-    assert said.err.startswith(
-        f"headway: there is no claim {name!r}. Did you mean {near!r}? There are A1, A1 minimal, "
-    )
-    assert all(finding.claim in said.err for finding in ALL)
+    assert f"there is no claim {name!r}. Did you mean {near!r}? `headway claims` lists all " in said.err
 
 
 def test_help_says_what_a_name_does(headway):

@@ -24,10 +24,9 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
     if not arguments or arguments[0] in ("-h", "--help"):
         print(f"usage: headway {command} EXPERIMENT [OPTIONS]\n\n{usage}")
         print("experiments:")
-        for name, title in titles().items():
-            print(f"  {name:<13} {title}")
-        print(f"  {'all':<13} all of them")
-        print(f"  {'FILE.py':<13} your own experiment: docs/extend.md")
+        lines = {**titles(), "all": "all of them", "FILE.py": "your own experiment: docs/extend.md"}
+        for name, title in lines.items():
+            print(f"  {name:<{max(map(len, lines))}}  {title}")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
     return arguments[0], arguments[1:]
@@ -95,7 +94,7 @@ def experiments_with(grid: str | None, word: str) -> tuple[str, dict[str, Experi
     usual = "quick" if "quick" in experiment.grids else next(iter(experiment.grids))
     chosen = grid or usual
     if chosen not in experiment.grids:
-        raise UserError(f"{name} has no grid {chosen!r}. It has {' and '.join(experiment.grids)}.")
+        raise UserError(f"{name} has no grid {chosen!r}. It has {', '.join(experiment.grids)}.")
     return chosen, {name: experiment}
 
 

@@ -67,7 +67,9 @@ def main(arguments: Sequence[str]) -> None:
         # A7 alone stands for "A7 minimal" and the like, too.
         chosen = [each for each in findings if f"{each[1].claim} ".lower().startswith(f"{name} ".lower())]
         if not chosen:
-            raise UserError(f"there is no claim {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
+            raise UserError(
+                f"there is no claim {name!r}.{suggestion(name, known)} `headway claims` lists all {len(known)}."
+            )
         print_in_full(console, chosen)
 
 

@@ -14,6 +14,7 @@ import tyro
 from headway.cli import UserError, suggestion
 from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option
 from headway.cli.parsing import parse
+from headway.experiments.former_names import FORMERLY
 from headway.settings.renamed import renamed_to
 from headway.settings.training import OWN_OPTIMISERS
 
@@ -177,6 +178,8 @@ def _only(parsed: dict[str, dict[str, Options]]) -> dict[str, dict[str, Options]
     """The runs that were asked for by name; all of them if none was."""
     wanted = next(iter(next(iter(parsed.values())).values())).only
     names = {run: None for runs in parsed.values() for run in runs}
+    former = {old: new for name in parsed for old, new in FORMERLY.get(name, {}).items() if new in names}
+    wanted = [each if each in names else former.get(each, each) for each in wanted]
     for each in wanted:
         if each not in names:
             raise UserError(f"no run is called {each!r}.{suggestion(each, tuple(names))} There are {', '.join(names)}.")

@@ -14,8 +14,8 @@ const WORDS = {
     "unless they say otherwise. A model that learns everything at once and only grows in confidence can have it, too.",
   stage:
     "At every step the model is in the stage of the rung whose KL is least above its own minimum over training, among the rungs that " +
-    "it reaches. A visit that is too short (2 evaluations, 10 % of the time) does not count. Whoever went through all stages was in " +
-    "stage 1, then 2, and so on to the last.",
+    "it reaches. A visit of fewer than 2 evaluations, or in which time grows by less than 10 %, does not count. A seed went through all " +
+    "stages if it was in stage 1, then 2, and so on to the last.",
   turn:
     "A rung is reached after another only by a turn: from the minimum of KL to the old rung to the later minimum of KL to the new one, " +
     "the new KL falls and the old one rises, each by more than 3 % of how far it fell in the stage before. So minima can be in order in " +
@@ -30,8 +30,8 @@ const WORDS = {
     "1 - (slowest rate between two drops) / (peak rate of the slower drop), where the rate is how fast the loss falls over the logarithm " +
     "of time: 1 if the loss stands still, 0 if it falls without a pause.",
   "by confidence alone":
-    "How near a model comes to a rung whose logits are those of the truth times a factor between 0 and 1. Only a model that comes nearer " +
-    "than this has learnt some blocks before the others.",
+    "How near to a rung a model comes whose logits are those of the truth times a factor between 0 and 1. A model that comes nearer has " +
+    "done more than grow in confidence.",
   "excess loss": "Cross-entropy of the model minus that of the truth, on the same test tokens, in nats.",
   "competition index":
     "The probability that two heads, each drawing a lag from its attention, draw the same block; the mean over pairs of heads. 0 if no two " +
