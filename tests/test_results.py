@@ -37,8 +37,8 @@ def test_everything_in_the_folder_is_a_whole_record():
 def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
-    assert trained <= 20e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 8e6, "everything else"
+    assert trained <= 28e6, "paper A's trainings"
+    assert sum(sizes.values()) - trained <= 14e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -65,10 +65,9 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
         assert record.trajectory.seeds == record.cell.seeds
 
 
-_CORRECTED = ("ablations", "hierarchy", "weight-decay", "two-blocks", "sgd", "differences", "depth")
+_CORRECTED = ("ablations", "two-blocks", "sgd")
 TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations", "reversed")}
-TO_BE_RUN |= {(name, "paper") for name in ("loss-plateau", "induction", "sub-n-grams", "text")}
-TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
+TO_BE_RUN |= {(name, "paper") for name in ("text", "transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""
 
