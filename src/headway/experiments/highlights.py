@@ -42,9 +42,9 @@ class Headline:
 HEADLINES = (
     Headline(
         "A1",
-        """KL from the reference predictors to a transformer reaches its minima in order, from the newest block to the
-        truth, in {here.held} seeds.""",
-        "KL from the reference predictors to a transformer reaches its minima in order in {here.held} seeds only.",
+        """Training approaches the reference predictors in order, from the newest block to the truth: KL to each reaches
+        its minimum later than to the one before, in {here.held} seeds.""",
+        "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",
     ),
     Headline(
