@@ -81,9 +81,9 @@ HEADLINES = (
     ),
     Headline(
         "H1",
-        "The stages appear with all {here.parts} positional encodings that were tried, in {here.held} seeds.",
-        """The stages depend on the positional encoding: in the median seed they appear with {here.median} of the
-        {here.parts} tried.""",
+        "Learning is incremental with all {here.parts} positional encodings that were tried, in {here.held} seeds.",
+        """Whether learning is incremental depends on the positional encoding: in the median seed it is with
+        {here.median} of the {here.parts} tried.""",
         figure="ladders",
     ),
     Headline(
