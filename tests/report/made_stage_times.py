@@ -29,6 +29,10 @@ def made_stage_times(settings: StageTimesSettings, seeds: tuple[int, ...] = (0, 
         "growth_rate": np.full(len(seeds), RATE),
         "growth": np.full(len(seeds), -0.5 * np.log(settings.noise)),
     }
+    if settings.weight_decay:
+        facts["boundaries"] = (1 + settings.weight_decay) * boundaries
+        facts["boundaries"][:, -1] = np.inf if settings.weight_decay > 0.05 else facts["boundaries"][:, -1]
+        facts["last_loss"] = settings.weight_decay * late
     return Trajectory(seeds, {}, {}, {}, facts)
 
 

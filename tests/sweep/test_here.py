@@ -58,7 +58,7 @@ def test_a_record_is_whole(undisturbed):
     assert list(found.clocks["evaluation"]) == EVALUATIONS
     assert set(found.arrays) == {
         "train_loss", "learning_rate", "gradient_norm", "loss", "accuracy", "excess_loss", "excess_halves", "kl_rungs",
-        "attention_by_lag", "attention",
+        "attention_by_lag", "attention", "value_alignment",
     }  # fmt: skip
     assert set(found.facts) == {"entropy", "rung_excess", "rung_loss", "kl_stageless", "diverged_at"}
     assert (found.facts["diverged_at"] == -1).all()

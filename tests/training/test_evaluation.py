@@ -223,7 +223,7 @@ def test_what_is_measured_on_many_sequences_is_the_mean_of_each_whatever_the_chu
         "attention",
         "attention_by_lag",
     }
-    assert set(found) == means | {"excess_halves"}
+    assert set(found) == means | {"excess_halves", "value_alignment"}
     for name in means:
         np.testing.assert_allclose(found[name], each[name].mean(axis=0), rtol=1e-9, atol=1e-13)
 

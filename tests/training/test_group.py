@@ -195,6 +195,7 @@ def test_a_trajectory_has_the_arrays_and_clocks_that_were_agreed_on(whole):
         "excess_halves": (3, 6, 2),
         "kl_rungs": (3, 6, 3),
         "attention_by_lag": (3, 6, 1, 2, 5),
+        "value_alignment": (3, 6, 1, 2, 2),
         "attention": (3, 4, 1, 2, 4, 5),
     }
     assert {values.dtype for values in found.arrays.values()} == {np.dtype(np.float32)}

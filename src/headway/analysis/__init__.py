@@ -32,6 +32,7 @@ from headway.analysis.specialisation import (
 )
 from headway.analysis.stage_summary import StageSummary, stage_summary
 from headway.analysis.stages import Stages, stages_from_ladder
+from headway.analysis.stopping import Stopped, stop_by_patience, stop_by_stages
 
 __all__ = [
     "Calibration",
@@ -42,6 +43,7 @@ __all__ = [
     "PowerLaws",
     "StageSummary",
     "Stages",
+    "Stopped",
     "Visits",
     "arrival_order",
     "as_numpy",
@@ -71,6 +73,8 @@ __all__ = [
     "stage_summary",
     "stages_from_ladder",
     "stages_from_loss",
+    "stop_by_patience",
+    "stop_by_stages",
     "uniform_by_lag",
     "visits_in_order",
 ]

@@ -162,7 +162,14 @@ def _name(run: TrainedRun) -> str:
 
 def _shared(settings: Any) -> list[float]:
     own = getattr(settings, "task", settings)
-    return [own.head_count, *(getattr(own, name) for name in SHARED)]
+    return [own.head_count, decay_of(settings), *(getattr(own, name) for name in SHARED)]
+
+
+def decay_of(settings: Any) -> float:
+    """lambda, of a flow and of what follows it; AdamW's decay passes its division by, and has no such number."""
+    if not hasattr(settings, "training"):
+        return settings.weight_decay
+    return 0.0 if method_of(settings) == "adamw" else settings.training.weight_decay
 
 
 def unit_of(run: tuple[Any, Trajectory]) -> float:

@@ -39,6 +39,8 @@ NAMES = (
     "regression",
     "overlay",
     "stage-times",
+    "third-stage",
+    "flow-decay",
     "differences",
     "positions",
     "depth",

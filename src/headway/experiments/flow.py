@@ -72,13 +72,14 @@ A14_ATTENTION = A14.called(
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """Attention, values and loss over the flow's time, one figure a flow; the plane in which the second head moves."""
-    from headway.report.figures import figure_flow
+    """Attention, values and loss over time, a figure a flow; how values meet features; the second head's plane."""
+    from headway.report.figures import figure_flow, figure_flow_alignment
     from headway.report.figures.portrait import figure_portrait
     from headway.report.page.flow_payload import is_portrait
 
     flows = {name: run for name, run in results.items() if not is_portrait(run[0], run[1].clock_of)}
     figures = {_figure_name(name): figure_flow(*run) for name, run in flows.items()}
+    figures["values"] = figure_flow_alignment(*results["flow"])
     return figures | {"portrait": figure_portrait(*results["portrait"], flow=results["flow"][1])}
 
 

@@ -56,25 +56,35 @@ A4_MINIMAL = Claim(
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """All in one picture; Figure 1, its lower half; the excess loss; the heads' indices.
+    """All in one picture; Figure 1, its lower half; the excess loss; the heads' indices; how values meet features.
 
     The first two show attention matrices: a run that kept none does without them.
     """
     from headway.analysis.seed_stages import boundary_table
-    from headway.report.figures import draw_competition, draw_excess, figure_overview, figure_stages, new_figure
+    from headway.report.figures import (
+        draw_competition,
+        draw_excess,
+        figure_alignment,
+        figure_overview,
+        figure_stages,
+        new_figure,
+        shows_alignment,
+    )
 
     settings, trajectory = results["minimal"]
     boundaries = boundary_table(trajectory)
     staircase, indices = new_figure(5.5, 2.4), new_figure(5.5, 2.4)
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
     draw_competition(indices.subplots(), trajectory, settings.task.blocks, boundaries, log_steps=True)
+    values = {"values": figure_alignment(trajectory)} if shows_alignment(trajectory) else {}
     if len(trajectory.times("attention")) == 0:
-        return {"excess-loss": staircase, "competition": indices}
+        return {"excess-loss": staircase, "competition": indices, **values}
     return {
         "overview": figure_overview(trajectory, settings, boundaries=boundaries),
         "figure-1": figure_stages(trajectory, settings.task.blocks, boundaries=boundaries),
         "excess-loss": staircase,
         "competition": indices,
+        **values,
     }
 
 

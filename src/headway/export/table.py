@@ -39,6 +39,7 @@ AXES: dict[str, tuple[str, ...]] = {
     "rung_excess": ("rung",),
     "kl_references": ("reference",),
     "attention_by_lag": ("layer", "head", "lag"),
+    "value_alignment": ("layer", "head", "block"),
     "attention": ("layer", "head", "query", "key"),
     # Of paper B's toy and transformers.
     **dict.fromkeys(("attention_relevant", "attention_previous"), ("layer", "head")),

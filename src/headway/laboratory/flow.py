@@ -11,7 +11,9 @@ def flow(cell: Cell) -> Trajectory:
     """The flow from every seed's start, on the clock "time"; see `theory.simulate` and `kept`."""
     settings: FlowSettings = cell.settings
     times = log_times(settings.first, settings.last, settings.points)
-    whole = simulate(problem_of(settings), seeds=cell.seeds, noise=settings.noise**0.5, times=times)
+    whole = simulate(
+        problem_of(settings), seeds=cell.seeds, noise=settings.noise**0.5, times=times, decay=settings.weight_decay
+    )
     return kept(whole, settings.features)
 
 

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from headway.records import Cell, Trajectory
 from headway.settings import StageTimesSettings
 from headway.theory import geometric, log_times, reduced_problem
-from headway.theory.simulate import boundaries
+from headway.theory.simulate import boundaries, last_losses
 from headway.theory.stage_times import first_stage, growth_rate, log_growth
 from headway.theory.start import logit_starts
 
@@ -22,11 +22,15 @@ def stage_times(cell: Cell) -> Trajectory:
     foretold       (seed,)            .. predicted: when T sigma Lambda = 1; infinite if not by the last time, and ..
     growth_rate    (seed,)            .. g in log Lambda ~ g sqrt(t)
     growth         (seed,)            log Lambda(t_2); NaN where there is no t_2
+    last_loss      (seed,)            the loss at the last time, with weight decay only
+
+    Weight decay moves the boundaries; the theory is about the flow without it.
     """
     settings: StageTimesSettings = cell.settings
     sizes = {"length": settings.length, "heads": settings.head_count, "projections": settings.projections}
     problem = reduced_problem(geometric(settings.features, settings.ratio, settings.base), **sizes)
-    ends = boundaries(problem, logit_starts(problem, cell.seeds, settings.noise**0.5), end=settings.last)
+    start, decay = logit_starts(problem, cell.seeds, settings.noise**0.5), settings.weight_decay
+    ends = boundaries(problem, start, end=settings.last, decay=decay)
     times = log_times(1e-3, settings.last, POINTS)
     growth = log_growth(np.asarray(problem.strengths), times, **sizes)
     told = {
@@ -37,6 +41,8 @@ def stage_times(cell: Cell) -> Trajectory:
     second = ends[:, 1]
     facts = {name: np.full(len(cell.seeds), value) for name, value in told.items()}
     grown = np.where(np.isfinite(second), np.interp(second, times, growth), np.nan)
+    if decay:
+        facts["last_loss"] = last_losses(problem, start, end=settings.last, decay=decay)
     return Trajectory(cell.seeds, {}, {}, {}, facts={"boundaries": ends, "growth": grown, **facts})
 
 

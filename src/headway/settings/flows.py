@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from headway.settings.checks import require, require_number, require_whole, settle
@@ -85,10 +85,13 @@ class FlowSettings(FeatureSettings):
     """The last time."""
     points: int = 200
     """How many times are kept, evenly spaced on a logarithmic axis."""
+    weight_decay: float = field(default=0.0, metadata={"added": "0.3"})
+    """lambda: -lambda V and -lambda q are added to the flow of the values V and of the logits q."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_whole("points", self.points, 2)
+        require_number("weight_decay", self.weight_decay, least=0)
         require_number("first", self.first, above=0)
         require_number("last", self.last, above=self.first)
         if self.dimension is not None:
@@ -110,9 +113,12 @@ class StageTimesSettings(FeatureSettings):
     """How often Pi(s) is applied in ds/dt: twice as printed, once as in the authors' simulation."""
     last: float = 1e4
     """A stage that has not ended by this time counts as never ending."""
+    weight_decay: float = field(default=0.0, metadata={"added": "0.3"})
+    """lambda: -lambda V and -lambda q are added to the flow of the values V and of the logits q."""
 
     def __post_init__(self) -> None:
         settle(self)
+        require_number("weight_decay", self.weight_decay, least=0)
         require_whole("features", self.features, 2)
         require_whole("length", self.length, 2)
         require_number("noise", self.noise, above=0)

@@ -12,6 +12,7 @@ from headway.lazily import Array, Float, Int, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require, require_number, require_whole, settle
 from headway.tasks.features import independent_features, mutually_orthogonal_features
+from headway.tasks.value_alignment import Stream, cosines, token_maps
 
 Blocks = tuple[tuple[int, ...], ...]
 Weights = tuple[tuple[float, ...], ...]
@@ -258,3 +259,7 @@ class Chain:
         known = (jnp.arange(2 ** blocks.shape[1])[:, None] >> jnp.arange(blocks.shape[1])) & 1
         chosen = jnp.einsum("sk,tky->sty", known.astype(blocks.dtype), blocks, precision="highest")
         return {"subsets": jax.nn.log_softmax(chosen)}
+
+    def parameter_measures(self, world: Features, model: Stream) -> dict[str, Array]:
+        """`value_alignment`, (layer, head, block): the cosine between what a head adds and what a block has to add."""
+        return {"value_alignment": cosines(token_maps(model, self.vocab), world.matrices)}

@@ -69,14 +69,6 @@ class Regression(FeatureSettings):
         )
         return Settings(cls(), None, training, EvaluationSettings(losses="mean"))
 
-    def check(self, settings: Any) -> None:
-        training = settings.training
-        require(
-            training.optimiser != "sgd" or training.weight_decay == 0,
-            f"training.weight_decay is {training.weight_decay!r}, with which gradient descent would descend on another "
-            "loss than the flow's. Use training.weight_decay 0, or the optimiser adamw.",
-        )
-
     @property
     def rungs(self) -> tuple[str, ...]:
         return tuple(f"{count} feature{'' if count == 1 else 's'}" for count in range(self.features + 1))

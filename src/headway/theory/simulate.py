@@ -7,10 +7,11 @@ import numpy as np
 from jaxtyping import Float
 
 from headway.records import Trajectory
-from headway.theory.flow import logits, loss, loss_parts, plateaus, softmax
+from headway.theory.flow import loss, loss_parts, plateaus, softmax
 from headway.theory.problem import Numbers, Problem, State
 from headway.theory.solve import Method, crossings, solve
 from headway.theory.start import logit_starts
+from headway.theory.weight_decay import logits_with
 
 
 def simulate(
@@ -19,10 +20,11 @@ def simulate(
     seeds: Sequence[int],
     noise: float,
     times: Float[np.ndarray, " time"],
+    decay: float = 0.0,
     method: Method = "explicit",
     tolerance: float = 1e-9,
 ) -> Trajectory:
-    """The flow from V = 0 and s near uniform, once a seed, on the clock "time".
+    """The flow from V = 0 and s near uniform, once a seed, on the clock "time"; with weight decay, if any.
 
         loss         (seed, time)
         attention    (seed, time, head, position)        s_k
@@ -33,17 +35,33 @@ def simulate(
     A boundary that is not met by the last time is infinite.
     """
     start = logit_starts(problem, seeds, noise)
-    path = solve(logits, problem, start, times, method=method, tolerance=tolerance)
-    met = boundaries(problem, start, end=float(times[-1]), method=method, tolerance=tolerance)
+    path = solve(logits_with(decay), problem, start, times, method=method, tolerance=tolerance)
+    met = boundaries(problem, start, end=float(times[-1]), decay=decay, method=method, tolerance=tolerance)
     return record(problem, seeds, times, path, met)
 
 
 def boundaries(
-    problem: Problem, start: State, *, end: float, method: Method = "explicit", tolerance: float = 1e-9
+    problem: Problem,
+    start: State,
+    *,
+    end: float,
+    decay: float = 0.0,
+    method: Method = "explicit",
+    tolerance: float = 1e-9,
 ) -> Float[np.ndarray, "seed feature"]:
     """When the loss is half-way between plateaus, from logits (seed, ...); infinite if not by `end`."""
     levels = halfway(problem.strengths)
-    return crossings(logits, logit_loss, problem, start, levels, end=end, method=method, tolerance=tolerance)
+    return crossings(
+        logits_with(decay), logit_loss, problem, start, levels, end=end, method=method, tolerance=tolerance
+    )
+
+
+def last_losses(problem: Problem, start: State, *, end: float, decay: float) -> Float[np.ndarray, " seed"]:
+    """1/2 ||G - P||^2 at time `end`, from logits (seed, ...)."""
+    path = solve(logits_with(decay), problem, start, np.array([0.0, end]), tolerance=1e-9)
+    with jax.enable_x64(True):
+        last = jax.tree.map(lambda part: part[:, -1], path)
+        return np.asarray(jax.vmap(lambda state: logit_loss(problem, state))(last))
 
 
 def halfway(strengths: Float[Numbers, " feature"]) -> Float[np.ndarray, " feature"]:

@@ -7,6 +7,7 @@ draw_excess(right, trajectory)
 png, pdf, svg = save(figure, "figures/ladder")
 """
 
+from headway.report.figures.alignment import figure_alignment, figure_flow_alignment, shows_alignment
 from headway.report.figures.attention import draw_attention, draw_heads
 from headway.report.figures.choice import figure_choice
 from headway.report.figures.composites import figure_overview, figure_stages
@@ -45,10 +46,12 @@ __all__ = [
     "draw_heads",
     "draw_kl",
     "draw_mass",
+    "figure_alignment",
     "figure_choice",
     "figure_emergence",
     "figure_family",
     "figure_flow",
+    "figure_flow_alignment",
     "figure_grid",
     "figure_interventions",
     "figure_ladders",
@@ -81,5 +84,6 @@ __all__ = [
     "reference_names",
     "rung_names",
     "save",
+    "shows_alignment",
     "with_pictures",
 ]

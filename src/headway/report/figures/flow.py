@@ -44,9 +44,9 @@ def figure_flow(settings: FlowSettings, trajectory: Trajectory) -> Figure:
         panels = [figure.add_subplot(grid[row, place]) for place in range(features)]
         for place, axes in enumerate(panels):
             _draw_heads(axes, trajectory, name, place, typical, colours)
-            _time_axis(axes, settings, trajectory)
+            time_axis_of_flow(axes, settings, trajectory)
             axes.tick_params(labelbottom=name == "values")
-            _mark_boundaries(axes, trajectory)
+            mark_flow_boundaries(axes, trajectory)
             if place:
                 axes.sharey(panels[0])
                 axes.tick_params(labelleft=False)
@@ -142,9 +142,9 @@ def _draw_loss(
                 _draw(axes, times, parts[:, :, feature, place], typical, colours[feature], style)
     _draw(axes, times, loss, typical, INK)
     log_axis(axes, [loss], FLOOR)
-    _time_axis(axes, settings, trajectory)
+    time_axis_of_flow(axes, settings, trajectory)
     axes.set_xlabel("time $t$")
-    _mark_boundaries(axes, trajectory, named=True)
+    mark_flow_boundaries(axes, trajectory, named=True)
     axes.set_ylabel(r"loss $\frac{1}{2}\|G - P\|^2$")
     for known, level in enumerate(settings.plateaus[:-1]):
         axes.axhline(level, color=MUTED, linewidth=0.7, linestyle=DOTTED, zorder=1)
@@ -153,7 +153,7 @@ def _draw_loss(
         )
 
 
-def _time_axis(axes: Axes, settings: FlowSettings, trajectory: Trajectory) -> None:
+def time_axis_of_flow(axes: Axes, settings: FlowSettings, trajectory: Trajectory) -> None:
     """A logarithm of time, up to long after the last stage."""
     ends = np.asarray(trajectory.facts["boundaries"], float)
     met = ends[np.isfinite(ends)]
@@ -164,7 +164,7 @@ def _time_axis(axes: Axes, settings: FlowSettings, trajectory: Trajectory) -> No
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _mark_boundaries(axes: Axes, trajectory: Trajectory, *, named: bool = False) -> None:
+def mark_flow_boundaries(axes: Axes, trajectory: Trajectory, *, named: bool = False) -> None:
     """A dashed line at each boundary's median and a shade over its range; the stages' names between them."""
     ends = np.asarray(trajectory.facts["boundaries"], float)
     medians = []
