@@ -126,7 +126,7 @@ HEADLINES = (
     ),
     Headline(
         "E1",
-        "On in-context Markov chains a model passes uniform, unigram and bigram in this order, in {here.held} seeds.",
+        "On in-context Markov chains the nearest rung is uniform, then unigram, then bigram, in {here.held} seeds.",
     ),
     Headline(
         "G6",
