@@ -4,7 +4,9 @@ import os
 
 import pytest
 from tests.attacks.shell import TINY, refused
+from tests.experiments.made import made_results
 
+from headway.records import Cell
 from headway.store import Store
 
 PLACES = ("here", pytest.param("processes:1", marks=pytest.mark.slow))
@@ -39,7 +41,9 @@ def test_a_full_disk_reaches_the_user_and_with_room_the_same_command_goes_on(hea
 
 
 def test_a_disk_that_is_full_when_the_page_is_written_reaches_the_user(headway, small_disk, tmp_path):
-    assert headway("run", "construction", "--no-page", "--into", tmp_path / "runs").returncode == 0
+    settings, trajectory = made_results("construction")["construction"]
+    with Store(tmp_path / "runs").open(Cell(settings, trajectory.seeds)) as work:
+        work.place(trajectory, {})
     with small_disk("64k") as disk:
         ended = headway("report", "construction", "--from", tmp_path / "runs", "--into", disk)
         refused(ended, "No space left on device", str(disk))

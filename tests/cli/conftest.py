@@ -21,6 +21,11 @@ class Said:
     err: str
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_users_have_it(unchecked: None) -> None:
+    """Commands run without checks of shapes and types; what they call is checked in tests of its own."""
+
+
 @pytest.fixture
 def headway(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Said]]:
     """`headway ARGUMENTS` in this process. An error that is not told in words is raised and fails the test."""

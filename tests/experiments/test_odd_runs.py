@@ -1,6 +1,7 @@
 """Every experiment reads and draws runs of any shape: what a claim cannot speak about is "not run", never a crash."""
 
 import dataclasses
+import functools
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +18,16 @@ from headway.experiments.positions import ENCODINGS
 from headway.records import Cell, Finding, Trajectory
 from headway.store import Record
 
+# Shapes and types of what reads runs are checked by the tests of claims and of the analysis, with far fewer calls.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 ALL = {finding.claim for name in NAMES for finding in find(name).read({})}
 HEADS = {"A4", "A4 minimal", "A6", "A11", "A12", "A12 m = 1.7", "A18", "A19 heads"}
 """Claims about heads that share out blocks."""
 RUNGS = {*("A1", "A1 minimal", "A1 nearer", "A1 minimal, nearer", "A2", "A7", "A9", "A10", "A10 adaptive"),
          *("A15", "A15 27 000 samples", "A15 minimal", "A17", "A17 four heads", "A17 nearer", "A17 nearer, four heads"),
          *("A19", "A19 together", "H1", "H2", "H2 fresh data", "H3", "H3 every step"),
-         *(f"H1 {encoding}" for encoding in ENCODINGS)}  # fmt: skip
+         *(f"H1 {encoding}" for encoding in ENCODINGS.values())}  # fmt: skip
 """Claims about one rung after another."""
 FIGURE_2 = {"A3", "A3 published steps"}
 """Claims about three heads on three blocks."""
@@ -46,9 +50,6 @@ class Odd(NamedTuple):
 
     def results(self, experiment: str) -> dict[str, tuple[Any, Trajectory]]:
         return made_results(experiment, **self.made)
-
-    def findings(self) -> list[Finding]:
-        return [finding for name in NAMES for finding in find(name).read(self.results(name), "quick")]
 
 
 def unknown(trajectory: Trajectory) -> Trajectory:
@@ -85,13 +86,21 @@ ODD = {
     "start and end only": Odd({"change": start_and_end}, set()),
     "diverged, start and end only": Odd({"change": start_and_end, "diverged": dict.fromkeys(range(4), 0)}, set()),
 }
+
+
+@functools.cache
+def findings_of(odd: str) -> list[Finding]:
+    """What every claim says of such runs; several tests ask for the same."""
+    return [finding for name in NAMES for finding in find(name).read(ODD[odd].results(name), "quick")]
+
+
 each_odd_run = pytest.mark.parametrize("odd", ODD)
 each_experiment = pytest.mark.parametrize("experiment", NAMES)
 
 
 @each_odd_run
 def test_exactly_the_claims_that_do_not_apply_are_not_run(odd):
-    found = ODD[odd].findings()
+    found = findings_of(odd)
     assert len(found) == len(ALL) and {finding.claim for finding in found} == ALL
     assert {finding.claim for finding in found if finding.verdict == "not run"} == ODD[odd].not_run | AT_SCALE
     assert all(finding.detail for finding in found if finding.verdict == "not run")
@@ -125,14 +134,14 @@ def test_a_claim_that_misses_a_run_is_not_run_and_the_others_are_judged_as_befor
 @pytest.mark.parametrize("odd", ["a seed diverged", "every seed diverged"])
 def test_a_seed_that_diverged_counts_against_every_claim_about_a_training(odd):
     lost = np.isin(range(4), list(ODD[odd].made["diverged"]))
-    for finding in ODD[odd].findings():
+    for finding in findings_of(odd):
         if finding.claim not in UNTRAINED | AT_SCALE:
             assert not np.asarray(finding.holds)[lost].any()
             assert f"{lost.sum()} of 4 seeds diverged." in finding.detail
 
 
 def test_no_claim_holds_where_nothing_is_a_number():
-    assert {finding.claim for finding in ODD["no number"].findings() if any(finding.holds)} == set()
+    assert {finding.claim for finding in findings_of("no number") if any(finding.holds)} == set()
 
 
 # Laying out figures takes long: only what could upset it.
@@ -183,11 +192,11 @@ def test_figure_2_shows_a_short_run_at_its_end_and_no_step_twice(steps, panels):
     "odd",
     [
         "one head on one lag",
-        "four single lags",
-        "one seed",
+        pytest.param("four single lags", marks=pytest.mark.slow),
+        pytest.param("one seed", marks=pytest.mark.slow),
         "every seed diverged",
         "no number",
-        "no attention matrices",
+        pytest.param("no attention matrices", marks=pytest.mark.slow),
     ],
 )
 def test_page_and_document_can_be_written(odd, tmp_path):

@@ -18,14 +18,19 @@ def made_of_any(settings: Any, seeds: tuple[int, ...], diverged: dict[int, int] 
 
 
 @functools.cache
-def _made(settings: Any, seeds: tuple[int, ...], diverged: tuple[tuple[int, int], ...]) -> Trajectory:
-    """What frozen parts come from is not there. Tracing a program takes long, and many tests ask for the same run."""
-    program = Group([Cell(settings, seeds)]).program
+def _shapes(settings: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is measured of a seed, and its facts. Tracing a program takes long, and does not depend on the seeds."""
+    program = Group([Cell(settings, (0,))]).program
     problem = program.problem
     member = jax.tree.map(lambda leaf: leaf[0], program.members)._replace(shared=program._shared)
     model, data = jax.eval_shape(problem.begin, member)
-    probed = jax.eval_shape(problem.probe, model, member, data)
-    known = jax.eval_shape(problem.facts, member, data)
+    return jax.eval_shape(problem.probe, model, member, data), jax.eval_shape(problem.facts, member, data)
+
+
+@functools.cache
+def _made(settings: Any, seeds: tuple[int, ...], diverged: tuple[tuple[int, int], ...]) -> Trajectory:
+    """What frozen parts come from is not there."""
+    probed, known = _shapes(settings)
     evaluations = np.asarray(settings.evaluation.steps(settings.training.steps), np.int64)
     pictures = np.asarray(settings.evaluation.pictures(settings.training.steps), np.int64)
     clocks = {"evaluation": evaluations, "snapshot": pictures}

@@ -11,6 +11,9 @@ from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
 from headway.tasks.single_location import SingleLocation
 
+# The same runs are made with every shape and type checked in `test_here.py`.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SEEDS = (0, 1, 2)
 EVERY = changed(TINY, evaluation={"every": 3, "snapshots": 99})
 

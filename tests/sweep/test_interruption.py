@@ -10,6 +10,9 @@ from headway.store import Store, Work
 from headway.sweep import here
 from headway.sweep.here import run_cells
 
+# The same runs are made with every shape and type checked in `test_here.py`.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
 

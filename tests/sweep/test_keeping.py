@@ -21,6 +21,9 @@ from headway.sweep.watch import Silence
 from headway.tasks.run import Settings
 from headway.trained import reads_of_task
 
+# The same runs are made with every shape and type checked in `test_here.py`.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
 WORDS = ("3", "stages", "all")

@@ -13,6 +13,9 @@ from headway.sweep.here import run_bundles, run_cells
 from headway.sweep.watch import Silence
 from headway.tasks.construction import ConstructionSettings
 
+# The same runs are made with every shape and type checked in `test_here.py`.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 CELL = Cell(TINY, (0, 1, 2))
 OTHER = Cell(changed(TINY, training={"learning_rate": 0.2}), (0, 1, 2))
 HAND_MADE = Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), (0,))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.compiling import MUCH
 
 from headway.laboratory.k_gram_points import k_gram_points, mean_gradient
 from headway.records import Cell
@@ -27,7 +28,8 @@ def losses(task: SubNGrams) -> tuple[np.ndarray, np.ndarray]:
         return jax.vmap(lambda each: task.loss(each, example))(said)
 
     keys = jax.random.split(jax.random.key(0), MANY)
-    values = np.asarray(jax.jit(lambda keys: jax.lax.map(one, keys, batch_size=500))(keys), float)
+    drawn = jax.jit(lambda keys: jax.lax.map(one, keys, batch_size=500), compiler_options=MUCH)
+    values = np.asarray(drawn(keys), float)
     return values.mean(axis=0), values.std(axis=0) / np.sqrt(MANY)
 
 
