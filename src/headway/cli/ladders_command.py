@@ -51,7 +51,8 @@ def _show(options: Options) -> None:
         from headway.report.figures import figure_ladders, figure_waits, save
 
         known = {name: own for name, own in runs.items() if any(len(each.rungs) > 1 for _, each in own)}
-        longest = {name: max(own, key=_shown)[0] for name, own in known.items()}
+        drawn = {name: [run for run in own if "loss" in run[0][1]] for name, own in runs.items()}
+        longest = {name: max(own, key=_shown)[0] for name, own in drawn.items() if own}
         waits = figure_waits({name: found[name] for name in known})
         for name, figure in (("common-ladders", figure_ladders(longest)), ("common-waits", waits)):
             for path in save(figure, options.into / name):

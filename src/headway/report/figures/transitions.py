@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.transitions import Transitions, transitions
 from headway.records import Trajectory
-from headway.report.colours import INK, MUTED, run_colours
+from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.lines import draw_seeds
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
 
@@ -38,7 +38,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
     figure = new_figure(PAGE_WIDTH, 2.9)
     axes = figure.subplots()
     dress(axes)
-    for (name, runs), colour in zip(found.items(), run_colours(len(found)), strict=True):
+    for (name, runs), colour in zip(found.items(), head_colours(len(found)), strict=True):
         gains, waits = [], []
         for run in runs:
             own = np.where(run.waits > 0, run.waits, np.nan)
@@ -51,7 +51,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
         if not waits:
             continue
         axes.scatter(
-            np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.35, color=colour, label=name, linewidth=0
+            np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.5, color=colour, label=name, linewidth=0
         )
     line = np.array([0.05, 20.0])
     axes.plot(line, 1 / line, color=MUTED, linewidth=0.8, linestyle=DASHES, label="1 / gain")
@@ -64,8 +64,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
 
 def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
     dress(axes)
-    curve, levels = ("loss", "rung_loss") if "rung_loss" in trajectory.facts else ("excess_loss", "rung_excess")
-    own = np.median(np.asarray(trajectory.facts[levels], float), axis=0)
+    curve, own = _ladder_of(trajectory)
     top, bottom = own[0], own[-1]
     times = trajectory.times(curve)
     after = times > 0
@@ -82,3 +81,11 @@ def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_xlim(max(1.0, times[after][0]), times[-1])
     axes.set_ylim(-0.05, 1.25)
     axes.set_xlabel("training steps")
+
+
+def _ladder_of(trajectory: Trajectory) -> tuple[str, np.ndarray]:
+    """A curve and the losses of its rungs; of a run that only says when its plateau ended, its start and zero."""
+    for curve, levels in (("loss", "rung_loss"), ("excess_loss", "rung_excess")):
+        if curve in trajectory and levels in trajectory.facts:
+            return curve, np.median(np.asarray(trajectory.facts[levels], float), axis=0)
+    return "loss", np.array([np.median(np.asarray(trajectory["loss"], float)[:, 0]), 0.0])
