@@ -15,6 +15,9 @@ from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.lines import draw_seeds
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
 
+LADDERS = (("loss", "rung_loss"), ("excess_loss", "rung_excess"))
+"""A curve, and the fact that holds the same loss of every rung."""
+
 
 @styled
 def figure_ladders(runs: Mapping[str, tuple[Any, Trajectory]]) -> Figure:
@@ -83,9 +86,19 @@ def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_xlabel("training steps")
 
 
+def has_ladder(trajectory: Trajectory) -> bool:
+    """Whether it can be drawn: with the losses of its rungs, or with a loss and when its one plateau ended."""
+    if any(curve in trajectory and levels in trajectory.facts for curve, levels in LADDERS):
+        return True
+    known = "loss" in trajectory and "plateau" in trajectory.facts
+    return known and np.issubdtype(trajectory.times("loss").dtype, np.integer)
+
+
 def _ladder_of(trajectory: Trajectory) -> tuple[str, np.ndarray]:
-    """A curve and the losses of its rungs; of a run that only says when its plateau ended, its start and zero."""
-    for curve, levels in (("loss", "rung_loss"), ("excess_loss", "rung_excess")):
+    """A curve and the losses of its rungs; of a run that only says when its plateau ended, the loss there and zero."""
+    for curve, levels in LADDERS:
         if curve in trajectory and levels in trajectory.facts:
             return curve, np.median(np.asarray(trajectory.facts[levels], float), axis=0)
-    return "loss", np.array([np.median(np.asarray(trajectory["loss"], float)[:, 0]), 0.0])
+    values, ends = np.asarray(trajectory["loss"], float), np.asarray(trajectory.facts["plateau"], float)
+    half = np.searchsorted(trajectory.times("loss"), np.nanmedian(ends) / 2)
+    return "loss", np.array([np.median(values[:, min(half, values.shape[1] - 1)]), 0.0])
