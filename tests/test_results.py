@@ -8,7 +8,8 @@ import pytest
 from headway.cli import main
 from headway.experiments import NAMES, find
 from headway.experiments.outcome import Outcome, all_findings, outcomes_from
-from headway.lookup import answer
+from headway.experiments.pages import compared_with
+from headway.lookup import Records, answer
 from headway.records import Cell, Finding
 from headway.store import Record, Store
 from headway.store.kinds import revive_cell
@@ -95,6 +96,13 @@ def test_no_record_is_there_that_no_experiment_needs():
     references = {reference for record in used for reference in record.cell.references()}
     compared_with = {found.identity for cell in references if (found := answer(cell, [RESULTS], among=RECORDS))}
     assert {record.identity for record in RECORDS} - {record.identity for record in used} - compared_with == set()
+
+
+def test_a_record_that_no_grid_names_is_named_after_the_run_beside_it(outcomes):
+    used = {record.identity for outcome in outcomes for record in outcome.records.values()}
+    beside = compared_with(outcomes, Records(RECORDS), used)
+    assert {each.record.identity for each in beside} == {record.identity for record in RECORDS} - used
+    assert all(re.match(r"n-gram model, c = \d+, beside [^,]+, .*(printed|as-run)$", each.label) for each in beside)
 
 
 def tables() -> list[list[list[str]]]:

@@ -21,7 +21,7 @@ SETTINGS = made_settings()
 each_claim = pytest.mark.parametrize("claim", EXAMPLES)
 SHORTER = {"kl_rungs": 2, "kl_stageless": 2, "kl_subsets": 2, "kl_stageless_subsets": 2}
 """What is left of the arrays where there is one block."""
-FLOWS = {"flow", "regression", "overlay", "stage-times"}
+FLOWS = {"flow", "regression", "overlay", "stage-times", "third-stage", "flow-decay"}
 """Claims about flows are shown and refuted in tests of their own, and so are those of paper B."""
 ON_CHAINS = [name for name in NAMES[: NAMES.index("toy")] if name not in FLOWS]
 EACH_RUN = [(claim, number) for claim, example in EXAMPLES.items() for number in range(len(example.seeds))]

@@ -69,12 +69,12 @@ def grows_as_predicted(claim: Claim, *runs: StageTimesRun, within: float) -> Fin
     fitted = fit_power_laws(wanted, times.T)
     found = fitted.exponents[:, 0]
     constant = over_seeds(fitted.constants)
-    span = f"Predicted from {wanted.min():.3g} to {wanted.max():.3g}."
-    detail = (
-        f"{span} The constant is {constant.median:.2f} [{constant.low:.2f}, {constant.high:.2f}]."
-        if constant.seeds
-        else span
-    )
+    detail = f"Predicted from {wanted.min():.3g} to {wanted.max():.3g}."
+    if constant.seeds:
+        interval = (
+            f" [{constant.low:.2f}, {constant.high:.2f}]" if np.isfinite(constant.low) else ""
+        )  # one seed has none
+        detail += f" The constant is {constant.median:.2f}{interval}."
     return claim.finding(few, found, np.abs(found - 1) <= within, detail)
 
 
