@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import tempfile
 import time
@@ -141,6 +142,8 @@ def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
 
 def identical(options: argparse.Namespace, folder: str) -> dict[str, Any]:
     """Two trainings without telemetry, since some kernels differ from run to run by themselves, and one with."""
+    # Kernels that add in any order differ from run to run by themselves, with or without telemetry.
+    torch.use_deterministic_algorithms(True)
     found: dict[str, Any] = {"steps": FEW, **about(options)}
     ladder = ladder_of(options)
     for compiled in (False, True):
@@ -217,6 +220,7 @@ def main() -> None:
     parser.add_argument("--ladder-tokens", type=int, default=300_000)
     parser.add_argument("--bits", action="store_true", help="compare the weights of short trainings instead")
     options = parser.parse_args()
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what PyTorch asks for where sums have one order
     with tempfile.TemporaryDirectory() as folder:
         found = json.dumps((identical if options.bits else measured)(options, folder), indent=1)
     print(found)

@@ -19,17 +19,23 @@ UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
 
 LONG = (
     "test_tables.py",
-    "test_run_command.py",
     "test_odd_runs.py",
     "test_end_to_end.py",
-    "test_here.py",
+    "test_every_word.py",
+    "test_run_command.py",
+    "test_golden.py",
     "test_cpu_one_hot.py",
-    "test_statements.py",
+    "test_code_blocks.py",
+    "test_sub_n_grams.py",
     "test_dropped.py",
-    "test_interruption.py",
+    "test_here.py",
+    "test_disk.py",
+    "test_continuing.py",
+    "test_report_command.py",
     "test_page_in_browser.py",
-    "test_simulate.py",
-    "test_solve.py",
+    "test_keeping.py",
+    "test_interruption.py",
+    "test_statements.py",
 )
 """Files that take half a minute or so, the longest first."""
 

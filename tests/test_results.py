@@ -8,7 +8,8 @@ import pytest
 from headway.cli import main
 from headway.experiments import NAMES, find
 from headway.experiments.outcome import Outcome, all_findings, outcomes_from
-from headway.lookup import answer
+from headway.experiments.pages import compared_with
+from headway.lookup import Records, answer
 from headway.records import Cell, Finding
 from headway.store import Record, Store
 from headway.store.kinds import revive_cell
@@ -37,8 +38,8 @@ def test_everything_in_the_folder_is_a_whole_record():
 def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
-    assert trained <= 20e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 8e6, "everything else"
+    assert trained <= 28e6, "paper A's trainings"
+    assert sum(sizes.values()) - trained <= 14e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -65,10 +66,9 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
         assert record.trajectory.seeds == record.cell.seeds
 
 
-_CORRECTED = ("ablations", "hierarchy", "weight-decay", "two-blocks", "sgd", "differences", "depth")
+_CORRECTED = ("ablations", "two-blocks", "sgd")
 TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations", "reversed")}
-TO_BE_RUN |= {(name, "paper") for name in ("loss-plateau", "induction", "sub-n-grams", "text")}
-TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
+TO_BE_RUN |= {(name, "paper") for name in ("text", "transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""
 
@@ -95,6 +95,13 @@ def test_no_record_is_there_that_no_experiment_needs():
     references = {reference for record in used for reference in record.cell.references()}
     compared_with = {found.identity for cell in references if (found := answer(cell, [RESULTS], among=RECORDS))}
     assert {record.identity for record in RECORDS} - {record.identity for record in used} - compared_with == set()
+
+
+def test_a_record_that_no_grid_names_is_named_after_the_run_beside_it(outcomes):
+    used = {record.identity for outcome in outcomes for record in outcome.records.values()}
+    beside = compared_with(outcomes, Records(RECORDS), used)
+    assert {each.record.identity for each in beside} == {record.identity for record in RECORDS} - used
+    assert all(re.match(r"n-gram model, c = \d+, beside [^,]+, .*(printed|as-run)$", each.label) for each in beside)
 
 
 def tables() -> list[list[list[str]]]:

@@ -102,12 +102,15 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
     assert data["title"] == "Headway: construction, init-scale and attention"
 
 
-def test_runs_of_no_grid_are_on_the_page_under_a_title_of_their_own(headway, records, tmp_path):
+def test_runs_of_no_grid_are_on_the_page_under_a_title_of_their_own(headway, tmp_path):
     usual = find("stages").grids["quick"]["minimal"]
-    settings = usual.changed(task={"ratio": 1.3})
-    with Store(records).open(Cell(settings, (0, 1))) as work:
-        work.place(made_trajectory(settings, (0, 1)), {})
-    assert headway("report", "--into", "shown").code == 0
+    for settings, seeds in (
+        (usual, tuple(range(find("stages").seeds["quick"]))),
+        (usual.changed(task={"ratio": 1.3}), (0, 1)),
+    ):
+        with Store(tmp_path / "runs").open(Cell(settings, seeds)) as work:
+            work.place(made_run(settings, seeds), {})
+    assert headway("report", "--from", tmp_path / "runs", "--into", tmp_path / "shown").code == 0
     runs = embedded((tmp_path / "shown" / "report.html").read_text())["runs"]
     others = [run for run in runs if run["section"] == "Other runs in this folder"]
     assert [run["settings"]["task"]["ratio"] for run in others if "task.ratio=1.3" in run["label"]] == [1.3]

@@ -26,7 +26,7 @@ def shown(show, width: int, *arguments) -> str:
 def test_words_in_brackets_are_words(show, width):
     text = shown(show, width, [("quick", ODD_WORDS)])
     assert "A99 [Odd] statement." in text
-    words = "0.375 [0.25, 0.5]: [some] quantity. Found [nan, nan] and [red]. Seeds with a [b] part: 1."
+    words = "0.375 [0.25, 0.5]: [some] quantity. Found [nan, nan] and [red]. Parts, in seeds: a [b] part: 1 of 2."
     assert set(words.split()) <= set(text.split())
     if show is print_in_full:
         assert "A99, quick: a seed counts if [nan] and [/bold]." in text
@@ -48,6 +48,9 @@ def test_on_a_narrow_terminal_claims_stand_below_each_other():
 def test_a_verdict_counts_the_seeds_and_a_claim_that_was_not_run_has_none():
     text = shown(print_verdicts, 300, made_findings())
     assert "quick holds 4/4 0.675 [0.61, 0.74]: smallest gap between minima, in decades." in text
-    assert "quick partly 3/4" in text and "Seeds with all on block 1 early: 4, one head a block late: 3." in text
+    assert (
+        "quick partly 3/4" in text
+        and "Parts, in seeds: all on block 1 early: 4 of 4; one head a block late: 3 of 4." in text
+    )
     assert "as-run fails 1/4" in text
     assert "quick not run The minimal model has no residual path." in text

@@ -38,6 +38,8 @@ def test_every_claim_says_what_it_claims_when_a_seed_counts_and_what_is_measured
     for name in NAMES:
         for finding in find(name).read({}):
             assert finding.statement.endswith((".", ")")) and finding.definition.endswith(".")
+            words = f"{finding.statement} {finding.definition} {finding.quantity}"
+            assert "docs/" not in words and ".md" not in words, "the page shows it where there is no such file"
             assert finding.quantity and not finding.quantity.endswith(".")
 
 

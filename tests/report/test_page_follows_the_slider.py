@@ -119,7 +119,7 @@ def test_the_words_say_what_the_heads_hold(shown, made):
     assert "stage 2" in words and "heads 1 and 3 share block 1" in words
     assert f"head 2 holds block 2 with {100 * share:.0f} %" in words
     near, far = (float(value) for value in made.trajectory["kl_rungs"][0, at, 2:])
-    assert f"KL {near:.3g} from rung 2 and {far:.3g} from the truth." in words
+    assert f"KL {near:.3g} to rung 2 and {far:.3g} to the truth." in words
     shown.move(0)
     assert "before the first stage: no head holds a block yet" in shown.text("#narration")
 

@@ -5,6 +5,7 @@ import pytest
 
 from headway.experiments import find
 from headway.records import Trajectory
+from headway.report.document.one_changed import one_changed
 from headway.report.document.published_table import at_entropy, boundaries, published_table, risen_again
 from headway.report.document.tables import NamedRun
 
@@ -60,3 +61,18 @@ def test_levels_are_moved_along_their_regression_to_the_entropy_that_is_asked_fo
     assert r == pytest.approx(1)
     alone = np.array([0.3, 0.4])
     assert at_entropy(alone, alone)[0] is alone
+
+
+def test_a_boundary_outside_is_shown_with_one_setting_changed_and_one_inside_is_not():
+    base = made((40, 100), (60, 120))  # boundary 1 inside, boundary 2 far before 450
+    changed = SETTINGS.changed(training={"weight_decay": 0.125})
+    near = made((40, 300), (60, 400))._replace(experiment="weight-decay", name="decays", settings=changed)
+    later = SETTINGS.changed(evaluation={"points": 7})
+    same = near._replace(name="measured otherwise", settings=later)
+    far = SETTINGS.changed(training={"weight_decay": 0.125, "learning_rate": 0.5, "batch": 7})
+    lines = one_changed([base, near, same, near._replace(name="far", settings=far)]).splitlines()[2:]
+    assert len(lines) == 1
+    assert "`training.weight_decay` 0.125" in lines[0] and lines[0].endswith("| 391 to 478 | inside |")
+    assert "| boundary 2 | 450 |" in lines[0]
+    assert one_changed([base]) == "", "nothing was changed"
+    assert one_changed([made((40, 300), (60, 400)), near]) == "", "every boundary is inside"

@@ -19,14 +19,14 @@ pytestmark = pytest.mark.usefixtures("compilations")
 
 QUICK = (
     ("minimal",),
-    ("minimal plateau",),
     ("full",),
-    ("full always",),
     ("location", "location copies"),
     ("recall", "recall copies"),
 )
 """Runs that are trained in one program."""
 SLOW = (
+    ("minimal plateau",),
+    ("full always",),
     ("minimal u",),
     ("minimal fresh",),
     ("minimal ngrams",),

@@ -28,3 +28,9 @@ def test_a_run_of_ones_own_is_told_by_what_sets_it_apart_in_a_few_words():
     words = label(cell)
     assert words.startswith(f"markov {cell.identity[-4:]}, 2 seeds; task.blocks=")
     assert len(words) == MOST_LABEL
+
+
+def test_a_model_to_compare_with_is_named_after_the_run_that_is_compared():
+    (shortest, *_) = find("nonuniform").grids["as-run"]["unequal weights"].references
+    words = "n-gram model, c = 2, beside nonuniform: unequal weights, as-run, 2 seeds"
+    assert label(Cell(shortest, (0, 1))) == words

@@ -48,10 +48,11 @@ def _show(options: Options) -> None:
     found = {name: [each for _, each in own] for name, own in runs.items()}
     _tell(found)
     if options.into is not None:
-        from headway.report.figures import figure_ladders, figure_waits, save
+        from headway.report.figures import figure_ladders, figure_waits, has_ladder, save
 
         known = {name: own for name, own in runs.items() if any(len(each.rungs) > 1 for _, each in own)}
-        longest = {name: max(own, key=_shown)[0] for name, own in known.items()}
+        drawn = {name: [run for run in own if has_ladder(run[0][1])] for name, own in runs.items()}
+        longest = {name: max(own, key=_shown)[0] for name, own in drawn.items() if own}
         waits = figure_waits({name: found[name] for name in known})
         for name, figure in (("common-ladders", figure_ladders(longest)), ("common-waits", waits)):
             for path in save(figure, options.into / name):
@@ -73,14 +74,15 @@ def _runs(folders: list[Path]) -> dict[str, list[tuple[Any, Transitions]]]:
     return dict(sorted(found.items()))
 
 
-def _shown(run: tuple[Any, Transitions]) -> tuple[float, int]:
-    """The run that shows most: with most plateaus that took a tenth of the time until they ended, and most seeds."""
+def _shown(run: tuple[Any, Transitions]) -> tuple[float, int, float]:
+    """The run that shows most: with most plateaus that took a tenth of the time until they ended, then most seeds, then
+    the longest."""
     import numpy as np
 
     times, waits = run[1].times, run[1].waits
     with np.errstate(invalid="ignore"):
         clear = np.isfinite(times) & (waits >= 0.1 * times) & (times > 0)
-    return float(clear.sum(axis=1).mean()), len(times)
+    return float(clear.sum(axis=1).mean()), len(times), float(np.median(np.nan_to_num(times)))
 
 
 def _tell(found: dict[str, list[Transitions]]) -> None:

@@ -125,7 +125,8 @@ def measured(finding: Finding) -> str:
     if median_in_words(finding.values, finding.interval):
         words.insert(0, f"{median_in_words(finding.values, finding.interval)}: {finding.quantity}.")
     if finding.parts and finding.verdict in ("partly", "fails"):
-        words.append(f"Seeds with {', '.join(f'{part}: {count}' for part, count in finding.parts.items())}.")
+        parts = (f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items())
+        words.append(f"Parts, in seeds: {'; '.join(parts)}.")
     if finding.reason:
         words.append(f"Possible reason: {finding.reason}")
     return " ".join(words)

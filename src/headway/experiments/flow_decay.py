@@ -83,7 +83,7 @@ T8 = _claim(
     "T8",
     title="what weight decay leaves of the flow's loss follows from one head per feature",
     statement="""With weight decay the flow ends at the loss that a single head has on a single feature where
-    decay and gradient balance, summed over features. (Ours; docs/theory.md.)""",
+    decay and gradient balance, summed over features. (Ours.)""",
     definition=f"""In every flow with lambda times the last time at least {AT_REST:g} in which every seed learns all
     features, the last loss is within {END_WITHIN:.0%} of the sum over features of `settled_loss`.""",
     quantity="measured over predicted loss; the ratio furthest from 1",

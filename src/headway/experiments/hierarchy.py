@@ -22,6 +22,11 @@ FURTHEST = 20.0
 WANTED = {1.0: 2, 1.3: 3, 1.5: 3}
 """Ratio of strengths -> number of stages that the paper sees."""
 
+INTERTWINED = """
+Two stages with m = 1 in all seeds and three with m = 1.5 in nine of ten, as published. With m = 1.3 the last
+two humps have grown together in eight seeds: no dip between them is deep enough to count, evaluated every 5
+steps."""
+
 NO_PAUSE = """
 Stages are counted from the loss curve alone. With m = 1 the curve bends once without a plateau: the paper sees two
 stages, the count finds one. With m = 1.3 and 1.5 the later plateaus are short, and not every seed has one that
@@ -92,6 +97,7 @@ A8 = Claim(
     than for m = 1.5.""",
     quantity="how many of the four hold",
     judge=of_runs(humps_follow_the_hierarchy, *RATIOS),
+    reasons={"as-run": INTERTWINED},
 )
 A8_PLATEAUS = Claim(
     "A8 plateaus",

@@ -42,9 +42,9 @@ class Headline:
 HEADLINES = (
     Headline(
         "A1",
-        """KL from the reference predictors to a transformer reaches its minima in order, from the newest block to the
-        truth, in {here.held} seeds.""",
-        "KL from the reference predictors to a transformer reaches its minima in order in {here.held} seeds only.",
+        """Training approaches the reference predictors in order, from the newest block to the truth: KL to each reaches
+        its minimum later than to the one before, in {here.held} seeds.""",
+        "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",
     ),
     Headline(
@@ -81,9 +81,9 @@ HEADLINES = (
     ),
     Headline(
         "H1",
-        "The stages appear with all {here.parts} positional encodings that were tried, in {here.held} seeds.",
-        """The stages depend on the positional encoding: in the median seed they appear with {here.median} of the
-        {here.parts} tried.""",
+        "Learning is incremental with all {here.parts} positional encodings that were tried, in {here.held} seeds.",
+        """Whether learning is incremental depends on the positional encoding: in the median seed it is with
+        {here.median} of the {here.parts} tried.""",
         figure="ladders",
     ),
     Headline(
@@ -126,7 +126,7 @@ HEADLINES = (
     ),
     Headline(
         "E1",
-        "On in-context Markov chains a model passes uniform, unigram and bigram in this order, in {here.held} seeds.",
+        "On in-context Markov chains the nearest rung is uniform, then unigram, then bigram, in {here.held} seeds.",
     ),
     Headline(
         "G6",

@@ -8,7 +8,7 @@ PAPERS = (
     Paper(
         "A",
         "Incremental Learning of Sparse Attention Patterns in Transformers",
-        "anonymous authors, under review; claims that begin with H, R or T are ours",
+        "called paper A here; anonymous authors, under review; claims that begin with H, R or T are ours",
         """The next token of a Markov chain depends on blocks of lags, the newest block most. A model that has found the
         first block, the first two, and so on predicts like a rung of a ladder, from uniform to the truth.""",
         (
@@ -24,7 +24,7 @@ PAPERS = (
     Paper(
         "B",
         "The emergence of sparse attention",
-        "N. Zucchet, F. D'Angelo, A. Lampinen, S. Chan, slides, 2025",
+        "called paper B here; N. Zucchet, F. D'Angelo, A. Lampinen, S. Chan, slides, 2025",
         """One of T tokens matters, and attention has to find it: single-location regression, in a toy model and in a
         transformer. Associative recall needs two such steps: find the queried key, and name the value behind it.""",
         (

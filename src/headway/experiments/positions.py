@@ -38,9 +38,9 @@ def _survives(claim: Claim, results: Results) -> Finding:
 
 H1 = Claim(
     "H1",
-    title="stages appear with every positional encoding (ours)",
-    statement="""Stages do not depend on the positional encoding: they appear with learned, sinusoidal, rotary
-    and relative positions and with ALiBi. (Not in the paper.)""",
+    title="every positional encoding: KL minima in order, nearer than by confidence alone (ours)",
+    statement="""Learning is incremental with every positional encoding: learned, sinusoidal, rotary and relative
+    positions and ALiBi. (Not in the paper.)""",
     definition=f"With the same seed, for each of these five encodings, {SURVIVES}.",
     quantity="number of encodings, of five, for which both hold",
     judge=_survives,
@@ -72,9 +72,9 @@ MISSED = {
 EACH = tuple(
     H1.called(
         f"H1 {encoding}",
-        f"Stages appear with {name}. (Not in the paper.)",
-        title=f"stages appear with {name} (ours)",
-        definition=f"With them {SURVIVES}.",
+        f"Learning is incremental with {name}. (Not in the paper.)",
+        title=f"{name}: KL minima in order, nearer than by confidence alone (ours)",
+        definition=f"With them, {SURVIVES}.",
         quantity="whether both hold",
         judge=of_runs(staircase_survives, name, names=(name,)),
         reasons=MISSED.get(encoding, {}),

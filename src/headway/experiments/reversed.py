@@ -32,7 +32,7 @@ A12 = Claim(
     "A12",
     title="furthest block most important: stages remain and are clearer",
     statement="With the furthest block most important (m = 3), the stages remain and are easier to see.",
-    definition=f"""With the order of importance reversed {SAME}, where a block's share of a head's attention is its
+    definition=f"""With the order of importance reversed, {SAME}, where a block's share of a head's attention is its
     density (mass / size), because a block of eight lags has a third of all attention at initialisation; and with
     the same seed, the least clear plateau is clearer than with the newest block first. {CLARITY}""",
     quantity="clarity of the least clear plateau minus that with the newest block first",

@@ -17,9 +17,9 @@ In the other seeds the schedule brings the learning rate to zero before the head
 A18 = Claim(
     "A18",
     title="SGD: KL minima in order; heads compete, then cooperate",
-    statement="""Under SGD KL to the rungs still reaches its minima in order, and heads still compete, then
+    statement="""Under SGD, KL to the rungs still reaches its minima in order, and heads still compete, then
     cooperate.""",
-    definition=f"With SGD and momentum {SAME}.",
+    definition=f"With SGD and momentum, {SAME}.",
     quantity="how many of the two hold",
     judge=of_runs(same_in_kind, "SGD"),
     reasons={"printed": RATE_GONE},

@@ -24,7 +24,7 @@ in most seeds (see the experiment `differences`)."""
 A1_MINIMAL = Claim(
     "A1 minimal",
     title="KL to the rungs reaches its minima in order (minimal model)",
-    statement="""In the minimal model KL to rung 1 reaches its minimum first, then KL to rung 2, and so on to the
+    statement="""In the minimal model, KL to rung 1 reaches its minimum first, then KL to rung 2, and so on to the
     truth.""",
     definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly
     later for every next i. Order alone shows neither stages, which also take a turn, nor plateaus of the loss.""",

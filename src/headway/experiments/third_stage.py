@@ -38,7 +38,7 @@ T9 = Claim(
     "T9",
     title="the third boundary of the flow is proportional to a time that theory gives",
     statement="""The third stage ends at t* + K / (m_3 sqrt x): t* is when the heads that stayed behind begin to differ,
-    x the attention that they have left at position 3 (docs/theory.md), whatever T, the strengths, the number of
+    x the attention that they have left at position 3, whatever T, the strengths, the number of
     features and heads, and the noise are. (Ours.)""",
     definition=f"""Least squares on logarithms over the runs that differ from figure 10's in one factor at most: the
     exponent of the predicted time in the third boundary is within {EXPONENT_WITHIN:g} of 1.""",

@@ -25,7 +25,7 @@ A15 = Claim(
     "A15",
     title="two layers: KL minima in order, first plateau less clear (full model)",
     statement="The full model with two layers still learns incrementally; its first stage is less marked.",
-    definition=f"""With two transformer layers KL to the rungs reaches its minima in order (A1), and the first plateau
+    definition=f"""With two transformer layers, KL to the rungs reaches its minima in order (A1), and the first plateau
     of the loss is less clear than with one layer and the same seed. {CLARITY}""",
     quantity="clarity of the first plateau minus that with one layer",
     judge=of_runs(first_stage_less_marked, "full, two layers", "full, one layer"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from headway.experiments import NAMES, find
 from headway.records import Cell, plain
+from headway.report.about import context_of
 from headway.report.assemble import flat, shortened
 from headway.store.kinds import summary
 
@@ -40,12 +41,15 @@ def _label(cell: Cell) -> str:
 
 @cache
 def _grids() -> dict[Any, str]:
-    """Settings of every run of every grid; where experiments share a run, the first one names it."""
+    """Settings of every run of every grid and of those beside it; where experiments share one, the first names it."""
     names: dict[Any, str] = {}
     for name in NAMES:
         for grid, runs in find(name).grids.items():
             for run, settings in runs.items():
                 names.setdefault(settings, f"{run}, {grid}" if run == name else f"{name}: {run}, {grid}")
+    for settings, run in list(names.items()):
+        for other in getattr(settings, "references", ()):
+            names.setdefault(other, f"n-gram model, c = {context_of(other)}, beside {run}")
     return names
 
 

@@ -146,3 +146,12 @@ def test_which_claims_are_ours_is_said_by_paper_title_or_statement(js):
     papers = [{"ours": "H"}, {}]
     ours = "rows.map((row) => m.isOurs(papers, titles, row))"
     assert js("counting", ours, rows=rows, papers=papers, titles={"A2": "it (ours)"}) == [False, True, True, True]
+
+
+def test_the_words_of_the_page_fold_open_where_a_link_leads_to_them(results):
+    glossary = results.page.locator("#glossary details")
+    assert glossary.get_attribute("open") is None
+    results.page.locator('.contents a[href="#glossary"]').click()
+    terms = glossary.locator("dt").all_inner_texts()
+    assert {"stage", "turn", "boundary", "plateau", "competition index", "clarity of a plateau"} <= set(terms)
+    assert glossary.locator("dd").count() == len(terms) and glossary.locator("dd").first.is_visible()

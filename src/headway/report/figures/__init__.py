@@ -35,7 +35,7 @@ from headway.report.figures.style import new_figure
 from headway.report.figures.toy import figure_repeated, figure_transition
 from headway.report.figures.toy_over import figure_late, figure_over
 from headway.report.figures.transformer_law import figure_emergence, figure_plateau_sizes
-from headway.report.figures.transitions import figure_ladders, figure_waits
+from headway.report.figures.transitions import figure_ladders, figure_waits, has_ladder
 from headway.report.figures.variation import figure_variation
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "figure_variation",
     "figure_waits",
     "figure_window_attention",
+    "has_ladder",
     "new_figure",
     "reference_names",
     "rung_names",

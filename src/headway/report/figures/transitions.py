@@ -11,9 +11,12 @@ from matplotlib.figure import Figure
 
 from headway.analysis.transitions import Transitions, transitions
 from headway.records import Trajectory
-from headway.report.colours import INK, MUTED, run_colours
+from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.lines import draw_seeds
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
+
+LADDERS = (("loss", "rung_loss"), ("excess_loss", "rung_excess"))
+"""A curve, and the fact that holds the same loss of every rung."""
 
 
 @styled
@@ -38,7 +41,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
     figure = new_figure(PAGE_WIDTH, 2.9)
     axes = figure.subplots()
     dress(axes)
-    for (name, runs), colour in zip(found.items(), run_colours(len(found)), strict=True):
+    for (name, runs), colour in zip(found.items(), head_colours(len(found)), strict=True):
         gains, waits = [], []
         for run in runs:
             own = np.where(run.waits > 0, run.waits, np.nan)
@@ -51,7 +54,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
         if not waits:
             continue
         axes.scatter(
-            np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.35, color=colour, label=name, linewidth=0
+            np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.5, color=colour, label=name, linewidth=0
         )
     line = np.array([0.05, 20.0])
     axes.plot(line, 1 / line, color=MUTED, linewidth=0.8, linestyle=DASHES, label="1 / gain")
@@ -64,8 +67,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
 
 def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
     dress(axes)
-    curve, levels = ("loss", "rung_loss") if "rung_loss" in trajectory.facts else ("excess_loss", "rung_excess")
-    own = np.median(np.asarray(trajectory.facts[levels], float), axis=0)
+    curve, own = _ladder_of(trajectory)
     top, bottom = own[0], own[-1]
     times = trajectory.times(curve)
     after = times > 0
@@ -82,3 +84,21 @@ def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_xlim(max(1.0, times[after][0]), times[-1])
     axes.set_ylim(-0.05, 1.25)
     axes.set_xlabel("training steps")
+
+
+def has_ladder(trajectory: Trajectory) -> bool:
+    """Whether it can be drawn: with the losses of its rungs, or with a loss and when its one plateau ended."""
+    if any(curve in trajectory and levels in trajectory.facts for curve, levels in LADDERS):
+        return True
+    known = "loss" in trajectory and "plateau" in trajectory.facts
+    return known and np.issubdtype(trajectory.times("loss").dtype, np.integer)
+
+
+def _ladder_of(trajectory: Trajectory) -> tuple[str, np.ndarray]:
+    """A curve and the losses of its rungs; of a run that only says when its plateau ended, the loss there and zero."""
+    for curve, levels in LADDERS:
+        if curve in trajectory and levels in trajectory.facts:
+            return curve, np.median(np.asarray(trajectory.facts[levels], float), axis=0)
+    values, ends = np.asarray(trajectory["loss"], float), np.asarray(trajectory.facts["plateau"], float)
+    half = np.searchsorted(trajectory.times("loss"), np.nanmedian(ends) / 2)
+    return "loss", np.array([np.median(values[:, min(half, values.shape[1] - 1)]), 0.0])

@@ -70,7 +70,7 @@ export function lineKeys(run, state, palette, theme) {
   }
   const ladder = ladderOf(run, state, palette);
   const rungs = ladder.names.flatMap((name, rung) => {
-    const words = `${rungMeasure(run)} from ${unmarked(name)}`;
+    const words = `${rungMeasure(run)} to ${unmarked(name)}`;
     return shown(`${state.ladder} ${rung}`) ? [{ words, colour: ladder.colours[rung], line: solid }] : [];
   });
   return [...rungs, ...looks];

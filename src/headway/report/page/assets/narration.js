@@ -53,15 +53,15 @@ export function headsNow(masses, places = "block") {
   return words.join("; ");
 }
 
-/** "KL 0.12 from unigram and 0.4 from bigram": how far the model is from where it stands, and from its goal. */
+/** "KL 0.12 to unigram and 0.4 to bigram": how far the model is from where it stands, and from its goal. */
 function distances(run, seed, time, stage) {
   const kl = (rung) => run.arrays.kl_rungs?.at(seed, run.nearest[time], rung);
   const goal = kl(run.rungs);
   if (!Number.isFinite(goal)) return "";
-  const last = `${number(goal)} from ${rungName(run, run.rungs)}`;
+  const last = `${number(goal)} to ${rungName(run, run.rungs)}`;
   // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
   if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `${rungMeasure(run)} ${last}`;
-  return `${rungMeasure(run)} ${number(kl(stage.rung))} from ${rungName(run, stage.rung)} and ${last}`;
+  return `${rungMeasure(run)} ${number(kl(stage.rung))} to ${rungName(run, stage.rung)} and ${last}`;
 }
 
 /** Heads may look at a block before the predictions show it. */

@@ -11,8 +11,8 @@ export function curveTable(run) {
   const columns = [[lossWord(run), lossOf(run), []]];
   const grid = run.arrays;
   if (grid.kl_rungs)
-    for (let rung = 0; rung <= run.rungs; rung++) columns.push([`${rungMeasure(run)} from ${rungTitle(run, rung)}`, grid.kl_rungs, [rung]]);
-  run.references.forEach((name, k) => columns.push([`KL from ${name}`, grid.kl_references, [k]]));
+    for (let rung = 0; rung <= run.rungs; rung++) columns.push([`${rungMeasure(run)} to ${rungTitle(run, rung)}`, grid.kl_rungs, [rung]]);
+  run.references.forEach((name, k) => columns.push([`KL to ${name}`, grid.kl_references, [k]]));
   if (run.places)
     for (const [word, place] of [["attention", run.place], ["values", "feature"]])
       for (let head = 0; head < run.heads; head++)

@@ -33,7 +33,7 @@ export function ladderPanel(run, state, axis, palette, theme) {
   return choice ? distancePanel(run, state, axis, palette) : null;
 }
 
-/** The KL from each rung, or from each reference model, named at the end of its line. */
+/** The KL to each rung, or to each reference model, named at the end of its line. */
 function distancePanel(run, state, axis, palette) {
   const ladder = ladderOf(run, state, palette);
   const panel = { title: ladder.title, traces: [], values: [], labels: [] };

@@ -9,7 +9,7 @@ import { number } from "./words.js";
 export function ladderOf(run, state, palette) {
   if (state.ladder === "references" && run.arrays.kl_references) {
     return {
-      title: "KL from each n-gram model (nats)",
+      title: "KL to each n-gram model (nats)",
       grid: run.arrays.kl_references,
       names: run.references,
       colours: palette.references,
@@ -17,7 +17,7 @@ export function ladderOf(run, state, palette) {
     };
   }
   return {
-    title: rungMeasure(run) === "KL" ? "KL from each rung (nats)" : "distance from each rung",
+    title: rungMeasure(run) === "KL" ? "KL to each rung (nats)" : "distance to each rung",
     grid: run.arrays.kl_rungs,
     names: run.rungNames.map((_, rung) => rungSymbol(run, rung)),
     colours: palette.rungs,

@@ -1,0 +1,64 @@
+"""A published number outside of our seeds, and the same number with one or two settings changed: causes, tested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.published import STAGE_ENDS
+from headway.report.assemble import changed_settings
+from headway.report.document.published_table import Beside, boundaries, rows
+from headway.report.document.tables import NamedRun
+
+EXPERIMENTS = ("differences", "ablations", "weight-decay")
+"""Where runs differ from a published one by few settings."""
+MOST = 2
+"""Settings that may differ."""
+
+WORDS = """\
+For a boundary outside: the same boundary, read in the same way, in every stored run that differs from that one in one
+or two settings."""
+
+
+def changes(base: NamedRun, run: NamedRun) -> dict[str, object]:
+    """What a run trains otherwise; when it is measured and what it is compared with do not count."""
+    found = changed_settings(base.settings, run.settings)
+    return {name: value for name, value in found.items() if _is_trained(name)}
+
+
+def _is_trained(name: str) -> bool:
+    return not name.startswith("evaluation.") and name not in ("task.references", "training.steps")
+
+
+def one_changed(runs: Sequence[NamedRun]) -> str:
+    """One row a run and boundary; nothing where every published boundary is inside, or nothing was changed."""
+    lines = []
+    for base in runs:
+        place = (base.experiment, base.name)
+        if base.grid != "as-run" or place not in STAGE_ENDS:
+            continue
+        outside = [number for number, each in enumerate(_boundaries(base)) if each.verdict != "inside"]
+        near = [run for run in runs if run.grid == "as-run" and run.experiment in EXPERIMENTS]
+        compared = {str(told): run for run in near if 0 < len(told := changes(base, run)) <= MOST}
+        for number in outside:
+            lines += [_row(base, number, changes(base, run), run) for run in compared.values()]
+    head = ["| run | number | published | changed | ours: median | seeds from to | |", "|---|---|---|---|---|---|---|"]
+    return "\n".join([*head, *lines]) if lines else ""
+
+
+def _boundaries(run: NamedRun) -> list[Beside]:
+    return [each for each in rows([run]) if each.quantity.startswith("boundary")]
+
+
+def _row(base: NamedRun, number: int, told: dict[str, object], run: NamedRun) -> str:
+    published = STAGE_ENDS[base.experiment, base.name][number]
+    found = Beside(base.name, f"boundary {number + 1}", published, boundaries(run.trajectory)[:, number])
+    known = found.ours[np.isfinite(found.ours)]
+    words = ", ".join(f"`{name}` {_said(value)}" for name, value in told.items())
+    ours = f"{np.median(known):.0f} | {known.min():.0f} to {known.max():.0f}" if len(known) else "never | "
+    return f"| {found.run} | {found.quantity} | {published:g} | {words} | {ours} | {found.verdict} |"
+
+
+def _said(value: object) -> str:
+    return "as by default" if value is None else str(value)
