@@ -85,7 +85,7 @@ A10_STOPPING = Claim(
     statement="""A rule that sees only the held-out loss and what heads attend to stops near the best step, at every
     size: it waits in proportion to time, less long once heads have specialised, and not at all once the
     loss has risen by a tenth of its fall. (Ours.)""",
-    definition=f"""The rule is `stop_by_stages` (docs/analysis.md) with its defaults, on the loss of the even test
+    definition=f"""The rule is `stop_by_stages` with its defaults, on the loss of the even test
     sequences and the overlap of the heads' attention by lag. What is kept is the best step until it
     stops. Its excess loss on the odd test sequences minus the lowest of all steps there, in the
     mean over sizes, is at most {STOPPED_WITHIN:g} nats.""",
