@@ -24,7 +24,9 @@ SMALL = (
 )
 RUN = ("run", "stages", *SMALL)
 BEGINS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
-FIGURES = {f"{name}.{kind}" for name in ("overview", "figure-1", "excess-loss", "competition") for kind in BEGINS}
+FIGURES = {
+    f"{name}.{kind}" for name in ("overview", "figure-1", "excess-loss", "competition", "values") for kind in BEGINS
+}
 
 
 def page_of(folder: Path) -> Path:
