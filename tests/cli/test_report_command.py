@@ -83,7 +83,7 @@ def test_of_an_experiment_that_misses_runs_the_page_shows_what_there_is_and_no_f
     assert "A run that it needs has not been made." in said.out
     assert list(contents(tmp_path / "shown")) == ["report.html"]
     data = embedded((tmp_path / "shown" / "report.html").read_text())
-    assert [run["label"] for run in data["runs"]] == ["Xavier, quick"]
+    assert [run["label"] for run in data["runs"]] == ["Xavier scale, quick"]
     assert [(finding["claim"], finding["verdict"]) for finding in data["findings"]] == [("A7", "not run")]
     assert data["figures"] == []
     assert "figures" not in said.out.splitlines()[-2] and str(tmp_path / "shown" / "report.html") in said.out
@@ -98,7 +98,7 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
     data = embedded((tmp_path / "shown" / "report.html").read_text())
     groups = {group["key"]: [figure["name"] for figure in group["figures"]] for group in data["figures"]}
     assert groups == {"construction-quick": ["sharpness"], "attention-quick": ["figure-2", "heads", "mass"]}
-    assert [run["label"] for run in data["runs"]] == ["Xavier, quick", "full, quick"]
+    assert [run["label"] for run in data["runs"]] == ["Xavier scale, quick", "full, quick"]
     assert data["title"] == "Headway: construction, init-scale and attention"
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import integrate
 
+from headway.tasks.flow_third_stage import K, _TwoGroups
 from headway.theory import geometric, reduced_problem
 from headway.theory.simulate import boundaries
 from headway.theory.stage_times import log_growth
 from headway.theory.start import logit_starts
-from headway.theory.third_stage import K, _TwoGroups, third_stage
+from headway.theory.third_stage import third_stage
 
 
 def test_the_constant_is_its_integral():

@@ -21,7 +21,7 @@ FACTORS = ("length", "ratio", "features", "head_count", "noise")
 
 def predicted(settings: StageTimesSettings) -> float:
     """t_3 by the theory; infinite where it has none."""
-    from headway.theory.third_stage import third_stage  # late: SciPy
+    from headway.tasks.flow_third_stage import third_stage  # late: SciPy
 
     return third_stage(
         settings.strengths,

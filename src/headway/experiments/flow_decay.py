@@ -47,7 +47,7 @@ In one seed the third boundary depends strongly on decay and on the size of the 
 
 
 def _end(strength: float, decay: float, length: int) -> float:
-    from headway.theory.weight_decay import settled_loss  # late: SciPy and JAX
+    from headway.tasks.flow_rest import settled_loss  # late: SciPy
 
     return settled_loss(strength, decay, length)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from headway.records import Trajectory
 from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, head_colours, run_colours, rung_colours
@@ -14,6 +15,8 @@ from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_valu
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
 RunsByName = Mapping[str, Run]
+NEAR = 0.12
+"""Share of the whole ladder between two rungs whose names would lie over each other."""
 
 
 def _rung_colours(rungs: int) -> tuple[str, ...]:
@@ -22,14 +25,15 @@ def _rung_colours(rungs: int) -> tuple[str, ...]:
 
 
 def _draw_levels(axes: Axes, run: Run) -> None:
-    """Dashed lines at the losses of the rungs, with their names."""
+    """Dashed lines at the losses of the rungs, with their names, further left where the line above is near."""
     settings, trajectory = run
     levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
-    for level, name, colour in zip(levels, settings.task.rungs, _rung_colours(len(levels)), strict=True):
+    near = np.diff(levels, prepend=np.inf) > -NEAR * np.ptp(levels)
+    for level, name, colour, beside in zip(levels, settings.task.rungs, _rung_colours(len(levels)), near, strict=True):
         axes.axhline(level, color=colour, linewidth=0.8, linestyle=DASHES, zorder=1)
         axes.annotate(
             name,
-            (0.99, level),
+            (0.6 if beside else 0.99, level),
             xycoords=("axes fraction", "data"),
             xytext=(0, 1),
             textcoords="offset points",
@@ -71,6 +75,8 @@ def figure_chains(runs: RunsByName) -> Figure:
         column[0].set_title(name)
         column[0].set_xlabel("")
         _draw_ladder(column[1], run)
+        for axes in column:
+            axes.locator_params(axis="x", nbins=3)
     for row in panels:
         for axes in row[1:]:
             axes.set_ylabel("")
@@ -195,7 +201,9 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         top.set_title(name, fontsize=6)
         levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
         room = max(float(np.ptp(levels)), 0.01)
-        top.set_ylim(levels.min() - 0.1 * room, levels.max() + 0.3 * room)
+        lowest = float(np.min(np.median(np.asarray(trajectory["loss"], float), axis=0)))
+        # In short contexts a model without pseudo-counts stays above all rungs.
+        top.set_ylim(levels.min() - 0.1 * room, max(levels.max(), lowest) + 0.3 * room)
         lags = settings.task.grams - 1
         times = trajectory.times("attention_back_1")
         for lag, colour in zip(range(1, lags + 1), head_colours(lags), strict=True):
@@ -203,19 +211,28 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
             for head in heads.T:
                 middle.plot(times, head, color=colour, linewidth=1.0, label=f"{lag} back")
         middle.set_ylim(0, 1)
-        time_axis(middle, times, log=False)
         norm = moving_values(trajectory, "gradient_norm")
         draw_seeds(low, trajectory.times("gradient_norm"), norm, INK, "gradient")
-        time_axis(low, trajectory.times("gradient_norm"), log=False)
         from_zero(low)
-        for axes in (top, middle):
-            axes.set_xlabel("")
+        for axes in (top, middle, low):
+            _decades(axes, times)
+        low.set_xlabel("training steps")
     for axes, words in zip(panels[:, 0], ("loss", "attention, by head", "|gradient|"), strict=True):
         axes.set_ylabel(words)
-    handles, names = panels[1, -1].get_legend_handles_labels()
-    kept = {name: handle for handle, name in zip(handles, names, strict=True)}
+    labelled = [pair for axes in panels[1] for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    kept = {name: handle for handle, name in labelled}
     figure.legend(kept.values(), kept.keys(), loc="outside lower center", ncols=len(kept))
     return figure
+
+
+def _decades(axes: Axes, times: np.ndarray) -> None:
+    """The logarithm of time from the first evaluation after the start on: the first plateaus are short."""
+    axes.set_xlabel("")
+    after = times[times > 0]
+    if len(after):
+        axes.set_xscale("log")
+        axes.set_xlim(after[0], after[-1])
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 @styled
