@@ -42,15 +42,15 @@ class Headline:
 HEADLINES = (
     Headline(
         "A1",
-        """Training approaches the reference predictors in order, from the newest block to the truth: KL to each reaches
-        its minimum later than to the one before, in {here.held} seeds.""",
+        """A full model approaches the reference predictors in order, from the newest block to the truth: KL to each
+        reaches its minimum later than to the one before, in {here.held} seeds.""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",
     ),
     Headline(
         "A4",
-        """Its heads first compete for the same block, then specialise: the competition index rises and then falls in
-        {here.held} seeds (median fall from its peak: {here.median}).""",
+        """In the full model heads first compete, then cooperate: the competition index, the overlap of their attention,
+        rises and then falls in {here.held} seeds (median fall from its peak: {here.median}).""",
         figure="mass",
     ),
     Headline(
@@ -67,8 +67,8 @@ HEADLINES = (
     ),
     Headline(
         "A7",
-        """A smaller initialisation delays the first stage: from the smallest scale it takes {here.median} times as long
-        as from the largest (median; {here.held} seeds).""",
+        """The smaller the initial scores, the longer the first stage: from the smallest scale it ends {here.median}
+        times as late as from the largest (median; {here.held} seeds).""",
         figure="figure-4-left",
     ),
     Headline(
@@ -81,21 +81,22 @@ HEADLINES = (
     ),
     Headline(
         "H1",
-        "Learning is incremental with all {here.parts} positional encodings that were tried, in {here.held} seeds.",
-        """Whether learning is incremental depends on the positional encoding: in the median seed it is with
-        {here.median} of the {here.parts} tried.""",
+        """With all {here.parts} positional encodings that were tried, KL minima are in order and each rung is
+        approached more closely than by confidence alone, in {here.held} seeds.""",
+        """It depends on the positional encoding whether KL minima are in order and each rung is approached more closely
+        than by confidence alone: in the median seed both hold with {here.median} of the {here.parts} tried.""",
         figure="ladders",
     ),
     Headline(
         "B5",
-        """In the toy model attention finds the one relevant token in a sudden drop, which takes at most {here.percent}
-        of the time before it (median; {here.held} seeds).""",
+        """In the toy model attention finds the one relevant token suddenly: the loss drops within {here.percent} of the
+        time before the drop (median; {here.held} seeds).""",
         figure="expectation",
     ),
     Headline(
         "B7",
-        """Repetition shortens the plateau: doubling the copies in the context shortens it {here.median} times as much
-        as doubling those across samples (median; {here.held} seeds).""",
+        """In the toy model repetition shortens the plateau, in the context more than across samples: the factor by
+        which doubling shortens it is {here.median} times as large (median; {here.held} seeds).""",
         figure="repeated",
     ),
     Headline(
@@ -120,7 +121,7 @@ HEADLINES = (
     ),
     Headline(
         "V4",
-        """Where a model predicts like a k-gram, its gradient vanishes as the context grows: with the longest context it
+        """Where a model predicts like a k-gram, its gradient shrinks as the context grows: with the longest context it
         is {here.median} of that with the shortest (median; {here.held} seeds).""",
         figure="gradient",
     ),

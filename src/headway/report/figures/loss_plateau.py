@@ -39,7 +39,7 @@ def figure_loss_plateau(run: PlateauRun) -> Figure:
     name_ends(middle, lines)
     states = {"cosine": ("cosine", COMPETITION_COLOUR), "attention": ("attention_relevant", COOPERATION_COLOUR)}
     lines = [_draw_share(right, trajectory, name, colour, label) for label, (name, colour) in states.items()]
-    right.set_title("states, and attention in its place")
+    right.set_title("hidden states; relevant attention")
     name_ends(right, lines)
     return figure
 
@@ -99,6 +99,9 @@ def _draw_share(axes: Axes, trajectory: Trajectory, name: str, colour: str, labe
 
 def _levels(axes: Axes, trajectory: Trajectory) -> None:
     """The rungs' losses, from the unigrams on."""
-    for name, level in list(zip(LEVELS, np.median(trajectory.facts["rung_loss"], axis=0), strict=True))[1:]:
+    known = list(zip(LEVELS, np.median(trajectory.facts["rung_loss"], axis=0), strict=True))[1:]
+    for place, (name, level) in enumerate(known):
         axes.axhline(level, color=MUTED, linewidth=0.7, linestyle=DASHES)
-        note_above(axes, name, (0.985, float(level)), ("axes fraction", "data"), "right")
+        # The second line lies so near to the first that its name would cover it.
+        right = 0.6 if place == 1 else 0.985
+        note_above(axes, name, (right, float(level)), ("axes fraction", "data"), "right")

@@ -13,9 +13,9 @@ const WORDS = {
     "The step at which KL to rung i reaches its minimum comes later for every next i. This is what claims about order count, " +
     "unless they say otherwise. A model that learns everything at once and only grows in confidence can have it, too.",
   stage:
-    "At every step the model is in the stage of the rung whose KL is least above its own minimum over training, among the rungs that " +
-    "it reaches. A visit of fewer than 2 evaluations, or in which time grows by less than 10 %, does not count. A seed went through all " +
-    "stages if it was in stage 1, then 2, and so on to the last.",
+    "For each rung that the model reaches, take how far KL lies now above its lowest value in this run. The stage is that of the rung " +
+    "for which this is smallest. Visits of fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
+    "seed went through all stages if it was in stage 1, then 2, and so on to the last.",
   turn:
     "A rung is reached after another only by a turn: from the minimum of KL to the old rung to the later minimum of KL to the new one, " +
     "the new KL falls and the old one rises, each by more than 3 % of how far it fell in the stage before. So minima can be in order in " +

@@ -172,16 +172,19 @@ function followReading(nav) {
 function countWords(report, rows, known) {
   const verdicts = rows.map(mainVerdict);
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
+  const own = rows.filter((row) => isOurs(report.papers, report.titles, row));
+  const failed = own.filter((row) => mainVerdict(row) === "fails").length;
+  const theirs = failed ? ` (${count("fails") - failed} of the papers’, ${failed} of ours)` : "";
   const parts = [
     [count("holds"), "in every seed"],
     [count("partly"), "in at least half of them"],
-    [count("fails"), "in fewer"],
+    [count("fails"), `in fewer${theirs}`],
   ].filter(([many]) => many);
   const missing = count("not run") ? `; ${count("not run")} ${count("not run") === 1 ? "was" : "were"} not run` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
   const none = absent.length ? `There are no runs of ${joined(absent)}.` : "";
-  const ours = rows.filter((row) => isOurs(report.papers, report.titles, row)).length;
+  const ours = own.length;
   const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
   const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours` : ""}`;
   const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;

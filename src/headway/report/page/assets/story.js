@@ -123,8 +123,8 @@ export function storyOf(run, seed, layer) {
     title: "The start",
     span: `until ${when(run, stages[0].from)}`,
     words: [
-      start.length ? `Attention is spread: no head gives more than ${percent(most)} of it to any ${places.word}.` : "",
-      Number.isFinite(loss) ? `${sentence(theLoss(run))} is ${number(loss)}${lossUnit(run)}.` : "",
+      start.length ? `At first attention is spread: no head gives more than ${percent(most)} of it to any ${places.word}.` : "",
+      Number.isFinite(loss) ? `${sentence(theLoss(run))} begins at ${number(loss)}${lossUnit(run)}.` : "",
     ].filter(Boolean),
     time: 0,
     from: -Infinity,
