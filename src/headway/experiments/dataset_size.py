@@ -82,8 +82,8 @@ A10_ADAPTIVE = Claim(
 A10_STOPPING = Claim(
     "A10 stopping",
     title="an early-stopping rule without the truth stops near the best step (ours)",
-    statement="""A rule that sees only the held-out loss and what heads attend to stops near the best step, at every
-    size: it waits in proportion to time, less long once heads have specialised, and not at all once the
+    statement="""A rule that sees only the held-out loss and what heads attend to stops near the best step, in the
+    mean over sizes: it waits in proportion to time, less long once heads have specialised, and not at all once the
     loss has risen by a tenth of its fall. (Ours.)""",
     definition=f"""The rule is `stop_by_stages` with its defaults, on the loss of the even test
     sequences and the overlap of the heads' attention by lag. What is kept is the best step until it
@@ -97,7 +97,7 @@ A10_PATIENCE = Claim(
     "A10 patience",
     title="stopping by stages trains less than any fixed patience that is as good (ours)",
     statement="""A fixed patience that loses as little as the rule of "A10 stopping" trains for longer, even if it is
-    chosen in hindsight. (Ours.)""",
+    chosen in hindsight; one that may lose more can train for less. (Ours.)""",
     definition=f"""The fixed patience, one for all sizes and seeds, is the shortest of 10, 20, .. 2000 steps that
     loses no more than the rule, to {EQUAL:g} nats, in the mean over sizes and seeds. The claim holds for a seed if that
     patience trains for more steps in all than the rule.""",

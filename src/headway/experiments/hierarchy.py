@@ -44,10 +44,15 @@ def humps_follow_the_hierarchy(claim: Claim, *runs: Run) -> Finding:
     found = {settings.task.ratio: loss_humps(trajectory) for settings, trajectory in runs}
     counts = {ratio: np.array([each.count for each in found[ratio]]) for ratio in WANTED}
     parts = {f"m = {ratio:g}: {wanted} stages": counts[ratio] == wanted for ratio, wanted in WANTED.items()}
-    shallowest = {ratio: np.array([max(each.dips, default=1.0) for each in found[ratio]]) for ratio in (1.3, 1.5)}
+    shallowest = {ratio: np.array([_shallowest(each) for each in found[ratio]]) for ratio in (1.3, 1.5)}
     parts["m = 1.3 more intertwined than 1.5"] = shallowest[1.3] > shallowest[1.5]
     seen = "; ".join(f"m = {ratio:g}: {' '.join(map(str, each))}" for ratio, each in counts.items())
     return claim.all_of(runs, parts, f"Stages, seed by seed: {seen}.")
+
+
+def _shallowest(found: Humps) -> float:
+    """The least deep dip between three humps; 1, no dip at all, where some have grown together."""
+    return max(found.dips) if found.count >= WANTED[1.5] else 1.0
 
 
 def loss_humps(trajectory: Trajectory) -> list[Humps]:

@@ -74,7 +74,10 @@ class SubNGrams:
 
     @classmethod
     def usual(cls) -> Any:
-        """Two layers of full-width heads with a skip and a readout, as wide as tokens and positions together."""
+        """Two layers of full-width heads with a skip and a readout, as wide as tokens and positions together.
+
+        Ours: one merged matrix for queries and keys, of which the paper has two.
+        """
         from headway.tasks.run import Settings
 
         model = ModelSettings(
@@ -154,7 +157,7 @@ def training() -> TrainingSettings:
         steps=16_000,
         batch=128,
         data="fresh",
-        test_samples=4096,
+        test_samples=4096,  # ours; the paper has 2^14
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +19,8 @@ MOST = 2
 """Settings that may differ."""
 
 WORDS = """\
-For a boundary outside: the same boundary, read in the same way, in every stored run that differs from that one in one
-or two settings."""
+For a boundary outside: the same boundary, read in the same way, in the stored runs of
+differences, ablations and weight-decay that differ from that one in one or two settings."""
 
 
 def changes(base: NamedRun, run: NamedRun) -> dict[str, object]:
@@ -55,10 +57,12 @@ def _row(base: NamedRun, number: int, told: dict[str, object], run: NamedRun) ->
     published = STAGE_ENDS[base.experiment, base.name][number]
     found = Beside(base.name, f"boundary {number + 1}", published, boundaries(run.trajectory)[:, number])
     known = found.ours[np.isfinite(found.ours)]
-    words = ", ".join(f"`{name}` {_said(value)}" for name, value in told.items())
-    ours = f"{np.median(known):.0f} | {known.min():.0f} to {known.max():.0f}" if len(known) else "never | "
+    words = ", ".join(f"`{name}` {_value(run.settings, name)}" for name in told)
+    seeds = "" if len(known) == len(found.ours) else f", {len(known)} of {len(found.ours)} seeds"
+    ours = f"{np.median(known):.0f} | {known.min():.0f} to {known.max():.0f}{seeds}" if len(known) else "never | "
     return f"| {found.run} | {found.quantity} | {published:g} | {words} | {ours} | {found.verdict} |"
 
 
-def _said(value: object) -> str:
-    return "as by default" if value is None else str(value)
+def _value(settings: Any, name: str) -> Any:
+    """The setting of that full name, also where it has its default."""
+    return functools.reduce(getattr, name.split("."), settings)
