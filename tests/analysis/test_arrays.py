@@ -41,6 +41,8 @@ ARGUMENTS = {
     "slopes": (SIZES[:, 0], VALUES),
     "stages_from_ladder": (TIMES, KL),
     "stages_from_loss": (TIMES, FALL),
+    "stop_by_patience": (TIMES, FALL, 50.0),
+    "stop_by_stages": (TIMES, FALL),
     "visits_in_order": (TIMES, KL),
 }
 """Of every public function of arrays."""

@@ -118,16 +118,18 @@ def emphasis_sets_the_length(claim: Claim, *runs: AnyRun) -> Finding:
         f"{run[0].model.emphasis:g}: {_median(ended(run))} steps, cosine {np.median(peak(run, 'cosine')):.2f}"
         for run in every
     )
-    scaled = ", ".join(f"{np.nanmedian(_scaled(run, plain)):.2f}" for run in every)
+    scaled = ", ".join(f"{_scaled(run, plain):.2f}" for run in every)
     told = f"c = {told} (medians). c T(c) / T(1): {scaled}, so where these are 1 the plateau is 1/c times as long."
     strongest = ended(every[-1]) / plain
     return claim.finding(every, strongest, np.all(list(parts.values()), axis=0), told, parts)
 
 
-def _scaled(run: AnyRun, plain: np.ndarray) -> np.ndarray:
-    """c T(c) / T(1): (seed,)."""
+def _scaled(run: AnyRun, plain: np.ndarray) -> float:
+    """c T(c) / T(1), the median over seeds that get there in both."""
     with np.errstate(invalid="ignore"):
-        return run[0].model.emphasis * ended(run) / plain
+        found = run[0].model.emphasis * ended(run) / plain
+    known = found[np.isfinite(found)]
+    return float(np.median(known)) if len(known) else float("nan")
 
 
 @judged
