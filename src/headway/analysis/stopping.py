@@ -56,9 +56,7 @@ def stop_by_stages(
     model that begins on a plateau, where a factor of time means nothing yet, needs as many as that lasts. One seed at
     a time.
     """
-    times, values = finite_part(times, held_out)
-    if values.ndim != 1 or not len(times):
-        raise ValueError(f"got losses of shape {np.shape(held_out)}, but wanted (time,), at least one of them finite.")
+    times, values = _one_seed(times, held_out)
     shared = np.full(len(times), np.nan) if overlap is None else _kept(overlap, held_out)
     best, most = 0, -np.inf
     for now in range(len(times)):
@@ -82,9 +80,7 @@ def stop_by_stages(
 @of_any_arrays
 def stop_by_patience(times: Array, held_out: Array, patience: float) -> Stopped:
     """The first evaluation more than `patience` steps after the lowest held-out loss so far: the usual rule."""
-    times, values = finite_part(times, held_out)
-    if values.ndim != 1 or not len(times):
-        raise ValueError(f"got losses of shape {np.shape(held_out)}, but wanted (time,), at least one of them finite.")
+    times, values = _one_seed(times, held_out)
     best = 0
     for now in range(len(times)):
         if values[now] < values[best]:
@@ -92,6 +88,14 @@ def stop_by_patience(times: Array, held_out: Array, patience: float) -> Stopped:
         if times[now] - times[best] > patience:
             return Stopped(float(times[now]), float(times[best]), "patience")
     return Stopped(float(times[-1]), float(times[best]), "end")
+
+
+def _one_seed(times: Array, held_out: Array) -> tuple[Array, Array]:
+    """Its finite losses and their times."""
+    times, values = finite_part(times, held_out)
+    if values.ndim != 1 or not len(times):
+        raise ValueError(f"got losses of shape {np.shape(held_out)}, but wanted (time,), at least one of them finite.")
+    return times, values
 
 
 def _kept(overlap: Array, held_out: Array) -> Array:

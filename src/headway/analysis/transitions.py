@@ -17,6 +17,8 @@ from headway.analysis.dwells import drop_times
 from headway.analysis.laws import slopes
 from headway.records import Trajectory
 
+LADDERS = (("loss", "rung_loss"), ("excess_loss", "rung_excess"))
+"""A curve, and the fact that holds the same loss of every rung."""
 LEAST = 1e-3
 """A rung counts if it gains at least this share of the whole way from the first rung to the last."""
 
@@ -36,15 +38,22 @@ class Transitions(NamedTuple):
         return np.maximum(self.times - before, 0.0)
 
 
+def ladder_of(trajectory: Trajectory) -> tuple[str, np.ndarray] | None:
+    """The name of its loss and the losses of its rungs, (seed, rung); None where a run has no ladder of losses."""
+    for curve, levels in LADDERS:
+        if curve in trajectory and levels in trajectory.facts:
+            return curve, np.asarray(trajectory.facts[levels], float)
+    return None
+
+
 def transitions(trajectory: Trajectory) -> Transitions | None:
     """None where a run has no ladder of losses; of one that only says when its plateau ended, that one transition."""
-    for curve, levels in (("loss", "rung_loss"), ("excess_loss", "rung_excess")):
-        if curve in trajectory and levels in trajectory.facts:
-            values, own = np.asarray(trajectory[curve], float), np.asarray(trajectory.facts[levels], float)
-            break
-    else:
+    found = ladder_of(trajectory)
+    if found is None:
         ended = trajectory.facts.get("plateau")
         return None if ended is None else Transitions(np.asarray(ended, float)[:, None], np.ones((len(ended), 1)), (1,))
+    curve, own = found
+    values = np.asarray(trajectory[curve], float)
     gains = -np.diff(np.median(own, axis=0))
     kept = [rung for rung, gain in enumerate(gains, start=1) if gain > LEAST * max(gains.sum(), 1e-12)]
     if not kept or own.shape[0] != values.shape[0]:

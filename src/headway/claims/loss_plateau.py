@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from headway.analysis import over_seeds
 from headway.analysis.crossings import at_end, first_at_least, first_at_most
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.records import Finding, Trajectory
@@ -127,9 +128,7 @@ def emphasis_sets_the_length(claim: Claim, *runs: AnyRun) -> Finding:
 def _scaled(run: AnyRun, plain: np.ndarray) -> float:
     """c T(c) / T(1), the median over seeds that get there in both."""
     with np.errstate(invalid="ignore"):
-        found = run[0].model.emphasis * ended(run) / plain
-    known = found[np.isfinite(found)]
-    return float(np.median(known)) if len(known) else float("nan")
+        return over_seeds(run[0].model.emphasis * ended(run) / plain).median
 
 
 @judged

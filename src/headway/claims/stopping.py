@@ -17,6 +17,8 @@ from headway.records import Finding, Trajectory
 
 PATIENCES = tuple(range(10, 2001, 10))
 """Steps among which a fixed patience is chosen."""
+FEWEST, TOO_FEW = 3, "It needs three sizes."
+"""Sizes of the training set that the claims need."""
 
 
 class Stops(NamedTuple):
@@ -63,12 +65,17 @@ def stops(runs: Sequence[Run], rule: Rule) -> Stops:
     return Stops(*np.moveaxis(np.array(tables, float), -1, 0))
 
 
+def by_size(runs: Sequence[Run]) -> list[Run]:
+    """The smallest training set first."""
+    return sorted(runs, key=lambda run: run[0].training.size)
+
+
 @judged
 def stops_near_the_best_step(claim: Claim, *runs: Run, within: float) -> Finding:
     """The loss over the best step in hindsight, mean over sizes, seed by seed."""
-    ordered = sorted(runs, key=lambda run: run[0].training.size)
-    if len(ordered) < 3:
-        return claim.not_run("It needs three sizes.")
+    ordered = by_size(runs)
+    if len(ordered) < FEWEST:
+        return claim.not_run(TOO_FEW)
     own = stops(ordered, by_stages)
     mean = own.lost.mean(axis=0)
     share = over_seeds(own.trained.sum(axis=0) / sum(run[0].training.steps for run in ordered))
@@ -82,9 +89,9 @@ def stops_near_the_best_step(claim: Claim, *runs: Run, within: float) -> Finding
 @judged
 def trains_less_than_patience(claim: Claim, *runs: Run, tolerance: float) -> Finding:
     """Steps of the shortest fixed patience that loses no more, over steps of the rule: seed by seed, all sizes."""
-    ordered = sorted(runs, key=lambda run: run[0].training.size)
-    if len(ordered) < 3:
-        return claim.not_run("It needs three sizes.")
+    ordered = by_size(runs)
+    if len(ordered) < FEWEST:
+        return claim.not_run(TOO_FEW)
     own = stops(ordered, by_stages)
     patience, other = equal_patience(ordered, own, tolerance)
     ratio = other.trained.sum(axis=0) / own.trained.sum(axis=0)

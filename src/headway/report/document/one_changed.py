@@ -6,11 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from headway.published import STAGE_ENDS
 from headway.report.assemble import changed_settings
-from headway.report.document.published_table import Beside, boundaries, rows
+from headway.report.document.published_table import Beside, boundaries, ours_in_words, rows
 from headway.report.document.tables import NamedRun
 
 EXPERIMENTS = ("differences", "ablations", "weight-decay")
@@ -56,11 +54,8 @@ def _boundaries(run: NamedRun) -> list[Beside]:
 def _row(base: NamedRun, number: int, told: dict[str, object], run: NamedRun) -> str:
     published = STAGE_ENDS[base.experiment, base.name][number]
     found = Beside(base.name, f"boundary {number + 1}", published, boundaries(run.trajectory)[:, number])
-    known = found.ours[np.isfinite(found.ours)]
     words = ", ".join(f"`{name}` {_value(run.settings, name)}" for name in told)
-    seeds = "" if len(known) == len(found.ours) else f", {len(known)} of {len(found.ours)} seeds"
-    ours = f"{np.median(known):.0f} | {known.min():.0f} to {known.max():.0f}{seeds}" if len(known) else "never | "
-    return f"| {found.run} | {found.quantity} | {published:g} | {words} | {ours} | {found.verdict} |"
+    return f"| {found.run} | {found.quantity} | {published:g} | {words} | {ours_in_words(found)} |"
 
 
 def _value(settings: Any, name: str) -> Any:

@@ -120,16 +120,16 @@ def _plateaus(run: NamedRun) -> list[Beside]:
 def published_table(runs: Sequence[NamedRun]) -> str:
     """One row a published number: ours in the median, smallest and largest seed, and whether it lies inside."""
     lines = ["| run | number | published | ours: median | seeds from to | |", "|---|---|---|---|---|---|"]
-    for each in rows(runs):
-        known = each.ours[np.isfinite(each.ours)]
-        if len(known) == 0:
-            lines.append(f"| {each.run} | {each.quantity} | {each.published:g} | never | | outside |")
-            continue
-        digits = ".0f" if each.quantity.startswith("boundary") else ".2f"
-        median, low, high = (format(value, digits) for value in (np.median(known), known.min(), known.max()))
-        seeds = "" if len(known) == len(each.ours) else f", {len(known)} of {len(each.ours)} seeds"
-        lines.append(
-            f"| {each.run} | {each.quantity} | {each.published:g} | {median}{each.note} | {low} to {high}{seeds} "
-            f"| {each.verdict} |"
-        )
+    lines += [f"| {each.run} | {each.quantity} | {each.published:g} | {ours_in_words(each)} |" for each in rows(runs)]
     return "\n".join(lines)
+
+
+def ours_in_words(each: Beside) -> str:
+    """The last three cells of a row."""
+    known = each.ours[np.isfinite(each.ours)]
+    if len(known) == 0:
+        return "never | | outside"
+    digits = ".0f" if each.quantity.startswith("boundary") else ".2f"
+    median, low, high = (format(value, digits) for value in (np.median(known), known.min(), known.max()))
+    seeds = "" if len(known) == len(each.ours) else f", {len(known)} of {len(each.ours)} seeds"
+    return f"{median}{each.note} | {low} to {high}{seeds} | {each.verdict}"

@@ -12,6 +12,8 @@ from headway.report.colours import MUTED
 
 GAP = 0.085
 """Of the height of the axes, from one name to the next: a line of text where the axes are 1.4 inches high."""
+NEAR, ASIDE = 0.12, 0.6
+"""Share of a whole ladder between two rungs whose names would lie over each other; and where the lower one's ends."""
 
 
 def name_ends(axes: Axes, lines: list[Line2D], gap: float = GAP) -> None:
@@ -55,6 +57,12 @@ def note_above(
         fontsize=6.5,
         color=MUTED,
     )
+
+
+def level_places(levels: np.ndarray, right: float) -> np.ndarray:
+    """Where the names of falling levels end, of the width: at `right`, further left where the line above is near."""
+    near = np.diff(levels, prepend=np.inf) > -NEAR * np.ptp(levels)
+    return np.where(near, ASIDE, right)
 
 
 def keep_apart(places: np.ndarray, gap: float) -> np.ndarray:

@@ -11,12 +11,11 @@ from matplotlib.ticker import NullFormatter
 
 from headway.records import Trajectory
 from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, head_colours, run_colours, rung_colours
+from headway.report.figures.ends import level_places
 from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
 RunsByName = Mapping[str, Run]
-NEAR = 0.12
-"""Share of the whole ladder between two rungs whose names would lie over each other."""
 
 
 def _rung_colours(rungs: int) -> tuple[str, ...]:
@@ -28,12 +27,12 @@ def _draw_levels(axes: Axes, run: Run) -> None:
     """Dashed lines at the losses of the rungs, with their names, further left where the line above is near."""
     settings, trajectory = run
     levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
-    near = np.diff(levels, prepend=np.inf) > -NEAR * np.ptp(levels)
-    for level, name, colour, beside in zip(levels, settings.task.rungs, _rung_colours(len(levels)), near, strict=True):
+    places = level_places(levels, 0.99)
+    for level, name, colour, place in zip(levels, settings.task.rungs, _rung_colours(len(levels)), places, strict=True):
         axes.axhline(level, color=colour, linewidth=0.8, linestyle=DASHES, zorder=1)
         axes.annotate(
             name,
-            (0.6 if beside else 0.99, level),
+            (place, level),
             xycoords=("axes fraction", "data"),
             xytext=(0, 1),
             textcoords="offset points",

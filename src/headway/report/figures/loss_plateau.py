@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
-from headway.report.figures.ends import name_ends, note_above
+from headway.report.figures.ends import level_places, name_ends, note_above
 from headway.report.figures.lines import draw_seeds, longest_times, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
@@ -99,9 +99,7 @@ def _draw_share(axes: Axes, trajectory: Trajectory, name: str, colour: str, labe
 
 def _levels(axes: Axes, trajectory: Trajectory) -> None:
     """The rungs' losses, from the unigrams on."""
-    known = list(zip(LEVELS, np.median(trajectory.facts["rung_loss"], axis=0), strict=True))[1:]
-    for place, (name, level) in enumerate(known):
+    levels = np.median(trajectory.facts["rung_loss"], axis=0)[1:]
+    for name, level, place in zip(LEVELS[1:], levels, level_places(levels, 0.985), strict=True):
         axes.axhline(level, color=MUTED, linewidth=0.7, linestyle=DASHES)
-        # The second line lies so near to the first that its name would cover it.
-        right = 0.6 if place == 1 else 0.985
-        note_above(axes, name, (right, float(level)), ("axes fraction", "data"), "right")
+        note_above(axes, name, (float(place), float(level)), ("axes fraction", "data"), "right")

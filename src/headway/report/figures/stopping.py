@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.claims.stopping import by_stages, equal_patience, stops
+from headway.claims.stopping import by_size, by_stages, equal_patience, stops
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK
 from headway.report.figures.lines import Run
 from headway.report.figures.size_axis import draw_sizes, size_axis
@@ -17,7 +17,7 @@ from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 @styled
 def figure_stopping(runs: Sequence[Run], tolerance: float) -> Figure:
     """Left: excess loss of the step that is kept; right: steps trained. By stages, by patience, in hindsight."""
-    ordered = sorted(runs, key=lambda run: run[0].training.size)
+    ordered = by_size(runs)
     sizes = [settings.training.size for settings, _ in ordered]
     own = stops(ordered, by_stages)
     patience, other = equal_patience(ordered, own, tolerance)

@@ -9,14 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headway.analysis.transitions import Transitions, transitions
+from headway.analysis.transitions import Transitions, ladder_of, transitions
 from headway.records import Trajectory
 from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.lines import draw_seeds
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
-
-LADDERS = (("loss", "rung_loss"), ("excess_loss", "rung_excess"))
-"""A curve, and the fact that holds the same loss of every rung."""
 
 
 @styled
@@ -67,7 +64,7 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
 
 def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
     dress(axes)
-    curve, own = _ladder_of(trajectory)
+    curve, own = _levels(trajectory)
     top, bottom = own[0], own[-1]
     times = trajectory.times(curve)
     after = times > 0
@@ -88,17 +85,17 @@ def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:
 
 def has_ladder(trajectory: Trajectory) -> bool:
     """Whether it can be drawn: with the losses of its rungs, or with a loss and when its one plateau ended."""
-    if any(curve in trajectory and levels in trajectory.facts for curve, levels in LADDERS):
+    if ladder_of(trajectory) is not None:
         return True
     known = "loss" in trajectory and "plateau" in trajectory.facts
     return known and np.issubdtype(trajectory.times("loss").dtype, np.integer)
 
 
-def _ladder_of(trajectory: Trajectory) -> tuple[str, np.ndarray]:
+def _levels(trajectory: Trajectory) -> tuple[str, np.ndarray]:
     """A curve and the losses of its rungs; of a run that only says when its plateau ended, the loss there and zero."""
-    for curve, levels in LADDERS:
-        if curve in trajectory and levels in trajectory.facts:
-            return curve, np.median(np.asarray(trajectory.facts[levels], float), axis=0)
+    found = ladder_of(trajectory)
+    if found is not None:
+        return found[0], np.median(found[1], axis=0)
     values, ends = np.asarray(trajectory["loss"], float), np.asarray(trajectory.facts["plateau"], float)
     half = np.searchsorted(trajectory.times("loss"), np.nanmedian(ends) / 2)
     return "loss", np.array([np.median(values[:, min(half, values.shape[1] - 1)]), 0.0])
