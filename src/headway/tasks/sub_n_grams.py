@@ -158,7 +158,7 @@ def training(learning_rate: float = 1e-2) -> TrainingSettings:
         steps=16_000,
         batch=128,
         data="fresh",
-        test_samples=2**14,
+        test_samples=4096,  # ours; the paper has 2^14
     )
 
 
