@@ -1,4 +1,4 @@
-"""Statistical induction heads (Edelman et al. 2024): uniform, unigram, bigram in order, with a plateau in between."""
+"""Statistical induction heads (Edelman et al. 2024): KL to uniform, unigram and bigram over training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): the diagonal of W first, then v."""
+"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): loss, W and v over training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zhang et al. 2025: linear attention learns in-context regression in one drop, or one component after another."""
+"""Zhang et al. 2025: linear attention on in-context regression, with merged and with separate keys and queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gopalani & Hu 2025: what happens on a loss plateau, and why attention ends it, on moving-window sums."""
+"""Gopalani & Hu 2025: outputs, hidden states and attention on the loss plateau of moving-window sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper A, Figures 6 and 7: fresh data at every step do not change the stages."""
+"""Paper A, Figures 6 and 7: the minimal transformer trained on fresh data at every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper A, Figures 15 to 17: overlapping blocks are also learnt incrementally, with three heads and with four."""
+"""Paper A, Figures 15 to 17: transformers with three and with four heads on chains with overlapping blocks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ A17 = Claim(
     "A17",
     title="overlapping blocks: KL minima in order (three heads)",
     statement="With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.",
-    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
+    definition="""Over all evaluations, the step at which KL(rung i || model) is lowest comes strictly later for every
     next i, as the paper's own curves show.""",
     quantity=QUANTITY,
     judge=of_runs(minima_in_order, THREE),

@@ -1,4 +1,4 @@
-"""Paper B: repetition makes transformers learn associative recall sooner, and too much of it makes them overfit."""
+"""Paper B: transformers on associative recall with repetition in the context and across samples."""
 
 from __future__ import annotations
 

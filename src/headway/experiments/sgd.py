@@ -1,4 +1,4 @@
-"""Paper A, Figures 18 and 19: SGD shows stages, as AdamW does."""
+"""Paper A, Figures 18 and 19: the full transformer trained by SGD."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real text: models pass the n-grams in order and learn lags in the order of their information."""
+"""Real text: KL to n-grams, and attention by lag, over training."""
 
 from __future__ import annotations
 
