@@ -10,7 +10,7 @@ from pathlib import Path
 FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
 # From 0.12 on there is no such flag (the second was not tried there), and one that is not known ends the process.
 if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 12):
-    # A program in one piece: cutting it for several threads takes a quarter of the compiler's time, and both cores work.
+    # In one piece: cutting a program for several threads takes a quarter of the compiler's time.
     FLAGS += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
 
 MUCH = {"xla_backend_optimization_level": 1}

@@ -123,7 +123,7 @@ def test_the_numbers_of_seeds_in_the_readme_are_those_of_the_claims_beside_them(
     for line in lines:
         [asked] = re.findall(r"`\./run claims (.+?) --from results`", line)
         names = [name for name in {claim for claim, _ in findings} if name.split()[0] in asked or name in asked]
-        held = {(sum(each.holds), len(each.holds)) for (claim, _), each in findings.items() if claim in names}
+        held = {(each.showing, len(each.holds)) for (claim, _), each in findings.items() if claim in names}
         told = {(int(some), int(of)) for some, of in re.findall(r"(\d+) of (\d+)", line)}
         assert told and told <= held, line
 
@@ -133,11 +133,7 @@ def test_the_verdicts_in_the_verdict_tables_are_those_of_the_records(findings):
     for header, _, *rows in tables():
         for claim, *verdicts in rows:
             told |= {(claim.split(":")[0], grid): said for grid, said in zip(header[1:], verdicts, strict=True)}
-    shown = {
-        key: f"{finding.verdict} {sum(finding.holds)}/{len(finding.holds)}" if finding.holds else finding.verdict
-        for key, finding in findings.items()
-    }
-    assert told == shown
+    assert told == {key: finding.summary for key, finding in findings.items()}
 
 
 def test_the_document_is_what_its_own_command_writes_now(tmp_path, monkeypatch, capsys):

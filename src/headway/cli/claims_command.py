@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 USAGE = """\
 Show every claim with its verdict for each grid: the number of seeds in which it holds, and the
 measured number with its interval. Nothing is trained; a claim whose runs have not been made is "not run".
+In a seed where what it compares was not there to be measured, it "cannot be judged", which counts as not holding.
 
 examples:
   headway claims --from results              the paper-scale runs
@@ -73,9 +74,8 @@ def _experiments_with(claims: Sequence[str]) -> list[str]:
     everything = list(dict.fromkeys(claim for names in known.values() for claim in names))
     for name in claims:
         if not any(_is_called(claim, name) for claim in everything):
-            raise UserError(
-                f"there is no claim {name!r}.{suggestion(name, everything)} `headway claims` lists all {len(everything)}."
-            )
+            near = suggestion(name, everything)
+            raise UserError(f"there is no claim {name!r}.{near} `headway claims` lists all {len(everything)}.")
     return [
         experiment
         for experiment, names in known.items()

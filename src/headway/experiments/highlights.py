@@ -172,6 +172,8 @@ def _sentence(headline: Headline, own: Mapping[str, Finding], grid: str, words: 
     if finding.verdict == "not run":
         return f"Not run yet: {words}."
     numbers = {name.replace("-", "_"): _numbers(each) for name, each in own.items() if each.holds}
+    if finding.verdict == "cannot be judged":
+        return f"It cannot be judged in {finding.unjudged} of {len(finding.holds)} seeds: {words}."
     template = headline.fails if finding.verdict == "fails" else headline.holds
     try:
         if not template:
@@ -189,4 +191,4 @@ def _numbers(finding: Finding) -> SimpleNamespace:
 
 
 def _held(finding: Finding) -> str:
-    return f"{sum(finding.holds)} of {len(finding.holds)}" if finding.holds else ""
+    return f"{finding.showing} of {len(finding.holds)}" if finding.holds else ""

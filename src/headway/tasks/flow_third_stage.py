@@ -4,6 +4,7 @@ Of the gradient flow; derived in docs/theory.md, "The third stage", and not fitt
 """
 
 from functools import cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ class _TwoGroups:
         self.heads, self.projections = heads, projections
         self.cuts = np.cumsum([count, len(self.copies)] * 3)
         edges = [0, *self.cuts, None]
-        self.slices = [slice(*pair) for pair in zip(edges, edges[1:], strict=False)]
+        self.slices = [slice(*pair) for pair in pairwise(edges)]
 
     def start(self, ahead: float) -> np.ndarray:
         """V = 0 and even attention, but for one head's lead at position 2; and a difference at position 3."""

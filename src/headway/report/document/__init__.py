@@ -22,8 +22,9 @@ from headway.store.output import write_output
 __all__ = ["NamedRun", "tables_of", "write_document"]
 
 INTRODUCTION = """\
-A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
-intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-run` those of its authors' code,
+A claim holds if it holds in every seed, partly if in at least half of them. A seed *cannot be judged* if what the claim
+compares was not there to be measured; such a seed counts as one that does not hold. Numbers are medians over seeds with
+95 % intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-run` those of its authors' code,
 `paper` those of the other papers. Claims that begin with H, N, R or T are ours. The definitions were written before the
 runs were made; [the log](log.md) lists those that changed afterwards.
 
@@ -110,9 +111,7 @@ def _summary(findings: Sequence[tuple[str, Finding]]) -> str:
 def _verdict(finding: Finding | None) -> str:
     if finding is None:
         return ""  # The experiment has no such grid.
-    if not finding.holds:
-        return "not run"
-    return f"{finding.verdict} {finding.held}"
+    return finding.summary
 
 
 def _figures(path: Path, experiment: str) -> list[str]:
@@ -138,12 +137,12 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
         ]
         for grid, finding in rows:
             words = [finding.detail] if finding.detail else []
-            if finding.parts and finding.verdict in ("partly", "fails"):
+            if finding.parts and finding.verdict not in ("holds", "not run"):
                 words.append(
                     "; ".join(f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items()) + "."
                 )
             number = median_in_words(finding.values, finding.interval)
-            lines.append(f"| {grid} | {finding.verdict} | {finding.held} | {number} | {' '.join(words)} |")
+            lines.append(f"| {grid} | {finding.verdict} | {finding.counts} | {number} | {' '.join(words)} |")
         lines += [f"\n*Possible reason ({grid}):* {finding.reason}" for grid, finding in rows if finding.reason]
         blocks.append("\n".join(lines))
     return blocks

@@ -54,7 +54,7 @@ function card(group, figure) {
 const verdictBadge = (finding) =>
   element(
     "span",
-    { class: `badge ${finding.verdict.replace(" ", "-")}`, title: `${finding.claim}: ${finding.verdict}` },
+    { class: `badge ${finding.verdict.replaceAll(" ", "-")}`, title: `${finding.claim}: ${finding.verdict}` },
     `${finding.claim} `,
     element("span", { role: "img", "aria-label": finding.verdict }, SIGNS[finding.verdict]),
     ` ${heldWords(finding)}`,

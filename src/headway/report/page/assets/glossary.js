@@ -40,8 +40,10 @@ const WORDS = {
     "Heads compete while the competition index rises and cooperate when it has fallen again; they have specialised when each attends " +
     "most to a block of its own.",
   "n-gram model": "The same transformer, trained on windows of c tokens.",
-  "holds, partly, fails":
-    "A claim is tested in every seed: it holds if it does in all of them, partly if in at least half, and fails in fewer. Numbers are " +
+  "holds, partly, fails, cannot be judged":
+    "A claim is tested in every seed: it holds if it does in all of them, partly if in at least half, and fails in fewer. A seed cannot " +
+    "be judged if what the claim compares was not there to be measured, such as a plateau; it counts as a seed in which the claim does not hold. " +
+    "A claim cannot be judged if it holds in less than half of the seeds and none of the others can be judged. Numbers are " +
     "medians over seeds, in brackets the 95 % interval of the median.",
 };
 
