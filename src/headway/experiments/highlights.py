@@ -44,7 +44,7 @@ class Headline:
 HEADLINES = (
     Headline(
         "A1",
-        """A full model approaches the reference predictors in order, from the newest block to the truth: KL to each
+        """The full model approaches the reference predictors in order, from the newest block to the truth: KL to each
         reaches its minimum later than to the one before, in {here.held} seeds.""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",

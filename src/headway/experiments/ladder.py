@@ -42,7 +42,7 @@ A6 = Claim(
     title="the minimal model behaves like the full model",
     statement="Without embedding, norm, residual, MLP, key and output matrices, the model behaves in the same way.",
     definition=f"With the same seed, in the full and in the minimal model, {SAME}.",
-    quantity="how many of the four hold",
+    quantity="how many of the four parts hold",
     judge=of_runs(same_in_kind, "full", "minimal", names=("full", "minimal")),
     reasons={"printed": TOO_SLOW},
 )

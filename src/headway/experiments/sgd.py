@@ -20,7 +20,7 @@ A18 = Claim(
     statement="""Under SGD, KL to the rungs still reaches its minima in order, and heads still compete, then
     cooperate.""",
     definition=f"With SGD and momentum, {SAME}.",
-    quantity="how many of the two hold",
+    quantity="how many of the two parts hold",
     judge=of_runs(same_in_kind, "SGD"),
     reasons={"printed": RATE_GONE},
 )
