@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
 RECORDS = list(RESULTS.records())
 GRIDS = ("printed", "as-run", "paper")
+pytestmark = pytest.mark.usefixtures("unchecked")
 
 
 @pytest.fixture(scope="module")
