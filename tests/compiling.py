@@ -8,9 +8,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
-# From 0.12 on there is no such flag, and one that is not known ends the process.
+# From 0.12 on there is no such flag (the second was not tried there), and one that is not known ends the process.
 if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 12):
-    FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+    # In one piece: cutting a program for several threads takes a quarter of the compiler's time.
+    FLAGS += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
 
 MUCH = {"xla_backend_optimization_level": 1}
 """For a program that computes much: it takes a second more to compile, and a fifth of the time to run."""

@@ -70,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in slow]
 
 
+def pytest_collection_finish() -> None:
+    """What is there by now stays to the end: looking through it again takes 0.4 s each time, for every file."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module")
 def unchecked() -> Iterator[None]:
     """Shapes and types are not checked: for files that call again and again what others check."""

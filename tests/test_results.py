@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
 RECORDS = list(RESULTS.records())
 GRIDS = ("printed", "as-run", "paper")
+pytestmark = pytest.mark.usefixtures("unchecked")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
     assert trained <= 28e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 14e6, "everything else"
+    assert sum(sizes.values()) - trained <= 36e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -67,8 +68,8 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
 
 
 _CORRECTED = ("ablations", "two-blocks", "sgd")
-TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations", "reversed")}
-TO_BE_RUN |= {(name, "paper") for name in ("text", "transformer-appendix", "transformer-variations")}
+TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations",)}
+TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""
 
@@ -122,7 +123,7 @@ def test_the_numbers_of_seeds_in_the_readme_are_those_of_the_claims_beside_them(
     for line in lines:
         [asked] = re.findall(r"`\./run claims (.+?) --from results`", line)
         names = [name for name in {claim for claim, _ in findings} if name.split()[0] in asked or name in asked]
-        held = {(sum(each.holds), len(each.holds)) for (claim, _), each in findings.items() if claim in names}
+        held = {(each.showing, len(each.holds)) for (claim, _), each in findings.items() if claim in names}
         told = {(int(some), int(of)) for some, of in re.findall(r"(\d+) of (\d+)", line)}
         assert told and told <= held, line
 
@@ -132,11 +133,7 @@ def test_the_verdicts_in_the_verdict_tables_are_those_of_the_records(findings):
     for header, _, *rows in tables():
         for claim, *verdicts in rows:
             told |= {(claim.split(":")[0], grid): said for grid, said in zip(header[1:], verdicts, strict=True)}
-    shown = {
-        key: f"{finding.verdict} {sum(finding.holds)}/{len(finding.holds)}" if finding.holds else finding.verdict
-        for key, finding in findings.items()
-    }
-    assert told == shown
+    assert told == {key: finding.summary for key, finding in findings.items()}
 
 
 def test_the_document_is_what_its_own_command_writes_now(tmp_path, monkeypatch, capsys):

@@ -7,6 +7,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.experiments.tiny import small_construction
 from tests.training.test_own_model import Known, Sum
 from tests.training.tiny import TINY, changed
 
@@ -33,7 +34,7 @@ from headway.trained.own import answers
 from headway.training.problem import precision
 from headway.training.randomness import FEATURES, TEST_SET, key_of
 
-pytestmark = pytest.mark.usefixtures("compilations")
+pytestmark = pytest.mark.usefixtures("compilations", "unchecked")
 SMALL = ModelSettings(heads=2, layers=2, width=8, mlp=8, norm="pre", dropout=0.0)
 SHORT = TrainingSettings(
     learning_rate=0.01, schedule="constant", batch=8, samples=16, steps=6, test_samples=12, data="fresh"
@@ -142,7 +143,7 @@ def test_a_model_that_knows_its_loss_in_closed_form_answers_nothing():
 
 def test_what_is_no_training_has_no_model(tmp_path):
     store = Store(tmp_path)
-    cell = Cell(ConstructionSettings(), (0,))
+    cell = Cell(small_construction(ConstructionSettings()), (0,))
     run_cells([cell], store)
     with pytest.raises(SettingsError, match="is a construction, of which there is no trained model"):
         store.load(cell).model(0)

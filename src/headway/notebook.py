@@ -127,7 +127,7 @@ def _verdict(finding: Finding) -> str:
     numbers = [value for value in finding.values if math.isfinite(value)]
     ends = "" if finding.interval is None else " [{:.3g}, {:.3g}]".format(*finding.interval)
     measured = f", {finding.quantity} {statistics.median(numbers):.3g}{ends}" if numbers else ""
-    return f"{finding.claim}: {finding.verdict} {finding.held}".rstrip() + f"{measured}. {finding.statement}"
+    return f"{finding.claim}: {finding.summary}" + f"{measured}. {finding.statement}"
 
 
 def vary(

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-Verdict = Literal["holds", "partly", "fails", "not run"]
+Verdict = Literal["holds", "partly", "fails", "cannot be judged", "not run"]
 Made = TypeVar("Made")
 
 
@@ -265,8 +265,8 @@ class Finding:
     seeds: tuple[int, ...]
     values: tuple[float, ...]
     """The measured quantity, seed by seed."""
-    holds: tuple[bool, ...]
-    """Whether the claim holds, seed by seed."""
+    holds: tuple[bool | None, ...]
+    """Whether the claim holds, seed by seed; None where it cannot be judged, which counts as not holding."""
     interval: tuple[float, float] | None = None
     """95 % interval of the quantity's median over seeds."""
     detail: str = ""
@@ -279,22 +279,50 @@ class Finding:
     """The figures that show it: an experiment and a grid, as in "stages-as-run"."""
 
     @property
+    def showing(self) -> int:
+        """In how many seeds it holds."""
+        return sum(bool(each) for each in self.holds)
+
+    @property
+    def unjudged(self) -> int:
+        """In how many seeds it cannot be judged."""
+        return sum(each is None for each in self.holds)
+
+    @property
     def held(self) -> str:
         """In how many of the seeds it holds, as in "8/10"; nothing if it was not run."""
-        return f"{sum(self.holds)}/{len(self.holds)}" if self.holds else ""
+        return f"{self.showing}/{len(self.holds)}" if self.holds else ""
+
+    @property
+    def counts(self) -> str:
+        """The same, or "0/10 hold, 10 cannot be judged"."""
+        return f"{self.held} hold, {self.unjudged} cannot be judged" if self.unjudged else self.held
 
     @property
     def verdict(self) -> Verdict:
-        """Holds in every seed, partly in at least half of them, fails in fewer."""
+        """Holds in every seed, partly in at least half of them; in fewer it fails if it does so in one of them.
+
+        Seeds that cannot be judged count among all of them, so that they never improve a verdict.
+        """
         if not self.holds:
             return "not run"
-        share = sum(self.holds) / len(self.holds)
-        return "holds" if share == 1 else "partly" if share >= 0.5 else "fails"
+        share = self.showing / len(self.holds)
+        if share >= 0.5:
+            return "holds" if share == 1 else "partly"
+        return "fails" if False in self.holds else "cannot be judged"
+
+    @property
+    def summary(self) -> str:
+        """For a cell: "fails 0/10", "partly 8/10, 2 cannot be judged", "cannot be judged, 0/10 hold", "not run"."""
+        if self.verdict == "cannot be judged":
+            return f"{self.verdict}, {self.held} hold"
+        rest = f", {self.unjudged} cannot be judged" if self.unjudged else ""
+        return f"{self.verdict} {self.held}{rest}".rstrip()
 
     def __repr__(self) -> str:
         ends = "" if self.interval is None else " [{:.3g}, {:.3g}]".format(*self.interval)
         values = ", ".join(f"{value:.3g}" for value in self.values)
-        lines = [f"{self.claim}: {self.verdict} {self.held}".rstrip(), self.statement, f"Definition: {self.definition}"]
+        lines = [f"{self.claim}: {self.summary}", self.statement, f"Definition: {self.definition}"]
         lines.append(f"{self.quantity}{ends}: {values}")
         return shortened([*lines, *([self.detail] if self.detail else [])])
 

@@ -28,6 +28,11 @@ def test_a_claim_that_does_not_hold_in_every_seed_gets_its_reason(holds):
     assert reason(*holds, grid="printed") == "Slow."
 
 
+def test_a_claim_that_cannot_be_judged_gets_its_reason_too():
+    claim = replace(CLAIM, judge=lambda claim, results: (np.full(2, np.nan), np.full(2, False)))
+    assert claim.held_against({"run": RUN}, "as-run").reason == "The heads wait."
+
+
 @pytest.mark.parametrize("holds", [(True, True), ()], ids=["holds", "not run"])
 def test_a_claim_that_holds_or_was_not_run_needs_none(holds):
     assert reason(*holds) == ""

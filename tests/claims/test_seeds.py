@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.claims.exemplary import EXAMPLES
 from tests.claims.made import bottoming_at, made_run, made_settings, made_trajectory
 
-from headway.claims.claim import Claim
+from headway.claims.claim import Claim, where_known
 from headway.claims.ladder import meets_rungs_in_order
 from headway.experiments import NAMES, find
 from headway.experiments.ladder import A1
@@ -51,11 +51,47 @@ def test_the_words_of_a_claim_are_whole_sentences(place):
         assert not re.search(r"[a-z][.;][a-zA-Z]", re.sub(r"\w+\.md", "", text))
 
 
+def of(holds: list[bool | None]) -> Finding:
+    return Finding("A", "", "", "", tuple(range(len(holds))), (0.0,) * len(holds), tuple(holds))
+
+
 @given(st.lists(st.booleans(), max_size=9))
 def test_a_claim_holds_in_all_seeds_partly_in_half_and_fails_in_fewer(holds):
-    verdict = Finding("A", "", "", "", tuple(range(len(holds))), (0.0,) * len(holds), tuple(holds)).verdict
     wanted = "holds" if all(holds) else "partly" if 2 * sum(holds) >= len(holds) else "fails"
-    assert verdict == (wanted if holds else "not run")
+    assert of(holds).verdict == (wanted if holds else "not run")
+
+
+@given(st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=9))
+def test_a_seed_that_cannot_be_judged_never_improves_a_verdict(holds):
+    """It holds, or holds partly, exactly where it would if such seeds had failed; it fails only where one did."""
+    found, strict = of(holds), of([bool(each) for each in holds])
+    assert found.held == strict.held and found.unjudged == holds.count(None)
+    if found.verdict != "cannot be judged":
+        assert found.verdict == strict.verdict
+    else:
+        assert strict.verdict == "fails" and False not in holds
+
+
+def test_a_finding_says_in_how_many_seeds_it_cannot_be_judged():
+    assert of([True, True, None]).summary == "partly 2/3, 1 cannot be judged"
+    assert of([False, None]).summary == "fails 0/2, 1 cannot be judged"
+    assert (of([None, None]).summary, of([None, None]).counts) == (
+        "cannot be judged, 0/2 hold",
+        "0/2 hold, 2 cannot be judged",
+    )
+    assert (of([False, True]).summary, of([]).summary) == ("partly 1/2", "not run")
+
+
+def test_a_seed_without_a_number_cannot_be_judged_unless_a_part_is_false_or_it_diverged():
+    example = EXAMPLES["A1"]
+    claim = Claim("X1", "Says.", "Defined.", "measured")
+    runs, number = example.runs(diverged={0: {2: 40}}), np.array([np.nan, np.inf, np.nan])
+    assert claim.finding(runs, number, number < 1).holds == (None, False, False), "what never happens fails"
+    decided = {"one": np.array([False, True, True]), "other": where_known(np.array([False] * 3), number)}
+    assert claim.all_of(runs, decided, values=number).holds == (False, False, False)
+    open_ = {"one": np.array([True, True, True]), "other": where_known(np.array([False] * 3), number)}
+    found = claim.all_of(runs, open_, values=number)
+    assert found.holds == (None, False, False) and found.parts == {"one": 2, "other": 0}
 
 
 @each_claim
@@ -108,11 +144,11 @@ def test_numbers_that_are_none_show_nothing_and_stop_nobody(claim):
     for _, trajectory in runs:
         for values in trajectory.arrays.values():
             values[1] = np.nan
-    assert example.judge(*runs).holds == (True, False, True)
+    assert [bool(each) for each in example.judge(*runs).holds] == [True, False, True]
     for _, trajectory in runs:
         for values in trajectory.arrays.values():
             values[:] = np.nan
-    assert example.judge(*runs).verdict == "fails"
+    assert example.judge(*runs).verdict in ("fails", "cannot be judged")
 
 
 @each_claim

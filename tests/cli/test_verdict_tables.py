@@ -1,11 +1,15 @@
 """Verdicts on a terminal, wide and narrow: what a finding says is shown to the last sign."""
 
+import math
+from dataclasses import replace
+from typing import get_args
+
 import pytest
 from rich.console import Console
 from tests.report.made_run import made_findings
 
-from headway.cli.verdict_tables import print_in_full, print_table, print_verdicts
-from headway.records import Finding
+from headway.cli.verdict_tables import VERDICT_STYLES, print_in_full, print_table, print_verdicts
+from headway.records import Finding, Verdict
 
 ODD_WORDS = Finding(
     "A99", "[Odd] statement.", "[nan] and [/bold].", "[some] quantity", (0, 1), (0.5, 0.25), (True, False),
@@ -31,6 +35,17 @@ def test_words_in_brackets_are_words(show, width):
     if show is print_in_full:
         assert "A99, quick: a seed counts if [nan] and [/bold]." in text
         assert "seed 0 0.5 holds seed 1 0.25 does not hold" in text
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_a_seed_that_cannot_be_judged_is_no_failure_and_does_not_hold(width):
+    """A word and a colour of its own, and a count beside that of the seeds that hold."""
+    found = replace(ODD_WORDS, holds=(None, None), values=(math.nan, math.nan), interval=None)
+    text = shown(print_in_full, width, [("quick", found)])
+    assert "2 of 2 seeds cannot be judged." in shown(print_verdicts, 200, [("quick", found)])
+    assert "seed 0 nan cannot be judged" in text and "does not hold" not in text
+    assert "cannot be judged 0/2 hold, 2 cannot be judged" in shown(print_table, 60, [("quick", found)], ("quick",))
+    assert len(set(VERDICT_STYLES.values())) == len(get_args(Verdict)) == len(VERDICT_STYLES)
 
 
 def test_claims_of_other_grids_have_a_table_of_their_own():

@@ -63,7 +63,7 @@ class Claim:
         judged = self.judge(self, results)
         if not isinstance(judged, Finding):
             judged = self.finding(list(results.values()), *judged)
-        short = judged.verdict in ("partly", "fails")
+        short = judged.verdict not in ("holds", "not run")
         return dataclasses.replace(judged, reason=self._reason(grid) if short else "")
 
     def _reason(self, grid: str) -> str:
@@ -87,9 +87,16 @@ class Claim:
         detail: str = "",
         parts: Mapping[str, ArrayLike] | None = None,
     ) -> Finding:
-        """The verdict over all seeds; one that diverged in a run has no value and the claim does not hold for it."""
+        """The verdict over all seeds; one that diverged in a run has no value and the claim does not hold for it.
+
+        A seed whose value is NaN, and in which no part is false, cannot be judged. What never happened, although it
+        could have been seen, is no such case: its value is infinite. A part is NaN where it cannot be judged itself.
+        """
         sound = np.all([not_diverged(trajectory) for _, trajectory in runs], axis=0)
-        numbers, held = np.where(sound, np.asarray(values, float), np.nan), np.asarray(holds, bool) & sound
+        measured, table = np.asarray(values, float), {name: np.asarray(part) for name, part in (parts or {}).items()}
+        numbers, held = np.where(sound, measured, np.nan), (np.asarray(holds) == 1) & sound
+        refuted = np.any([part == 0 for part in table.values()], axis=0) if table else np.zeros(len(sound), bool)
+        unknown = sound & ~held & ~refuted & np.isnan(measured)
         low, high = interval_over_seeds(numbers)
         lost = int(np.sum(~sound))
         if lost:
@@ -101,10 +108,10 @@ class Claim:
             quantity=self.quantity,
             seeds=tuple(runs[0][1].seeds),
             values=tuple(numbers.tolist()),
-            holds=tuple(held.tolist()),
+            holds=tuple(None if lacks else shows for shows, lacks in zip(held.tolist(), unknown, strict=True)),
             interval=(low, high) if math.isfinite(low) else None,
             detail=detail,
-            parts={name: int(np.sum(np.asarray(column, bool) & sound)) for name, column in (parts or {}).items()},
+            parts={name: int(np.sum((part == 1) & sound)) for name, part in table.items()},
         )
 
     def all_of(
@@ -115,7 +122,7 @@ class Claim:
         values: ArrayLike | None = None,
     ) -> Finding:
         """It holds where all of its parts do; what is measured is, unless values are given, how many."""
-        table = np.stack([np.asarray(part, bool) for part in parts.values()], axis=1)
+        table = np.stack([np.asarray(part) == 1 for part in parts.values()], axis=1)
         return self.finding(runs, table.sum(axis=1) if values is None else values, table.all(axis=1), detail, parts)
 
     def not_run(self, why: str = "A run that it needs has not been made.") -> Finding:
@@ -160,6 +167,11 @@ def of_seeds(run: AnyRun, seeds: Sequence[int]) -> AnyRun:
         arrays={name: values[rows] for name, values in trajectory.arrays.items()},
         facts={name: values[rows] for name, values in trajectory.facts.items()},
     )
+
+
+def where_known(shown: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """A part that cannot be judged, NaN, in seeds whose value is NaN: a comparison with it would say "no"."""
+    return np.where(np.isnan(value), np.nan, shown)
 
 
 def not_diverged(trajectory: Trajectory) -> np.ndarray:

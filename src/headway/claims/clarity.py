@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headway.analysis import clarity, over_seeds
-from headway.claims.claim import Claim, Run, judged
+from headway.claims.claim import Claim, Run, judged, where_known
 from headway.claims.competition import densities, nobody_to_compete
 from headway.claims.kind import behaviour
 from headway.claims.ladder import in_order
@@ -21,7 +21,7 @@ def first_stage_less_marked(claim: Claim, two: Run, one: Run) -> Finding:
     if len(two[0].task.blocks) < 2:
         return claim.not_run("The chain has one block, so there is only one stage.")
     here, there = plateau_clarity(two[1])[:, 0], plateau_clarity(one[1])[:, 0]
-    parts = {"minima in order": in_order(two[1]), "less clear": here < there}
+    parts = {"minima in order": in_order(two[1]), "less clear": where_known(here < there, here - there)}
     return claim.all_of([two, one], parts, clarity_in_words(here, there), here - there)
 
 
@@ -32,7 +32,7 @@ def same_and_clearer(claim: Claim, run: Run, usual: Run) -> Finding:
     if why:
         return claim.not_run(why)
     here, there = least_clear(run[1]), least_clear(usual[1])
-    parts = {**behaviour(run, densities), "clearer": here > there}
+    parts = {**behaviour(run, densities), "clearer": where_known(here > there, here - there)}
     return claim.all_of([run, usual], parts, clarity_in_words(here, there), here - there)
 
 
@@ -50,7 +50,8 @@ def clarity_in_words(here: np.ndarray, there: np.ndarray) -> str:
     if not (ours.seeds and theirs.seeds):
         return "No seed has all plateaus in both runs."
     missing = f" {ours.missing} seeds lack a plateau." if ours.missing else ""
-    return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{missing}"
+    none = f" {np.sum(here == 0)} seeds have a clarity of 0: no pause." if np.any(here == 0) else ""
+    return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{none}{missing}"
 
 
 def least_clear(trajectory: Trajectory) -> np.ndarray:

@@ -53,9 +53,7 @@ def decay_of_training_hardly_matters(claim: Claim, *runs: StageTimesRun, applied
     apart = np.where(np.isfinite(apart), apart, np.inf).max(axis=1)
     decay = ordered[chosen][0].weight_decay
     detail = f"Decay {decay:g}, times t_{times.shape[2]}: {decay * last:.2g}."
-    return claim.finding(
-        [ordered[0], ordered[chosen]], np.where(np.isfinite(apart), apart, np.nan), apart < almost, detail
-    )
+    return claim.finding([ordered[0], ordered[chosen]], apart, apart < almost, detail)
 
 
 @judged
@@ -115,4 +113,4 @@ def training_follows(claim: Claim, *runs: AnyRun, close: float) -> Finding:
     worst = np.max(missed, axis=0)
     detail = f"Medians over seeds of the largest difference, decay by decay: {', '.join(said)}."
     used = [each for pair in pairs for each in pair]
-    return claim.finding(used, np.where(np.isfinite(worst), worst, np.nan), worst <= close, detail)
+    return claim.finding(used, worst, worst <= close, detail)

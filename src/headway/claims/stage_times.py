@@ -47,7 +47,7 @@ def first_stage_takes_what_the_formula_says(claim: Claim, *runs: StageTimesRun, 
     if not chosen:
         return claim.not_run(f"It needs a run with at least {long} positions.")
     times, wanted = boundary(chosen, 0), np.stack([run[1].facts["first_stage"] for run in chosen])
-    off = np.where(np.isfinite(times), times, np.nan) / wanted - 1
+    off = times / wanted - 1  # infinite where the stage never ends
     worst = worst_of(off, np.abs(off))
     detail = f"Medians over seeds, run by run: {listed(chosen, off, '+.1%')}."
     return claim.finding(chosen, worst, np.abs(worst) <= within, detail)
@@ -90,7 +90,7 @@ def second_stage_ends_when_predicted(claim: Claim, *runs: StageTimesRun, within:
     worst = worst_of(factors, np.abs(np.log(factors)))
     held = known.all(axis=0) & (np.abs(np.log(worst)) <= np.log(within))
     detail = f"Medians over seeds, run by run: {listed(runs, factors, '.2f')}. {censored(runs)}"
-    return claim.finding(runs, worst, held, detail)
+    return claim.finding(runs, np.where(known.all(axis=0), worst, np.inf), held, detail)
 
 
 def along(runs: Sequence[StageTimesRun], factor: str) -> list[StageTimesRun]:

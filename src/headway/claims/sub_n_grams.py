@@ -53,8 +53,7 @@ def waits_at_rungs(claim: Claim, *runs: AnyRun) -> Finding:
         farthest.append(away.max(axis=1))
         for rung, column in enumerate(away.T, start=1):
             parts[f"{settings.task.symbols} symbols: {settings.task.rungs[rung]}"] = column <= CLOSE
-    most = np.max(farthest, axis=0)
-    return claim.all_of(runs, parts, values=np.where(np.isfinite(most), most, np.nan))
+    return claim.all_of(runs, parts, values=np.max(farthest, axis=0))
 
 
 def while_nearest(trajectory: Trajectory, rung: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from headway.analysis import over_seeds
 from headway.analysis.crossings import first_at_least
 from headway.analysis.seed_stages import boundary_table
-from headway.claims.claim import Claim, Run, judged, steps_in_words
+from headway.claims.claim import Claim, Run, judged, steps_in_words, where_known
 from headway.claims.flow import FlowRun, known, rising
 from headway.records import Finding, Trajectory
 from headway.tasks.regression import Regression
@@ -97,7 +97,10 @@ def one_factor_maps(claim: Claim, training: Run, flow: FlowRun, *, within: float
         stretch[:, -1],
         close,
         _ratios_in_words(found, wanted, ratio, own),
-        {f"within a factor {within:g}": close, "within the range of the flow's seeds": inside},
+        {
+            f"within a factor {within:g}": where_known(close, stretch[:, -1]),
+            "within the range of the flow's seeds": where_known(inside, stretch[:, -1]),
+        },
     )
 
 

@@ -12,6 +12,7 @@ import tyro
 from headway.cli import UserError, suggestion
 from headway.cli.arguments import USUAL, check_grids, folders_with_records
 from headway.cli.parsing import parse
+from headway.experiments import NAMES, find
 
 if TYPE_CHECKING:
     from headway.store import Store
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 USAGE = """\
 Show every claim with its verdict for each grid: the number of seeds in which it holds, and the
 measured number with its interval. Nothing is trained; a claim whose runs have not been made is "not run".
+In a seed where what it compares was not there to be measured, it "cannot be judged", which counts as not holding.
 
 examples:
   headway claims --from results              the paper-scale runs
@@ -57,20 +59,33 @@ def main(arguments: Sequence[str]) -> None:
     if options.published:
         _print_published([Store(folder) for folder in stores])
         return
-    findings = all_findings(outcomes_from([Store(folder) for folder in stores], options.grid, every=True))
+    asked = _experiments_with(options.claims) if options.claims else NAMES
+    findings = all_findings(outcomes_from([Store(folder) for folder in stores], options.grid, asked, every=True))
     console = Console(highlight=False)
     if not options.claims:
         print_table(console, findings, options.grid)
-        return
-    known = list(dict.fromkeys(finding.claim for _, finding in findings))
     for name in options.claims:
-        # A7 alone stands for "A7 minimal" and the like, too.
-        chosen = [each for each in findings if f"{each[1].claim} ".lower().startswith(f"{name} ".lower())]
-        if not chosen:
-            raise UserError(
-                f"there is no claim {name!r}.{suggestion(name, known)} `headway claims` lists all {len(known)}."
-            )
-        print_in_full(console, chosen)
+        print_in_full(console, [each for each in findings if _is_called(each[1].claim, name)])
+
+
+def _experiments_with(claims: Sequence[str]) -> list[str]:
+    """Those that have one of the claims: the others need not be judged, which takes seconds."""
+    known = {name: [claim.name for claim in find(name).claims] for name in NAMES}
+    everything = list(dict.fromkeys(claim for names in known.values() for claim in names))
+    for name in claims:
+        if not any(_is_called(claim, name) for claim in everything):
+            near = suggestion(name, everything)
+            raise UserError(f"there is no claim {name!r}.{near} `headway claims` lists all {len(everything)}.")
+    return [
+        experiment
+        for experiment, names in known.items()
+        if any(_is_called(own, name) for own in names for name in claims)
+    ]
+
+
+def _is_called(claim: str, name: str) -> bool:
+    """A7 alone stands for "A7 minimal" and the like, too."""
+    return f"{claim} ".lower().startswith(f"{name} ".lower())
 
 
 def _print_published(stores: Sequence[Store]) -> None:

@@ -107,6 +107,7 @@ def _table(settings: Sequence[str], found: Found) -> str:
         told = [csv_cell(value_in_words(value)) for value in values.values()]
         for each in findings:
             for seed, value, holds in zip(each.seeds, each.values, each.holds, strict=True):
+                holds = "cannot be judged" if holds is None else holds
                 rows.writerow([*told, csv_cell(each.claim), csv_cell(each.quantity), seed, repr(float(value)), holds])
     return text.getvalue()
 

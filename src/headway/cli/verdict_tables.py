@@ -13,7 +13,8 @@ from headway.records import Finding
 
 ROOM = 100
 """Columns from which on there is room for a table."""
-VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "not run": "dim"}
+VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "cannot be judged": "magenta", "not run": "dim"}
+SEED_WORDS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 
 
 def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
@@ -21,7 +22,7 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
     for claim, rows in _by_claim(findings).items():
         console.print(Text.assemble("\n", (claim, "bold"), "  ", rows[0][1].statement))
         table = Table(box=None, padding=(0, 1), show_header=False)
-        for width in (4, 8, 8, 5, None):
+        for width in (4, 8, 9, 5, None):
             table.add_column(width=width)
         for grid, finding in rows:
             verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
@@ -39,7 +40,7 @@ def print_variation(console: Console, findings: Sequence[tuple[str, Finding]]) -
         for label, finding in rows:
             verdict = Text(finding.verdict, style=VERDICT_STYLES[finding.verdict])
             number = median_in_words(finding.values, finding.interval) if finding.holds else finding.detail
-            table.add_row("   ", Text(label), verdict, finding.held, Text(number))
+            table.add_row("   ", Text(label), verdict, finding.counts, Text(number))
         console.print(table)
 
 
@@ -105,7 +106,8 @@ def _verdict(finding: Finding) -> list[Text]:
     if not finding.holds:
         return [verdict]
     number = Text(median_in_words(finding.values, finding.interval))
-    return [verdict.append(f"  {finding.held} seeds", style="default"), number]
+    seeds = finding.counts if finding.unjudged else f"{finding.held} seeds"
+    return [verdict.append(f"  {seeds}", style="default"), number]
 
 
 def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
@@ -116,15 +118,17 @@ def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> 
             Text.assemble("\n", (finding.claim, "bold"), f", {grid}: a seed counts if\n  {finding.definition}")
         )
         for seed, value, holds in zip(finding.seeds, finding.values, finding.holds, strict=True):
-            console.print(f"  seed {seed:<3} {value:<10.4g} {'holds' if holds else 'does not hold'}")
+            console.print(f"  seed {seed:<3} {value:<10.4g} {SEED_WORDS[holds]}")
 
 
 def measured(finding: Finding) -> str:
     """The quantity's median and interval, what it is, and what a reader needs to know about the outcome."""
     words = [finding.detail] if finding.detail else []
+    if finding.unjudged:
+        words.insert(0, f"{finding.unjudged} of {len(finding.holds)} seeds cannot be judged.")
     if median_in_words(finding.values, finding.interval):
         words.insert(0, f"{median_in_words(finding.values, finding.interval)}: {finding.quantity}.")
-    if finding.parts and finding.verdict in ("partly", "fails"):
+    if finding.parts and finding.verdict not in ("holds", "not run"):
         parts = (f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items())
         words.append(f"Parts, in seeds: {'; '.join(parts)}.")
     if finding.reason:

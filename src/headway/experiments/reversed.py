@@ -1,4 +1,4 @@
-"""Paper A, Figures 8 and 9: with the furthest block most important, the stages remain and are clearer."""
+"""Paper A, Figures 8 and 9: the full transformer on chains whose furthest block is the most important."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
 """The page of results: what was found comes first, contents stay in sight, claims stand under their papers."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 from playwright.sync_api import Browser
 from tests.report.conftest import Opened
 from tests.report.made_run import made_report
 
+from headway.records import Verdict
 from headway.report.page.results import Highlight, Paper, TaskPicture
 
 pytestmark = pytest.mark.browser
@@ -136,6 +138,16 @@ def test_a_claim_counts_once_by_the_first_grid_on_which_it_was_run(js):
     assert js("counting", "m.ruleWords(row)", row=row[:1]) == ""
     counts = js("counting", "m.verdictCounts(verdicts)", verdicts=["holds", "fails", "holds", "not run"])
     assert counts == "2 hold, 1 fails, 1 not run"
+
+
+def test_a_seed_that_cannot_be_judged_has_a_word_a_sign_and_a_count_of_its_own(js):
+    open_ = {**finding("paper", "cannot be judged"), "holds": [None, False, True], "values": [None, 1.0, 2.0]}
+    assert js("outcome", "[m.heldWords(found), m.unjudged(found)]", found=open_) == ["1 of 3", 1]
+    assert len(set(js("outcome", "Object.values(m.SIGNS)"))) == len(get_args(Verdict))
+    assert js("outcome", "Object.keys(m.SIGNS)") == list(get_args(Verdict))
+    assert js("counting", "m.verdictCounts(['cannot be judged', 'holds'])") == "1 holds, 1 cannot be judged"
+    rows = js("numbers", "m.verdictTable([found])", found={**open_, "quantity": "", "seeds": [0, 1, 2]})
+    assert [row[-1] for row in rows] == ["holds", "cannot be judged", False, True]
 
 
 def test_which_claims_are_ours_is_said_by_paper_title_or_statement(js):

@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.analysis import median_in_words
 from headway.records import Finding
 from headway.report.about import context_of
+from headway.report.captions import caption_of
 from headway.report.document import one_changed, published_table
 from headway.report.document.tables import (
     FLOW_WORDS,
@@ -22,12 +23,13 @@ from headway.store.output import write_output
 __all__ = ["NamedRun", "tables_of", "write_document"]
 
 INTRODUCTION = """\
-A claim holds if it holds in every seed, partly if in at least half of them. Numbers are medians over seeds with 95 %
-intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-run` those of its authors' code,
+A claim holds if it holds in every seed, partly if in at least half of them. A seed *cannot be judged* if what the claim
+compares was not there to be measured; such a seed counts as one that does not hold. Numbers are medians over seeds with
+95 % intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-run` those of its authors' code,
 `paper` those of the other papers. Claims that begin with H, N, R or T are ours. The definitions were written before the
 runs were made; [the log](log.md) lists those that changed afterwards.
 
-*KL to rung i lowest*: the step at which KL to f_{1:i} reaches its minimum. A *boundary* is the step at which KL to one
+*KL to rung i lowest*: the step at which KL to rung i reaches its minimum. A *boundary* is the step at which KL to one
 rung exceeds its minimum by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step,
 the number of those that have it follows it. *Published* values are read by eye from the authors' figures, for one seed.
 Excess loss is in nats."""
@@ -62,7 +64,8 @@ def write_document(
     """The whole page as Markdown; `titles` are the experiments, in order, with what each shows."""
     parts = [
         "# What is reproduced, and what is not",
-        f"Every number on this page is made from the records by `{command}`; do not edit it.",
+        f"Every number on this page is made from the records by `{command}` (in a clone, type `./run` instead of "
+        "`headway`); do not edit it.",
         INTRODUCTION,
         "## All claims",
         _summary(findings),
@@ -110,16 +113,20 @@ def _summary(findings: Sequence[tuple[str, Finding]]) -> str:
 def _verdict(finding: Finding | None) -> str:
     if finding is None:
         return ""  # The experiment has no such grid.
-    if not finding.holds:
-        return "not run"
-    return f"{finding.verdict} {finding.held}"
+    return finding.summary
 
 
 def _figures(path: Path, experiment: str) -> list[str]:
     """The experiment's figures that lie beside the document."""
     folder = path.parent / "figures"
     found = sorted([*folder.glob(f"{experiment}-as-run-*.png"), *folder.glob(f"{experiment}-paper-*.png")])
-    return [f"![{file.stem}](figures/{file.name})" for file in found]
+    return [_figure(file, caption_of(file.read_bytes())) for file in found]
+
+
+def _figure(file: Path, caption: str) -> str:
+    """The picture, and below it what it shows."""
+    words = caption.replace("*", r"\*")
+    return f"![{file.stem}](figures/{file.name})" + (f"\n\n*{file.stem}.* {words}" if caption else "")
 
 
 def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[str]:
@@ -138,12 +145,12 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
         ]
         for grid, finding in rows:
             words = [finding.detail] if finding.detail else []
-            if finding.parts and finding.verdict in ("partly", "fails"):
+            if finding.parts and finding.verdict not in ("holds", "not run"):
                 words.append(
                     "; ".join(f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items()) + "."
                 )
             number = median_in_words(finding.values, finding.interval)
-            lines.append(f"| {grid} | {finding.verdict} | {finding.held} | {number} | {' '.join(words)} |")
+            lines.append(f"| {grid} | {finding.verdict} | {finding.counts} | {number} | {' '.join(words)} |")
         lines += [f"\n*Possible reason ({grid}):* {finding.reason}" for grid, finding in rows if finding.reason]
         blocks.append("\n".join(lines))
     return blocks

@@ -49,6 +49,7 @@ export function verdictCounts(verdicts) {
     [count("holds"), count("holds") === 1 ? "holds" : "hold"],
     [count("partly"), "partly"],
     [count("fails"), count("fails") === 1 ? "fails" : "fail"],
+    [count("cannot be judged"), "cannot be judged"],
     [count("not run"), "not run"],
   ];
   return words.filter(([many]) => many).map(([many, verb]) => `${many} ${verb}`).join(", ");

@@ -49,7 +49,7 @@ export function mountFilter(host, rows) {
   const options = Object.entries(SIGNS).map(([verdict, sign]) => {
     const count = claims.filter((claim) => claim.verdict === verdict).length;
     return { value: verdict, words: `${sign} ${verdict} ${count}`, disabled: count === 0 };
-  });
+  }).filter(({ value, disabled }) => !disabled || value !== "cannot be judged"); // rare: offered only where there is one
   const all = { value: "all", words: `all ${claims.length}` };
   const choice = makeChoice("Claims by verdict", [all, ...options], (value) => {
     chosen = value;

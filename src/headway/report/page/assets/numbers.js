@@ -78,7 +78,8 @@ export function verdictTable(findings) {
   const rows = findings.flatMap((finding) => {
     const { grid, claim, statement, verdict, quantity, values, holds } = finding;
     const seeds = finding.seeds.length ? finding.seeds : [null];
-    return seeds.map((seed, i) => [grid, claim, statement, verdict, quantity, seed, values[i], holds[i]]);
+    const word = (i) => (holds[i] === null ? "cannot be judged" : holds[i]);
+    return seeds.map((seed, i) => [grid, claim, statement, verdict, quantity, seed, values[i], word(i)]);
   });
   return [["grid", "claim", "statement", "verdict", "quantity", "seed", "value", "holds"], ...rows];
 }

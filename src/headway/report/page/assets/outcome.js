@@ -3,15 +3,26 @@ import { drawn, element } from "./dom.js";
 import { formula } from "./formula.js";
 import { median, number } from "./words.js";
 
-export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "not run": "–" };
+export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "cannot be judged": "?", "not run": "–" };
+
+/** In how many seeds it cannot be judged: what the claim compares could not be measured there. */
+export const unjudged = ({ holds }) => holds.filter((each) => each === null).length;
+
+const SEED_WORDS = new Map([[true, "yes"], [false, "no"], [null, "cannot be judged"]]);
 
 /** "8 of 10": in how many seeds; nothing where none was run. */
 export const heldWords = ({ holds }) => (holds.length ? `${holds.filter(Boolean).length} of ${holds.length}` : "");
 
+/** "8 of 10 seeds", or "0 of 10 seeds, 10 cannot be judged". */
+const seedWords = (finding) => {
+  const open = unjudged(finding);
+  return `${heldWords(finding)} seeds${open ? `, ${open} cannot be judged` : ""}`;
+};
+
 export function badge(verdict) {
   return element(
     "span",
-    { class: `badge ${verdict.replace(" ", "-")}` },
+    { class: `badge ${verdict.replaceAll(" ", "-")}` },
     element("span", { "aria-hidden": "true" }, SIGNS[verdict]),
     ` ${verdict}`,
   );
@@ -58,7 +69,7 @@ function seedTable(finding) {
           {},
           element("td", {}, `${seed}`),
           element("td", {}, number(finding.values[i])),
-          element("td", {}, finding.holds[i] ? "yes" : "no"),
+          element("td", {}, SEED_WORDS.get(finding.holds[i])),
         ),
       ),
     ),
@@ -71,7 +82,6 @@ const figuresLink = ({ figures, claim, grid }) =>
 
 /** What was found on one grid; `measured`: its quantity is named nowhere else; `linked`: the page has its figures. */
 export function outcome(finding, { measured, linked }) {
-  const held = finding.holds.filter(Boolean).length;
   const interval = finding.interval
     ? ` [${number(finding.interval[0])}, ${number(finding.interval[1])}]`
     : "";
@@ -93,7 +103,7 @@ export function outcome(finding, { measured, linked }) {
       {},
       badge(finding.verdict),
       finding.holds.length
-        ? element("span", { class: "held" }, `${held} of ${finding.holds.length} seeds`)
+        ? element("span", { class: "held" }, seedWords(finding))
         : null,
     ),
     element("div", { class: "measured" }, quantity, dots(finding)),

@@ -3,7 +3,7 @@ import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, mainVerdic
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
-import { badge, heldWords, outcome } from "./outcome.js";
+import { badge, heldWords, outcome, SIGNS, unjudged } from "./outcome.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
 import { counted, joined, sentence } from "./words.js";
@@ -79,7 +79,8 @@ function claimRow(report, row, grids, linked) {
   const { claim } = row[0];
   const cell = (grid) => {
     const finding = row.find((each) => each.grid === grid);
-    const held = finding?.holds.length ? ` ${finding.holds.filter(Boolean).length}/${finding.holds.length}` : "";
+    const open = finding && unjudged(finding) && finding.verdict !== "cannot be judged" ? `, ${SIGNS["cannot be judged"]} ${unjudged(finding)}` : "";
+    const held = finding?.holds.length ? ` ${heldWords(finding).replace(" of ", "/")}${open}` : "";
     const words = { class: "cell", "data-grid": grid };
     return element("span", words, finding ? [badge(finding.verdict), element("span", { class: "count" }, held)] : null);
   };
@@ -180,6 +181,7 @@ function countWords(report, rows, known) {
     [count("partly"), "in at least half of them"],
     [count("fails"), `in fewer${theirs}`],
   ].filter(([many]) => many);
+  const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";
   const missing = count("not run") ? `; ${count("not run")} ${count("not run") === 1 ? "was" : "were"} not run` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
@@ -188,7 +190,7 @@ function countWords(report, rows, known) {
   const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
   const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours` : ""}`;
   const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;
-  return [`${what}: ${held}${missing}.`, ruleWords(report.findings), none].filter(Boolean).join(" ");
+  return [`${what}: ${held}${open}${missing}.`, ruleWords(report.findings), none].filter(Boolean).join(" ");
 }
 
 /** A link to a claim opens it. */

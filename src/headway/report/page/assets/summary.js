@@ -100,6 +100,7 @@ export function tally(findings) {
     holds: ["holds", "hold"],
     partly: ["holds partly", "hold partly"],
     fails: ["fails", "fail"],
+    "cannot be judged": ["cannot be judged", "cannot be judged"],
     "not run": ["was not run", "were not run"],
   };
   const grids = [...new Set(findings.map((finding) => finding.grid))];
