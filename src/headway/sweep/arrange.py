@@ -13,7 +13,9 @@ from headway.sweep.cost import Costs, Platform
 from headway.sweep.engines.layout import Layout
 from headway.sweep.plan import footprint_of
 from headway.sweep.queue import Job, Place, span
+from headway.tasks.task import has_shared
 from headway.training.chunks import planned
+from headway.training.memory import step_of
 
 SMALL = 2 << 20
 """Bytes of activations of a step, of all members, below which a GPU mostly waits for launches."""
@@ -65,7 +67,7 @@ def is_small(bundle: Bundle) -> bool:
     if bundle.cells[0].settings.model is not None:
         return False
     with suppress(Exception):  # a task that cannot be traced fails where its own cells say so
-        own = footprint_of(bundle)
+        own = step_of(bundle.cells[0].settings, bundle.capacity)
         return bundle.members * own.example * own.batch < SMALL
     return False
 
@@ -84,6 +86,8 @@ def quickest(bundles: Sequence[Bundle], widest: Layout, costs: Costs) -> Layout:
 
 def _fits(bundle: Bundle, layout: Layout) -> bool:
     if layout.memory is None or layout.limit is None or not bundle.trained:
+        return True
+    if has_shared(bundle.cells[0].settings.task):  # whose tables must be counted first: it is asked when it begins
         return True
     with suppress(Exception), planned(layout.memory):
         return footprint_of(bundle).of(max(len(cell.seeds) for cell in bundle.cells)) <= layout.limit.free

@@ -21,7 +21,7 @@ import numpy as np
 
 from headway.store import Record, Store, StoreError
 from headway.sweep.bundle import Bundle, program_of
-from headway.sweep.plan import footprint_of
+from headway.training.memory import step_of
 
 Platform = Literal["cpu", "gpu"]
 
@@ -55,11 +55,11 @@ class Cost(NamedTuple):
 
 RATES: Mapping[Platform, Mapping[str, Rates]] = {
     "gpu": {
-        "kernels": Rates(28.3, 0.243, 0.513),
-        "dropout": Rates(44.8, 49.2, 0.770),
-        "deep": Rates(19.4, 74.6, 5.38),
-        "transformer": Rates(17.2, 19.1, 0.593),
-        "own": Rates(8.38, 1.61, 0.555),
+        "kernels": Rates(28.2, 0.236, 0.542),
+        "dropout": Rates(64.9, 38.1, 1.04),
+        "deep": Rates(19.9, 66.6, 6.25),
+        "transformer": Rates(20.8, 16.9, 1.77),
+        "own": Rates(15.5, 19.9, 1.76),
     },
     # Two cores; of the first three from docs/speed.md and the table of small transformers, for want of records.
     "cpu": {
@@ -125,7 +125,7 @@ def work_of(bundle: Bundle, steps: float | None = None) -> Work:
     settings, kind = bundle.cells[0].settings, bundle.cells[0].kind
     if not bundle.trained:
         return Work(kind, kind, bundle.members)
-    own, training = footprint_of(bundle), settings.training
+    own, training = step_of(settings, bundle.capacity), settings.training
     form = own.kind
     if form == "kernels" and settings.model.layers > 1:
         form = "deep"
