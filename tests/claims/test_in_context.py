@@ -137,3 +137,15 @@ def test_the_gradient_peaks_in_every_drop():
     assert not holds(sub_n_grams.gradient_peaks_in_drops(CLAIM, flat))
     stuck = made(NGRAMS, RUNGS, loss=staged(100, 600, levels=(1.63, 1.58, 1.5)), gradient_norm=0.05 + bump)
     assert not holds(sub_n_grams.gradient_peaks_in_drops(CLAIM, stuck)), "a drop that is not made"
+
+
+def test_the_gradient_peaks_between_plateaus_that_lie_above_the_rungs():
+    loss = staged(100, 600, 1400, levels=(1.63, 1.59, 1.52, 1.32), width=40.0)
+    bump = sum(np.exp(-(((TIMES - at) / 80) ** 2)) for at in (600, 1400))
+    run = made(NGRAMS, RUNGS, loss=loss, gradient_norm=0.05 + bump)
+    assert not holds(sub_n_grams.gradient_peaks_in_drops(CLAIM, run)), "the last rung is not met"
+    assert holds(sub_n_grams.gradient_peaks_between_plateaus(CLAIM, run))
+    flat = made(NGRAMS, RUNGS, loss=loss, gradient_norm=np.full(len(TIMES), 0.05))
+    assert not holds(sub_n_grams.gradient_peaks_between_plateaus(CLAIM, flat))
+    still = made(NGRAMS, RUNGS, loss=np.full(len(TIMES), 1.5), gradient_norm=0.05 + bump)
+    assert not holds(sub_n_grams.gradient_peaks_between_plateaus(CLAIM, still)), "no drop"
