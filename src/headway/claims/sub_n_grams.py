@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from headway.analysis import nearest_rung, stages_from_loss
-from headway.analysis.crossings import first_at_most
+from headway.analysis.crossings import first_at_least, first_at_most
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.records import Finding, Trajectory
 
@@ -83,6 +83,18 @@ def heads_by_stage(claim: Claim, run: AnyRun) -> Finding:
         "one head 1 back and one 2 back at the end": np.all(ends, axis=1),
     }
     return claim.all_of([run], parts)
+
+
+@judged
+def farthest_before_between(claim: Claim, run: AnyRun) -> Finding:
+    """Some head attends n - 1 tokens back before one attends to any token between that and the previous one."""
+    settings, trajectory = run
+    times = trajectory.times("attention_back_1").astype(float)
+    lags = range(2, settings.task.grams)
+    reached = [first_at_least(times, trajectory[f"attention_back_{lag}"][:, :, 0].max(axis=-1), LOOKS) for lag in lags]
+    *between, farthest = (np.where(np.isnan(each), np.inf, each) for each in reached)
+    first = np.isfinite(farthest) & np.all(farthest < np.array(between), axis=0)
+    return claim.finding([run], np.where(np.isfinite(farthest), farthest, np.nan), first)
 
 
 @judged

@@ -30,7 +30,7 @@ What is already in the folder is not computed again, and an interrupted run resu
 change applies to every run of the grid.
 
 examples:
-  headway run stages                                  quick grid, a few minutes on a laptop
+  headway run stages                                  quick grid, about a minute on a laptop
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
   headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination of values
