@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from headway.records import Trajectory
 from headway.report.captions import CURVES, captioned
@@ -150,8 +150,9 @@ def figure_trigrams(runs: RunsByName) -> Figure:
     for axes, (name, run) in zip(panels, runs.items(), strict=True):
         dress(axes)
         _draw_ladder(axes, run)
-        axes.set_title(name)
-    panels[-1].set_ylabel("")
+        axes.set_title(name.replace(", ", ",\n"))
+        axes.label_outer()
+        axes.xaxis.set_major_locator(MaxNLocator(3))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return captioned(
         figure,
@@ -228,7 +229,7 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         for axes in (top, middle, low):
             dress(axes)
         _draw_loss(top, run)
-        top.set_title(name, fontsize=6)
+        top.set_title(name.replace(", ", ",\n"), fontsize=6)
         levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
         room = max(float(np.ptp(levels)), 0.01)
         lowest = float(np.min(np.median(np.asarray(trajectory["loss"], float), axis=0)))

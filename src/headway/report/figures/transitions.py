@@ -47,13 +47,14 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
     for (name, runs), colour in zip(found.items(), head_colours(len(found)), strict=True):
         gains, waits = [], []
         for run in runs:
-            own = np.where(run.waits > 0, run.waits, np.nan)
+            own = np.where((run.waits > 0) & (run.gains > 0), run.waits, np.nan)
             many = np.isfinite(own).sum(axis=1) > 1
             if not many.any():
                 continue
             own, gain = own[many], run.gains[many]
             waits.append((own / np.exp(np.nanmean(np.log(own), axis=1, keepdims=True))).ravel())
-            gains.append((gain / np.exp(np.mean(np.log(gain), axis=1, keepdims=True))).ravel())
+            gain = np.where(gain > 0, gain, np.nan)
+            gains.append((gain / np.exp(np.nanmean(np.log(gain), axis=1, keepdims=True))).ravel())
         if not waits:
             continue
         axes.scatter(
