@@ -16,7 +16,7 @@ ON_IT = 0.5
 """Attention with which a head is on a lag."""
 
 
-def _of_layer_1(run: AnyRun, lags: Sequence[int] | np.ndarray) -> np.ndarray:
+def of_layer_1(run: AnyRun, lags: Sequence[int] | np.ndarray) -> np.ndarray:
     """Of the head of layer 1 that attends most to each lag at that moment: (seed, time, lag)."""
     return run[1]["attention_near"][:, :, 0].max(axis=2)[..., np.asarray(lags) - 1]
 
@@ -30,7 +30,7 @@ def a_head_of_its_own(claim: Claim, *runs: AnyRun) -> Finding:
     parts, margins, words = {}, [], []
     for name, run in named(runs).items():
         lags = np.array([1, 2]) * run[0].task.interleaved
-        there = at_end(_of_layer_1(run, lags[1:]))[:, 0] > ON_IT
+        there = at_end(of_layer_1(run, lags[1:]))[:, 0] > ON_IT
         steps, loss = taken_up(run, lags), at_end(run[1]["loss"])
         parts[f"{name}: lag {lags[0]} first"] = ~there | (steps[:, 0] < steps[:, 1])
         words.append(f"{name}: {np.sum(there)} of {len(there)} seeds have one")
@@ -63,7 +63,7 @@ def reads_a_bag(claim: Claim, *runs: AnyRun) -> Finding:
 
 def _rise_at_end(run: AnyRun) -> np.ndarray:
     """Of the attention of layer 1 to the asked lags, from start to end, mean over them: (seed,)."""
-    attention = _of_layer_1(run, asked_lags(run[0]))
+    attention = of_layer_1(run, asked_lags(run[0]))
     return np.mean(attention[:, -1] - attention[:, 0], axis=1)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.competition import HUMP
@@ -225,17 +226,24 @@ CLAIMS = (
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """The ladder of every text, attention to the near lags, woven and shuffled texts, and information against time."""
+    """Ladders, attention to the near lags, woven and shuffled texts, heads of their own, and when lags are learnt."""
     from headway.report.figures.text import figure_changed, figure_information, figure_ladders, figure_lags
+    from headway.report.figures.text_found import figure_contexts, figure_own_heads
 
-    main = {name: run for name, run in results.items() if runs.main(run[0])}
-    wanted = (runs.woven, runs.woven_one_layer, runs.shuffled, runs.wide)
-    changed = {name: run for name, run in results.items() if any(each(run[0]) for each in wanted)}
-    found = {"ladder": figure_ladders(main), "lags": figure_lags(main)} if main else {}
-    if changed:
-        found["changed"] = figure_changed(changed)
-    asked = {name: run for name, run in results.items() if runs.of_law(run[0])}
-    return found | ({"information": figure_information(asked)} if asked else {})
+    def about(*wanted: Callable[[Any], bool]) -> dict[str, Any]:
+        return {name: run for name, run in results.items() if any(each(run[0]) for each in wanted)}
+
+    main, woven = about(runs.main), about(runs.woven, runs.woven_one_layer)
+    changed = about(runs.woven, runs.woven_one_layer, runs.shuffled, runs.wide)
+    asked = {
+        "ladder": (figure_ladders, main),
+        "lags": (figure_lags, main),
+        "changed": (figure_changed, changed),
+        "heads": (figure_own_heads, woven),
+        "information": (figure_information, about(runs.of_law)),
+        "contexts": (figure_contexts, main),
+    }
+    return {name: figure(own) for name, (figure, own) in asked.items() if own}
 
 
 EXPERIMENT = Experiment(

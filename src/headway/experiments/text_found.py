@@ -75,7 +75,7 @@ FOUND = (
     N8_CONTEXTS,
     N8_CONTEXTS.called(
         "N8 other models",
-        """The same law, with numbers of its own, holds for models of other depths, with an MLP, and with 256 tokens.
+        """Such a law, with numbers of its own, holds for models of other depths, with an MLP, and with 256 tokens.
         (Ours, found in these runs; its form is that of two layers.)""",
         title="information and number of contexts together predict when a lag is learnt (other models, ours)",
         about=_other_shapes,

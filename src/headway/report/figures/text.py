@@ -124,7 +124,7 @@ def figure_changed(runs: RunsByName) -> Figure:
     for axes, (name, run) in zip(panels[0], shown.items(), strict=True):
         _draw_lags(axes, run, np.arange(1, 7))
         axes.set_xlabel("")
-        axes.set_title(_short(name, runs), fontsize=7)
+        axes.set_title(_short(name, shown).replace(" in ", "\nin "), fontsize=7)
     panels[0, 0].set_ylabel("attention")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return captioned(
