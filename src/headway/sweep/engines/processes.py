@@ -29,6 +29,8 @@ from headway.sweep.worker import REFUSED
 OPTIONS = {"retries": Option(int, "how often lost cells are handed out again", least=0)}
 PATIENCE = 120.0
 """Seconds that a worker has to save what it has before it is killed."""
+PATIENT = 3
+"""Workers that may end before they can begin, of few; of many, as many as there are."""
 LATER = 2.0
 """Seconds after which one asks again for what another command computes."""
 
@@ -78,7 +80,10 @@ class Processes:
     def going(self) -> bool:
         self._listen(0.0)
         self._hand_out()
-        return bool(self._workers) or not (self._queue.over or self._stopping)
+        going = bool(self._workers) or not (self._queue.over or self._stopping)
+        if not going:
+            self._unshare()
+        return going
 
     def wait(self, seconds: float) -> None:
         """Until one of them says something, but not longer."""
@@ -174,10 +179,10 @@ class Processes:
 
     def _go_on(self) -> None:
         """Everybody has left: what killed its worker is tried by one that has everything, or others begin anew."""
+        if self._stillborn >= max(PATIENT, self._whole.workers):
+            self._queue.abandon()
         if self._queue.over:
             self._unshare()
-        elif self._stillborn >= self._whole.workers:
-            self._queue.abandon()
         elif self._queue.alone:
             number = self._queue.take_alone()
             assert number is not None
@@ -203,8 +208,12 @@ class Processes:
         if code == REFUSED:  # the disk takes nothing, which everybody would find out
             self._queue.abandon()
         if worker.doing is None or code == REFUSED:
-            self._stillborn += not worker.ready
             self._queue.finish(-1 if worker.doing is None else worker.doing)
+            if not worker.ready:
+                self._stillborn += 1
+                self._notes.append(f"process {worker.number} {_fate(code)} before it could begin")
+                if self._stillborn < max(PATIENT, self._whole.workers):
+                    self._fill()
             return
         if code == STOPPED:  # somebody asked it to, and it has saved
             self._queue.give_back(worker.doing)
