@@ -7,6 +7,7 @@ import pytest
 from tests.training.tiny import TINY, changed
 
 from benchmarks import cost_model
+from headway.experiments import find
 from headway.records import Cell
 from headway.store import Store
 from headway.sweep import arrange, schedule
@@ -17,6 +18,7 @@ from headway.sweep.engines.layout import Layout
 from headway.sweep.plan import footprint_of
 from headway.sweep.queue import Job, span
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.toy import Toy, toy_settings
 
 RESULTS = Path(__file__).parents[2] / "results"
 ONE, OTHER = Cell(TINY, (0, 1)), Cell(changed(TINY, training={"learning_rate": 0.3}), (0, 1))
@@ -99,6 +101,9 @@ def test_what_is_compared_waits_and_small_things_run_beside_a_gpu():
     arranged = arrange.arrange([*first, *second], GPU, Costs())
     places = {bundle.cells[0].kind: job.place for bundle, job in zip(*arranged, strict=True)}
     assert places == {"construction": "cpu", "markov": "device"}
+    models = toy_settings(Toy()), next(iter(find("induction-minimal").grids["paper"].values()))
+    tiny, large = (pack([Cell(each, tuple(range(10)))])[0] for each in models)
+    assert [arrange.place_of(each, GPU, Costs()) for each in (tiny, large)] == ["cpu", "device"]
     [last] = [job for bundle, job in zip(*arranged, strict=True) if bundle.cells == (COMPARED,)]
     assert {arranged.bundles[number].cells[0] for number in last.needs} == set(COMPARED.needs())
     assert {job.place for job in arrange.arrange(first, Layout(2), Costs()).jobs} == {"device"}, "no GPU"

@@ -75,14 +75,15 @@ def control(program, tmp_path):
     said = tmp_path / "said"
     return said, program(
         "nvidia-cuda-mps-control",
-        f'if [ "$1" = -d ]; then echo "begin $CUDA_MPS_PIPE_DIRECTORY" >> {said}; else cat >> {said}; fi',
+        f'if [ "$1" = -d ]; then echo "begin $CUDA_MPS_PIPE_DIRECTORY$CUDA_VISIBLE_DEVICES" >> {said}; '
+        f"else cat >> {said}; fi",
     )
 
 
 def test_a_service_is_started_in_our_folder_and_stopped(control, tmp_path, monkeypatch):
     said, environ = control
     monkeypatch.setattr(mps, "USUAL", tmp_path / "none")
-    service, words = mps.start(tmp_path / "mps", environ)
+    service, words = mps.start(tmp_path / "mps", {**environ, "CUDA_VISIBLE_DEVICES": "3"})
     assert service.ours and "through MPS" in words
     assert service.environment["CUDA_MPS_PIPE_DIRECTORY"] == str(tmp_path / "mps") and (tmp_path / "mps").is_dir()
     service.stop()

@@ -94,17 +94,17 @@ def _hand_out(cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, de
     from headway.sweep.schedule import costs_for
 
     costs = costs_for(cells, stores) if engine.layout is not None else None
+    screen = SweepScreen(engine.name)
     try:
-        with SweepScreen(engine.name) as screen:
-            try:
-                hand_out(cells, stores[0], engine, screen.tell, detach=detach, keep=keep, costs=costs)
-            finally:
-                show_working(screen.console, screen.working)
+        with screen:
+            hand_out(cells, stores[0], engine, screen.tell, detach=detach, keep=keep, costs=costs)
     except Detached as left:
         print(f"{left}\nThey continue without this command. Give it again later to see their results.")
         raise SystemExit(0) from None
     except SweepError as error:
         raise UserError(str(error)) from error
+    finally:
+        show_working(screen.console, screen.working)
 
 
 def records_of(

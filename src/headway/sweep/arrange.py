@@ -15,10 +15,6 @@ from headway.sweep.plan import footprint_of
 from headway.sweep.queue import Job, Place, span
 from headway.tasks.task import has_shared
 from headway.training.chunks import planned
-from headway.training.memory import step_of
-
-SMALL = 2 << 20
-"""Bytes of activations of a step, of all members, below which a GPU mostly waits for launches."""
 
 
 class Arranged(NamedTuple):
@@ -34,7 +30,7 @@ class Arranged(NamedTuple):
 
 def arrange(bundles: Sequence[Bundle], layout: Layout, costs: Costs) -> Arranged:
     """These bundles, which must not be empty, for these workers; what needs others waits for them."""
-    places = [place_of(bundle, layout) for bundle in bundles]
+    places = [place_of(bundle, layout, costs) for bundle in bundles]
     found = [costs.of(each, _platform(place, layout)) for each, place in zip(bundles, places, strict=True)]
     total = {own: sum(cost.alone for cost, place in zip(found, places, strict=True) if place == own) for own in places}
     pieces, jobs = list[Bundle](), list[Job]()
@@ -55,21 +51,17 @@ def workers_of(layout: Layout, place: Place) -> int:
     return max(1, layout.workers if place == "device" else layout.beside)
 
 
-def place_of(bundle: Bundle, layout: Layout) -> Place:
-    """Where its work is done: beside a GPU, what is small on the CPU."""
-    return "cpu" if layout.gpus and layout.beside and is_small(bundle) else "device"
+def place_of(bundle: Bundle, layout: Layout, costs: Costs) -> Place:
+    """Where its work is done: beside a GPU, on the CPU what is computed in one go, and small models if sooner there.
 
-
-def is_small(bundle: Bundle) -> bool:
-    """Computed in one go, or a model of a few numbers whose step is shorter than the launch of its kernels."""
+    Those of a few numbers are: a GPU would wait for the launches of their kernels.
+    """
+    if not (layout.gpus and layout.beside):
+        return "device"
     if not bundle.trained:
-        return True
-    if bundle.cells[0].settings.model is not None:
-        return False
-    with suppress(Exception):  # a task that cannot be traced fails where its own cells say so
-        own = step_of(bundle.cells[0].settings, bundle.capacity)
-        return bundle.members * own.example * own.batch < SMALL
-    return False
+        return "cpu"
+    own = bundle.cells[0].settings.model is None
+    return "cpu" if own and costs.of(bundle, "cpu").alone < costs.of(bundle, "gpu").alone else "device"
 
 
 def quickest(bundles: Sequence[Bundle], widest: Layout, costs: Costs) -> Layout:
@@ -77,7 +69,7 @@ def quickest(bundles: Sequence[Bundle], widest: Layout, costs: Costs) -> Layout:
 
     More are not always quicker: what takes longest, or what others wait for, has a smaller part of the device.
     """
-    large = [bundle for bundle in bundles if place_of(bundle, widest) == "device"]
+    large = [bundle for bundle in bundles if place_of(bundle, widest, costs) == "device"]
     most = max(1, min(widest.workers, sum(len(bundle.cells) for bundle in large)))
     layouts = [replace(widest, workers=number) for number in range(1, most + 1)]
     fitting = [each for each in layouts if all(_fits(bundle, each) for bundle in large)] or layouts[:1]

@@ -1,11 +1,11 @@
 """A worker that is asked for one bundle after the other and reports how far it is: JSON both ways, through pipes.
 
     {"do": 3}                                               to a worker: the bundle of that number
-    {"say": "ready"}                                        from it, once it can begin
+    {"say": "ready", "spent": {...}}                        from it, once it can begin
     {"say": "begin", "run": "8-gram", "members": 10, "steps": 2000}
-    {"say": "step", "step": 400, "loss": 2.31}              at most one a second
+    {"say": "step", "step": 400, "loss": 2.31, "spent": {"training": 20.1, ...}}    at most one a second
     {"say": "note", "text": "resuming at step 300 of 2000"}
-    {"say": "over", "do": 3, "busy": 0, "failed": [], "spent": {"training": 20.1, ...}}
+    {"say": "over", "do": 3, "busy": 0, "failed": [], "spent": {...}}
 
 Nothing that is read is ever run, and nothing is written but to these pipes and the store. What JAX, or a user's task,
 prints goes to the log.
@@ -61,7 +61,7 @@ class Reports(LogProgress):
         if time.monotonic() - self._told > EVERY:
             self._told = time.monotonic()
             loss = middle(losses)
-            self.tell("step", step=step, loss=loss if np.isfinite(loss) else None)
+            self.tell("step", step=step, loss=loss if np.isfinite(loss) else None, spent=spent())
 
     def end(self, cells: Sequence[Cell]) -> None:
         LogProgress.note(self, f"done: {' '.join(cell.identity for cell in cells)}")
@@ -72,7 +72,7 @@ def serve(bundles: Sequence[Bundle], store: Store, read: IO[bytes], reports: Rep
     listen()
     well = True
     with kept_compiled(reports.note):
-        reports.tell("ready")
+        reports.tell("ready", spent=spent())
         for number in asked(read, len(bundles)):
             share()  # what others have compiled since
             bundle, errors = bundles[number], list[Exception]()

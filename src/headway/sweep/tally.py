@@ -37,7 +37,7 @@ class Working:
     programs: int = 0
     """How many it has computed."""
     spent: Mapping[str, float] = field(default_factory=dict)
-    """Seconds by `SPENT`, when it finished the last."""
+    """Seconds by `SPENT`, when it last reported."""
     seconds: float = 0.0
     """Since it was started."""
 

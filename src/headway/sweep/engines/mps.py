@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from headway.store.output import own_folder
+from headway.sweep.engines.gpus import VISIBLE
 
 CONTROL = "nvidia-cuda-mps-control"
 PIPES, LOGS = "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"
@@ -68,10 +69,12 @@ def start(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[Servic
         return None, f"processes share the GPU by turns: {place} is too long a path for MPS, with at most {LONGEST}"
     own_folder(place)
     told = {PIPES: str(place), LOGS: str(place)}
+    # It serves all GPUs: among those that it sees, clients count from 0.
+    environment = {name: value for name, value in environ.items() if name != VISIBLE} | told
     shell = subprocess.Popen(
         ["/bin/sh", "-c", SCRIPT],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env={**environ, **told}, start_new_session=True,
+        env=environment, start_new_session=True,
     )  # fmt: skip
     service = Service(told, shell)
     if _answer(shell) == b"started\n":

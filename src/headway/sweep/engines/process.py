@@ -31,6 +31,7 @@ class Process:
         self.run, self._members, self._steps, self._step, self._loss = "", 0, 0, 0, float("nan")
         self._jobs, self._spent, self.ready, self._said = 0, dict[str, float](), False, b""
         self._started = self._since = time.monotonic()
+        self._before = 0.0
         self._dismissed = self.closed = False
         with os.fdopen(files.create(log), "wb") as file:
             self.process = spawn(command(order.root, order.path, order.code, serve=True), file, environment, pipes=True)
@@ -104,17 +105,21 @@ class Process:
         kind = said.get("say")
         if kind == "ready":
             self.ready = True
+            self._before = max(0.0, time.monotonic() - self._started - sum(_seconds(said).values()))
+            self._spent = self._added(_seconds(said))
         elif kind == "begin":
             self.run, self._members = visible(str(said.get("run", "")))[:60], _whole(said.get("members"))
             self._steps, self._since = _whole(said.get("steps")), time.monotonic()
         elif kind == "step":
-            self._step = _whole(said.get("step"))
+            self._step, self._spent = _whole(said.get("step")), self._added(_seconds(said))
             self._loss = float(loss) if isinstance(loss := said.get("loss"), (int, float)) else float("nan")
         elif kind == "over":
             self._jobs += 1
-            spent = said.get("spent")
-            found = spent.items() if isinstance(spent, dict) else ()
-            self._spent = {str(name): float(each) for name, each in found if isinstance(each, (int, float))}
+            self._spent = self._added(_seconds(said))
+
+    def _added(self, spent: dict[str, float]) -> dict[str, float]:
+        """With what went by before it could count."""
+        return {**spent, "preparing": spent.get("preparing", 0.0) + self._before}
 
     def working(self) -> Working:
         """What it does now, and what it has done."""
@@ -131,6 +136,12 @@ class Process:
             return self._log.read_bytes()[-LAST_WORDS:].decode(errors="replace").strip()
         except OSError:
             return ""
+
+
+def _seconds(said: Mapping[str, Any]) -> dict[str, float]:
+    found = said.get("spent")
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {str(name): float(each) for name, each in pairs if isinstance(each, (int, float))}
 
 
 def _whole(value: Any) -> int:
