@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
-from tests.compiling import FLAGS
+from tests.compiling import FLAGS, keep_compiled
 
 ROOT = Path(__file__).parent.parent
 UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
@@ -42,6 +42,8 @@ LONG = (
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of the process that started it
+    keep_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
 install_import_hook(sorted(MODULES - UNCHECKED), "shapes.checked")
@@ -82,15 +84,6 @@ def unchecked() -> Iterator[None]:
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
-
-
-@pytest.fixture(scope="module")
-def compilations() -> Iterator[None]:
-    """What a file's tests compile is kept, and need not be compiled again when it is made again."""
-    from tests.training.tiny import compiled_once  # late: not every test needs JAX
-
-    with compiled_once():
-        yield
 
 
 @pytest.fixture(scope="module")

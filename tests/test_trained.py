@@ -34,7 +34,7 @@ from headway.trained.own import answers
 from headway.training.problem import precision
 from headway.training.randomness import FEATURES, TEST_SET, key_of
 
-pytestmark = pytest.mark.usefixtures("compilations", "unchecked")
+pytestmark = pytest.mark.usefixtures("unchecked")
 SMALL = ModelSettings(heads=2, layers=2, width=8, mlp=8, norm="pre", dropout=0.0)
 SHORT = TrainingSettings(
     learning_rate=0.01, schedule="constant", batch=8, samples=16, steps=6, test_samples=12, data="fresh"
