@@ -40,7 +40,7 @@ def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
     assert trained <= 28e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 14e6, "everything else"
+    assert sum(sizes.values()) - trained <= 36e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -68,8 +68,8 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
 
 
 _CORRECTED = ("ablations", "two-blocks", "sgd")
-TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations", "reversed")}
-TO_BE_RUN |= {(name, "paper") for name in ("text", "transformer-appendix", "transformer-variations")}
+TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations",)}
+TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""
 

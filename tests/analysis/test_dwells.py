@@ -68,3 +68,21 @@ def test_rungs_that_gain_nothing_are_left_out_and_runs_without_a_ladder_say_so()
     ended = Trajectory(bare.seeds, bare.clocks, bare.arrays, bare.clock_of, {"plateau": np.array([5.0, 6.0, 7.0])})
     one = transitions(ended)
     assert one is not None and one.times[:, 0].tolist() == [5, 6, 7] and law([one]) is None
+
+
+def test_a_rung_that_is_worse_than_an_earlier_one_does_not_count_nor_one_that_only_makes_up_for_it():
+    levels = np.tile([1.0, 0.5, 0.8, 0.6, 0.2], (3, 1))
+    run = made([10, 20], [0.5, 0.3])
+    found = transitions(Trajectory(run.seeds, run.clocks, run.arrays, run.clock_of, {"rung_loss": levels}))
+    assert found is not None and found.rungs == (1, 4)
+    np.testing.assert_allclose(found.gains[0], [0.5, 0.3])
+
+
+def test_a_seed_without_a_gain_does_not_count_towards_a_law():
+    run = transitions(made([10, 20, 80], [0.4, 0.2, 0.05]))
+    assert run is not None
+    gains = run.gains.copy()
+    gains[0, 1] = -0.1
+    before, after = law([run]), law([run._replace(gains=gains)])
+    assert before is not None and after is not None
+    assert (before.plateaus, after.plateaus) == (9, 8) and np.isfinite(after.power)

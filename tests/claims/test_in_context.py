@@ -137,3 +137,31 @@ def test_the_gradient_peaks_in_every_drop():
     assert not holds(sub_n_grams.gradient_peaks_in_drops(CLAIM, flat))
     stuck = made(NGRAMS, RUNGS, loss=staged(100, 600, levels=(1.63, 1.58, 1.5)), gradient_norm=0.05 + bump)
     assert not holds(sub_n_grams.gradient_peaks_in_drops(CLAIM, stuck)), "a drop that is not made"
+
+
+def test_the_gradient_peaks_between_plateaus_that_lie_above_the_rungs():
+    loss = staged(100, 600, 1400, levels=(1.63, 1.59, 1.52, 1.32), width=40.0)
+    bump = sum(np.exp(-(((TIMES - at) / 80) ** 2)) for at in (600, 1400))
+    run = made(NGRAMS, RUNGS, loss=loss, gradient_norm=0.05 + bump)
+    assert not holds(sub_n_grams.gradient_peaks_in_drops(CLAIM, run)), "the last rung is not met"
+    assert holds(sub_n_grams.gradient_peaks_between_plateaus(CLAIM, run))
+    flat = made(NGRAMS, RUNGS, loss=loss, gradient_norm=np.full(len(TIMES), 0.05))
+    assert not holds(sub_n_grams.gradient_peaks_between_plateaus(CLAIM, flat))
+    still = made(NGRAMS, RUNGS, loss=np.full(len(TIMES), 1.5), gradient_norm=0.05 + bump)
+    assert not holds(sub_n_grams.gradient_peaks_between_plateaus(CLAIM, still)), "no drop"
+
+
+def test_the_farthest_token_is_attended_to_before_the_ones_between():
+    """Of 4-grams; a token that no head attends to comes last."""
+    settings = NGRAMS.changed(task={"grams": 4})
+
+    def run(**reached):
+        heads = {
+            f"attention_back_{lag}": np.stack([reached.get(f"at_{lag}", np.inf) <= TIMES] * 2, -1) for lag in (1, 2, 3)
+        }
+        return made(settings, RUNGS, **{name: 0.6 * values[:, None] for name, values in heads.items()})
+
+    assert holds(sub_n_grams.farthest_before_between(CLAIM, run(at_1=100, at_3=500, at_2=900)))
+    assert holds(sub_n_grams.farthest_before_between(CLAIM, run(at_1=100, at_3=500)))
+    assert not holds(sub_n_grams.farthest_before_between(CLAIM, run(at_1=100, at_2=500, at_3=900)))
+    assert not holds(sub_n_grams.farthest_before_between(CLAIM, run(at_1=100)))

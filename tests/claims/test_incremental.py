@@ -9,6 +9,7 @@ from tests.claims.made import bottoming_at, climbing, made_run, made_settings
 
 from headway.claims.clarity import first_stage_less_marked
 from headway.claims.incremental import orders_in_words, staircase_survives, still_incremental
+from headway.claims.ladder import distance_ratios
 from headway.experiments.depth import H2
 from headway.experiments.overlapping import A17
 from headway.experiments.positions import H1
@@ -145,3 +146,11 @@ def test_in_which_order_the_blocks_arrive_is_told_run_by_run():
     found = staircase_survives(H2, one, two, names=("1 layer", "2 layers"))
     assert "1 layer: blocks are learnt in the order 1 2 3 (1 seeds)" in found.detail
     assert "2 layers: blocks are learnt in the order 1 3 2 (1 seeds)" in found.detail
+
+
+def test_how_near_each_rung_was_approached_is_told_run_by_run():
+    near = made_run(SETTINGS, **NEAR)
+    ratios = distance_ratios(near[1])
+    told = ", ".join(f"{np.median(column):.2f} ({np.sum(column < 0.99)})" for column in ratios.T)
+    found = staircase_survives(H2, near, near, names=("1 layer", "2 layers"))
+    assert f"(medians; in brackets the seeds below 0.99): 1 layer {told}; 2 layers {told}." in found.detail

@@ -11,8 +11,8 @@ from headway.experiments.attention import A3, A3_PUBLISHED
 SETTINGS = made_settings()
 PICTURES = {
     "step 0: uniform": [(0.9, 0, 0)] * 3,
-    "step 60: all on I(1), one a little on I(2)": [(0.9, 0.05, 0)] * 3,
-    "step 300: two on I(1), one on I(2)": [(0.9, 0, 0), (0, 0.9, 0), (0, 0.9, 0)],
+    "step 60: all on block 1, one a little on block 2": [(0.9, 0.05, 0)] * 3,
+    "step 300: two on block 1, one on block 2": [(0.9, 0, 0), (0, 0.9, 0), (0, 0.9, 0)],
     "step 1000: one head per block": [(0.9, 0, 0), (0, 0.9, 0), (0.5, 0.1, 0.4)],
 }
 """What spoils each picture, and no other."""

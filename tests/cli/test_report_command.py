@@ -14,7 +14,8 @@ from headway.records import Cell
 from headway.store import Store
 
 RESULTS = Path(__file__).parent.parent.parent / "results"
-VERDICT = re.compile(r"^(\w+.*?)  .*\n +(?:quick|printed|as-run|paper) +(holds|partly|fails|not run) ", re.MULTILINE)
+GRIDS, SAID = "quick|printed|as-run|paper", "holds|partly|fails|cannot be judged|not run"
+VERDICT = re.compile(rf"^(\w+.*?)  .*\n(?:\S.*\n)? +(?:{GRIDS}) +({SAID}) ", re.MULTILINE)
 STAGES = ["A1 minimal", "A1 minimal, nearer", "A4 minimal"]
 
 

@@ -151,7 +151,7 @@ def test_copies_help_four_times_and_favourites_two_times_or_they_do_not():
         found = held(REPEATED, name, runs)
         assert found.verdict == "holds" and found.values == pytest.approx([factor] * 4, rel=0.05)
     late = repeated(lambda settings, run: ending_at(run, 2.0))
-    assert held(REPEATED, "B7 recall appendix", late).verdict == "fails"
+    assert held(REPEATED, "B7 recall appendix", late).verdict == "cannot be judged", "no plateau ends"
 
 
 def test_on_training_data_more_repetition_must_never_be_slower():

@@ -55,9 +55,22 @@ def test_a_sentence_about_two_grids_needs_both():
     assert only(("as-run", FOUR), headline=both).sentence == "In 4 of 4 seeds: rungs in order."
 
 
+def test_a_sentence_about_two_claims_needs_both():
+    both = Headline("A1", "{here.held} and {beside.held}", beside="A1 balanced")
+    other = replace(FOUR, claim="A1 balanced", holds=(True, True, False, False))
+    assert only(("as-run", FOUR), ("as-run", other), headline=both).sentence == "4 of 4 and 2 of 4"
+    assert only(("as-run", FOUR), ("printed", other), headline=both).sentence == "In 4 of 4 seeds: rungs in order."
+
+
+def test_a_claim_that_cannot_be_judged_is_shown_so():
+    found = only(("as-run", replace(FOUR, holds=(None,) * 4, values=(float("nan"),) * 4)))
+    assert found.sentence == "It cannot be judged in 4 of 4 seeds: rungs in order."
+
+
 def test_every_headline_is_of_a_claim_and_every_claim_of_a_paper():
     claims = {claim.name: name for name in NAMES for claim in find(name).claims}
     assert {headline.claim for headline in HEADLINES} <= set(claims)
+    assert {headline.beside for headline in HEADLINES if headline.beside} <= set(claims)
     letters = [letter for paper in PAPERS for letter in paper.letters]
     assert len(letters) == len(set(letters)) and {name[0] for name in claims} <= set(letters)
 

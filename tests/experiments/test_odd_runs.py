@@ -34,8 +34,17 @@ FIGURE_2 = {"A3", "A3 published steps"}
 THREE = {"A3", "A3 published steps", "A8", "A8 plateaus", "R2", "R2 unit strength"}
 """Claims about three blocks."""
 TOYS = ("toy", "escape", "context-repetition", "cross-sample-repetition")
-AT_SCALE = {"E1 more states", "E2 dropout", "V1 slow", "G1 softmax", "A8", "H2 fresh data", "A15 27 000 samples"}
-AT_SCALE |= {"N1 256 tokens", "N1 optimisers"}
+AT_SCALE = {
+    "E1 more states",
+    "E2 dropout",
+    "V1 simple model, rate 0.001",
+    "E6 rate 0.03",
+    "G1 softmax",
+    "A8",
+    "H2 fresh data",
+    "A15 27 000 samples",
+}
+AT_SCALE |= {"N1 256 tokens", "N1 optimisers", "V2 4-grams"}
 """Claims about runs, or evaluations, that the quick grids leave out."""
 UNTRAINED = {"A14", "A14 attention", "A20", "R1", "R3", *(f"T{number}" for number in range(1, 11)), "V4"}
 UNTRAINED |= {finding.claim for name in TOYS for finding in find(name).read({})}

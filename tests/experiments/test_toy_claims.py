@@ -151,7 +151,7 @@ def test_the_law_of_a_repeated_vector_is_in_one_size():
     assert held(SHARES, "B2 constant", toys(SHARES, constant=2.0)).verdict == "holds"
 
 
-def test_what_is_censored_is_told_and_a_law_without_points_fails():
+def test_what_is_censored_is_told_and_a_law_without_points_cannot_be_judged():
     one = partial(never, lambda settings: is_of_size((16, 256), settings) and settings.task.copies == 2)
     assert "3 of 300 plateaus never ended" in held(COPIES, "B1", with_plateaus(toys(COPIES), one)).detail
     for experiment, claim in (
@@ -161,7 +161,7 @@ def test_what_is_censored_is_told_and_a_law_without_points_fails():
         (ESCAPE, "B6 escape time"),
     ):
         nothing = with_plateaus(toys(experiment), partial(never, lambda settings: True))
-        assert held(experiment, claim, nothing).verdict == "fails"
+        assert held(experiment, claim, nothing).verdict == "cannot be judged"
 
 
 def test_the_slides_laws_are_those_of_one_size():

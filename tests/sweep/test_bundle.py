@@ -7,7 +7,6 @@ from tests.training.tiny import TINY, changed
 
 from headway.records import Cell
 from headway.settings import FlowSettings
-from headway.store import Store
 from headway.sweep import plan
 from headway.sweep.bundle import Bundle, cut, decode, encode, pack, waves
 from headway.tasks.construction import ConstructionSettings
@@ -90,21 +89,3 @@ def test_a_training_set_and_a_model_twice_as_large_take_their_bytes():
     assert footprint(TINY, 120).resident - footprint(TINY, 20).resident == 100 * length * 4
     heads = changed(TINY, model={"heads": 4})
     assert footprint(heads, 20).resident - footprint(TINY, 20).resident >= 3 * 4 * 2 * 2 * 10 * 10
-
-
-def test_a_plan_tells_the_time_from_records_of_the_same_program(tmp_path, undisturbed):
-    """Three members took so long; the same program with other numbers and four members takes four thirds of it."""
-    store = Store(undisturbed.path.parent)
-    wanted = [
-        Cell(changed(TINY, training={"learning_rate": 0.3}), (0, 1)),
-        Cell(TINY, (8, 9)),
-        LONGER,
-        undisturbed.cell,
-    ]
-    known, unknown = sorted(plan.plan(wanted, store), key=lambda part: part.seconds is None)
-    assert known.seconds == pytest.approx(undisturbed.provenance["seconds"] * 4 / 3)
-    assert (known.programs, len(known.bundle.cells), known.bundle.members) == (1, 2, 4)
-    assert unknown.bundle.cells == (LONGER,) and unknown.seconds is None
-    assert plan.total([known, unknown], workers=2) == (known.seconds / 2, 1)
-    assert plan.plan([undisturbed.cell], store) == []
-    assert [part.programs for part in plan.plan(wanted, Store(tmp_path), workers=2)] == [2, 1]

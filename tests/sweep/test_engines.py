@@ -9,9 +9,10 @@ from headway.settings import SettingsError
 from headway.sweep.engines import NAMES, Order, engine
 from headway.sweep.engines import ray as ray_tasks
 from headway.sweep.engines import slurm as jobs
+from headway.sweep.engines.gpus import Gpu
 from headway.sweep.engines.launch import command
+from headway.sweep.engines.layout import Layout
 from headway.sweep.engines.options import FILE, given, read_options
-from headway.sweep.engines.processes import surroundings
 
 TOML = """
 [slurm]
@@ -158,14 +159,16 @@ def test_slurm_without_its_commands_says_so(monkeypatch, tmp_path):
         engine("slurm", {})
 
 
-def test_workers_of_one_machine_share_its_devices_evenly(monkeypatch):
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    found = [surroundings(number, 4, 2) for number in range(4)]
-    assert [each["CUDA_VISIBLE_DEVICES"] for each in found] == ["0", "1", "0", "1"]
-    assert {each["XLA_PYTHON_CLIENT_MEM_FRACTION"] for each in found} == {"0.450"}
-    assert surroundings(0, 4, 0) == {}
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    assert surroundings(0, 4, 2) == {}, "somebody chose already"
+def test_workers_of_one_machine_share_its_devices_evenly():
+    """Two of four on each GPU, with half of nine tenths of it; beside them one that sees none."""
+    layout = Layout(4, (Gpu("0", 80 << 30), Gpu("5", 80 << 30)), beside=1)
+    found = [layout.environment(number, "device") for number in range(4)]
+    assert [each["CUDA_VISIBLE_DEVICES"] for each in found] == ["0", "5", "0", "5"]
+    assert {each["XLA_PYTHON_CLIENT_MEM_FRACTION"] for each in found} == {"0.4500"}
+    beside = layout.environment(4, "cpu")
+    assert (beside["JAX_PLATFORMS"], beside["CUDA_VISIBLE_DEVICES"]) == ("cpu", "")
+    assert layout.alone().environment(0, "device")["XLA_PYTHON_CLIENT_MEM_FRACTION"] == "0.9000"
+    assert not any("CUDA" in name or "XLA" in name for name in Layout(4).environment(0, "device"))
 
 
 def test_a_job_that_slurm_no_longer_lists_is_over_and_while_slurm_does_not_answer_none_is(monkeypatch, tmp_path):
@@ -184,9 +187,9 @@ def test_a_job_that_slurm_no_longer_lists_is_over_and_while_slurm_does_not_answe
 
 def test_a_worker_is_told_its_share():
     order = Order(Path("runs"), Path("runs/.sweep/order.json"), 3)
-    one, all_of_them = command(order.root, order.path, only=2), command(order.root, order.path, start=1)
+    one, as_asked = command(order.root, order.path, only=2), command(order.root, order.path, serve=True)
     assert one[1:] == [
         *("-P", "-m", "headway.sweep.worker", "--store", "runs", "--order", "runs/.sweep/order.json"),
         *("--only", "2", "--with-parent"),
     ]
-    assert all_of_them[-3:] == ["--from", "1", "--with-parent"]
+    assert as_asked[-2:] == ["--serve", "--with-parent"]

@@ -17,7 +17,7 @@ from headway.store import Store
 from headway.sweep import fitting, here, plan
 from headway.sweep.bundle import Bundle
 from headway.sweep.engines import Engine
-from headway.sweep.engines.processes import memory_of_each
+from headway.sweep.engines.layout import Layout
 from headway.sweep.engines.slurm import megabytes
 from headway.sweep.fitting import REMEDIES, limit_of, require_fitting, too_large
 from headway.sweep.here import run_cells
@@ -88,10 +88,10 @@ def test_what_other_machines_have_is_known_only_if_it_was_asked_for():
 def test_processes_at_once_have_a_part_each(monkeypatch):
     four = Engine("processes", lambda order, after: None, workers=4)
     monkeypatch.setattr("headway.training.memory.limits", lambda: [Limit(8000 * MIB, "machine")])
-    monkeypatch.setattr("headway.sweep.engines.processes.limits", lambda: [Limit(8000 * MIB, "machine")])
+    monkeypatch.setattr("headway.sweep.engines.layout.limits", lambda: [Limit(8000 * MIB, "machine")])
     assert limit_of(four, 9).free == int(SHARE * 2000 * MIB)
     assert limit_of(four, 2).free == int(SHARE * 4000 * MIB), "no more than there is work for"
-    assert memory_of_each(4) == {OWN: str(2000 * MIB)}
+    assert Layout(4).environment(0, "device") == {OWN: str(2000 * MIB)}
 
 
 def test_on_a_gpu_it_is_what_xla_may_take_of_it(monkeypatch):

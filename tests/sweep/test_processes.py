@@ -11,9 +11,8 @@ from tests.training.tiny import TINY, changed
 import headway
 from headway.records import Cell
 from headway.store import Store, failure
-from headway.sweep import handing_out
 from headway.sweep.bundle import encode, pack
-from headway.sweep.engines import Engine, Order, engine
+from headway.sweep.engines import Engine, Order, Unheard, engine
 from headway.sweep.engines.launch import command, spawn
 from headway.sweep.handing_out import Detached, SweepError, hand_out
 from headway.sweep.here import run_cells
@@ -100,7 +99,7 @@ def test_a_worker_that_meets_something_else_in_the_place_of_a_cell_does_the_othe
     assert store.has(HAND_MADE)
 
 
-class Lost:
+class Lost(Unheard):
     """Workers that die before they have done anything."""
 
     def __init__(self, orders, order):
@@ -143,7 +142,7 @@ def test_cells_that_fail_are_named_and_not_handed_out_again(store, tallies, undi
     assert len(orders) == 2, "the reference was handed out again; what failed, and what waits for a lost one, was not"
 
 
-def test_workers_that_outlive_us_are_left_alone(store, tallies, monkeypatch):
+def test_workers_that_outlive_us_are_left_alone(store, tallies):
     class Going(Lost):
         def going(self):
             return True
@@ -151,12 +150,11 @@ def test_workers_that_outlive_us_are_left_alone(store, tallies, monkeypatch):
         def stop(self):
             pytest.fail("they go on")
 
-    def interrupt(seconds):
-        raise KeyboardInterrupt
+        def wait(self, seconds):
+            raise KeyboardInterrupt
 
     orders = []
     cluster = Engine("cluster", lambda order, after: Going(orders, order), outlives=True)
-    monkeypatch.setattr(handing_out.time, "sleep", interrupt)
     with pytest.raises(Detached, match="look there"):
         hand_out([CELL], store, cluster, tallies.append)
     assert orders[0].path.exists(), "they may still have to read it"

@@ -54,13 +54,26 @@ def transitions(trajectory: Trajectory) -> Transitions | None:
         return None if ended is None else Transitions(np.asarray(ended, float)[:, None], np.ones((len(ended), 1)), (1,))
     curve, own = found
     values = np.asarray(trajectory[curve], float)
-    gains = -np.diff(np.median(own, axis=0))
-    kept = [rung for rung, gain in enumerate(gains, start=1) if gain > LEAST * max(gains.sum(), 1e-12)]
+    kept = _counted(np.median(own, axis=0))
     if not kept or own.shape[0] != values.shape[0]:
         return None
     ladder = own[:, [kept[0] - 1, *kept]]
     times = drop_times(trajectory.times(curve), values, ladder)
     return Transitions(times, -np.diff(ladder, axis=1), tuple(kept))
+
+
+def _counted(levels: np.ndarray) -> list[int]:
+    """Rungs that gain enough over the one before, and anything over every rung that counts.
+
+    Longer n-grams may be worse than shorter ones, as in shuffled text.
+    """
+    gains = -np.diff(levels)
+    least = LEAST * max(gains.sum(), 1e-12)
+    kept: list[int] = []
+    for rung, gain in enumerate(gains, start=1):
+        if gain > least and (not kept or levels[rung] < levels[kept[-1]]):
+            kept.append(rung)
+    return kept
 
 
 class Law(NamedTuple):
@@ -78,12 +91,12 @@ class Law(NamedTuple):
 
 
 def law(runs: Iterable[Transitions]) -> Law | None:
-    """Over all seeds with two plateaus or more; a wait of nothing has no logarithm and is left out."""
+    """Over all seeds with two plateaus or more; a wait or a gain of nothing has no logarithm and is left out."""
     powers, agree, plateaus = [], [], 0
     for run in runs:
         waits = np.where(run.waits > 0, run.waits, np.nan)
         for own, gains in zip(waits, run.gains, strict=True):
-            known = np.isfinite(own)
+            known = np.isfinite(own) & (gains > 0)
             if known.sum() < 2:
                 continue
             plateaus += int(known.sum())

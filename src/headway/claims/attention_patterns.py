@@ -68,8 +68,10 @@ def _pictures(run: Run, near_uniform: float, mostly: float) -> dict[str, np.ndar
     uniform = mass_per_block(uniform_by_lag(settings.task.start, settings.task.horizon), settings.task.blocks)[1]
     return {
         "uniform": np.all(spread <= near_uniform, axis=-1),
-        "all on I(1), one a little on I(2)": np.all(on_first >= mostly, axis=-1) & np.any(on_second > uniform, axis=-1),
-        "two on I(1), one on I(2)": np.all(favourite == (0, 0, 1), axis=-1),
+        "all on block 1, one a little on block 2": (
+            np.all(on_first >= mostly, axis=-1) & np.any(on_second > uniform, axis=-1)
+        ),
+        "two on block 1, one on block 2": np.all(favourite == (0, 0, 1), axis=-1),
         "one head per block": np.all(favourite == (0, 1, 2), axis=-1),
     }
 

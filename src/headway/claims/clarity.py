@@ -50,7 +50,8 @@ def clarity_in_words(here: np.ndarray, there: np.ndarray) -> str:
     if not (ours.seeds and theirs.seeds):
         return "No seed has all plateaus in both runs."
     missing = f" {ours.missing} seeds lack a plateau." if ours.missing else ""
-    return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{missing}"
+    none = f" It is 0, no pause at all, in {np.sum(here == 0)} of {len(here)} seeds." if np.any(here == 0) else ""
+    return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{none}{missing}"
 
 
 def least_clear(trajectory: Trajectory) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from headway.analysis import arrival_order
+from headway.analysis import arrival_order, over_seeds
 from headway.claims.claim import Claim, Run, judged, steps_in_words
 from headway.claims.ladder import NEARER, distance_ratios, in_order, lowest_at
 from headway.records import Finding, Trajectory
@@ -76,7 +76,7 @@ def staircase_survives(
         f"{len(trajectory.seeds)} seeds."
         for name, (_, trajectory) in (beside or {}).items()
     ]
-    detail = " ".join([_orders_by_run(trajectories), *told])
+    detail = " ".join([_orders_by_run(trajectories), _distances_by_run(trajectories), *told])
     if len(runs) == 1:  # a part for each of the two, as a part for the run would repeat the verdict
         ((_, trajectory),) = runs
         return claim.all_of(runs, _traits(trajectory), detail, survives(trajectory))
@@ -93,6 +93,20 @@ def _traits(trajectory: Trajectory) -> dict[str, np.ndarray]:
 def survives(trajectory: Trajectory) -> np.ndarray:
     """In order, and every lower rung approached nearer than by confidence alone."""
     return np.all(list(_traits(trajectory).values()), axis=0)
+
+
+def _distances_by_run(trajectories: Mapping[str, Trajectory]) -> str:
+    """For every lower rung how near each run comes, beside confidence alone, and in how many seeds it is nearer."""
+    said = []
+    for name, trajectory in trajectories.items():
+        ratios = distance_ratios(trajectory)
+        nearer = np.sum(ratios < NEARER, axis=0)
+        rungs = (f"{over_seeds(column).median:.2f} ({count})" for column, count in zip(ratios.T, nearer, strict=True))
+        said.append(f"{name} {', '.join(rungs)}" if len(trajectories) > 1 else ", ".join(rungs))
+    return (
+        "Smallest distance to each lower rung, relative to that by confidence alone (medians; in brackets the seeds "
+        f"below {NEARER:g}): {'; '.join(said)}."
+    )
 
 
 def _orders_by_run(trajectories: Mapping[str, Trajectory]) -> str:

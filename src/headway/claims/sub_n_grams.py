@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from headway.analysis import nearest_rung, stages_from_loss
-from headway.analysis.crossings import first_at_most
+from headway.analysis.crossings import first_at_least, first_at_most
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.records import Finding, Trajectory
 
@@ -86,23 +86,59 @@ def heads_by_stage(claim: Claim, run: AnyRun) -> Finding:
 
 
 @judged
+def farthest_before_between(claim: Claim, run: AnyRun) -> Finding:
+    """Some head attends n - 1 tokens back before one attends to any token between that and the previous one."""
+    settings, trajectory = run
+    times = trajectory.times("attention_back_1").astype(float)
+    lags = range(2, settings.task.grams)
+    reached = [first_at_least(times, trajectory[f"attention_back_{lag}"][:, :, 0].max(axis=-1), LOOKS) for lag in lags]
+    *between, farthest = (np.where(np.isnan(each), np.inf, each) for each in reached)
+    first = np.isfinite(farthest) & np.all(farthest < np.array(between), axis=0)
+    return claim.finding([run], np.where(np.isfinite(farthest), farthest, np.nan), first)
+
+
+@judged
 def gradient_peaks_in_drops(claim: Claim, *runs: AnyRun) -> Finding:
     """The largest norm in each drop, over the larger of the medians on the plateaus beside it: at least `PEAK`."""
-    ratios = np.stack([_peaks(trajectory) for _, trajectory in runs])
+    ratios = np.stack([_peaks(trajectory, _rungs(trajectory)) for _, trajectory in runs])
+    return _at_least_a_peak(claim, runs, ratios)
+
+
+@judged
+def gradient_peaks_between_plateaus(claim: Claim, *runs: AnyRun) -> Finding:
+    """The same between the plateaus that the loss has, wherever they lie."""
+    ratios = np.stack([_peaks(trajectory, _own_plateaus(trajectory)) for _, trajectory in runs])
+    return _at_least_a_peak(claim, runs, ratios)
+
+
+def _at_least_a_peak(claim: Claim, runs: tuple[AnyRun, ...], ratios: np.ndarray) -> Finding:
     least = np.where(np.isnan(ratios).any(axis=0), np.nan, ratios.min(axis=0))
     with np.errstate(invalid="ignore"):
         return claim.finding(runs, least, least >= PEAK)
 
 
-def _peaks(trajectory: Trajectory) -> np.ndarray:
-    """The least such ratio over the drops from rung 1 on; NaN where a drop is not made: (seed,)."""
+def _rungs(trajectory: Trajectory) -> list[np.ndarray]:
+    """Losses of the k-grams from k = 1 on, of each seed."""
+    return list(np.asarray(trajectory.facts["rung_loss"], float)[:, 1:])
+
+
+def _own_plateaus(trajectory: Trajectory) -> list[np.ndarray]:
+    """Losses at the plateaus of each seed."""
+    times = trajectory.times("loss")
+    return [np.array(stages_from_loss(times, loss).levels) for loss in trajectory["loss"]]
+
+
+def _peaks(trajectory: Trajectory, levels: list[np.ndarray]) -> np.ndarray:
+    """The least such ratio over the drops between levels; NaN where a drop is not made, or is none: (seed,)."""
     times, norm = trajectory.times("loss").astype(float), _smooth(trajectory["gradient_norm"])
-    levels = np.asarray(trajectory.facts["rung_loss"], float)
     found = []
     for row, curve, own in zip(norm, trajectory["loss"], levels, strict=True):
+        if len(own) < 2:
+            found.append(np.nan)
+            continue
         edges = [
             [_crossing(times, curve, upper + share * (lower - upper)) for share in (0.1, 0.9)]
-            for upper, lower in pairwise(own[1:])
+            for upper, lower in pairwise(own)
         ]
         starts, ends = [0.0, *(end for _, end in edges)], [*(start for start, _ in edges), times[-1]]
         quiet = [_median(row[(times > a) & (times < b)]) for a, b in zip(starts, ends, strict=True)]

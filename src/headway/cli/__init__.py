@@ -43,6 +43,7 @@ Try:
   headway report stages --grid as-run --from results   the page of the paper-scale runs
 
 An interrupted run resumes when you give the same command again.
+In a clone of the repository, ./run does what headway does.
 """
 
 

@@ -20,26 +20,26 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
     from headway.lookup import needed, require_answers_kept
     from headway.settings.keeping import keep_of
 
-    engine, keep = _engine(options), keep_of(options.keep_weights)
-    missing = needed(cells, stores)
+    keep, missing = keep_of(options.keep_weights), needed(cells, stores)
+    engine = _engine(options, missing, stores)
     require_answers_kept(cells, missing, stores[:1], keep)
     if options.dry_run:
         from headway.cli.dry_run import show_plan
-        from headway.sweep.fitting import limit_of
 
-        workers, elsewhere = (1, False) if engine is None else (engine.workers or 1, engine.elsewhere)
-        limit = limit_of(engine, len(missing))
-        raise SystemExit(0 if show_plan(missing, len(cells), stores[0], limit, workers, elsewhere) else 2)
+        raise SystemExit(0 if show_plan(missing, len(cells), stores, engine) else 2)
     stores[0].tidy()
     if missing and engine is None:
         from headway.cli.screen import Screen
+        from headway.cli.spent_table import show_spent
         from headway.sweep.compiled import kept_compiled
-        from headway.sweep.here import run_cells
+        from headway.sweep.here import listen, run_cells, spent
 
+        listen()
         with Screen() as screen, kept_compiled(screen.note):
             run_cells(missing, stores[0], screen, **({"keep": keep} if keep else {}))
+        show_spent(screen.console, {"this process": spent()})
     elif missing and engine is not None:
-        _hand_out(missing, stores[0], engine, options.detach, keep)
+        _hand_out(missing, stores, engine, options.detach, keep)
     _require_done(missing, stores[0])
     everything = dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell))
     for keep in stores[1:]:
@@ -58,12 +58,12 @@ def _require_done(cells: Sequence[Cell], store: Store) -> None:
         )
 
 
-def _engine(options: Options) -> Engine | None:
-    """The engine that was asked for; none for this process."""
-    if options.on == "here":
+def _engine(options: Options, missing: Sequence[Cell], stores: Sequence[Store]) -> Engine | None:
+    """The engine that was asked for, or that suits this machine; none for this process."""
+    if options.on in ("here", "auto"):
         if options.engine or options.detach:
             raise UserError("--engine and --detach need other processes. Choose them too, such as --on slurm.")
-        return None
+        return _suited(missing, stores) if options.on == "auto" and missing else None
     from headway.sweep.engines import NAMES, engine
     from headway.sweep.engines.options import given
 
@@ -74,18 +74,37 @@ def _engine(options: Options) -> Engine | None:
     return chosen
 
 
-def _hand_out(cells: Sequence[Cell], store: Store, engine: Engine, detach: bool, keep: Keep) -> None:
+def _suited(missing: Sequence[Cell], stores: Sequence[Store]) -> Engine | None:
+    """Several processes where they share a GPU and there are programs for them; this one elsewhere."""
+    from headway.sweep.engines.gpus import gpus
+
+    found = gpus()
+    if not found:
+        return None
+    from headway.sweep.schedule import costs_for
+    from headway.sweep.suited import engine_for
+
+    return engine_for(missing, found, costs_for(missing, stores))
+
+
+def _hand_out(cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, detach: bool, keep: Keep) -> None:
+    from headway.cli.spent_table import show_working
     from headway.cli.sweep_screen import SweepScreen
     from headway.sweep.handing_out import Detached, SweepError, hand_out
+    from headway.sweep.schedule import costs_for
 
+    costs = costs_for(cells, stores) if engine.layout is not None else None
+    screen = SweepScreen(engine.name)
     try:
-        with SweepScreen(engine.name) as screen:
-            hand_out(cells, store, engine, screen.tell, detach=detach, keep=keep)
+        with screen:
+            hand_out(cells, stores[0], engine, screen.tell, detach=detach, keep=keep, costs=costs)
     except Detached as left:
         print(f"{left}\nThey continue without this command. Give it again later to see their results.")
         raise SystemExit(0) from None
     except SweepError as error:
         raise UserError(str(error)) from error
+    finally:
+        show_working(screen.console, screen.working)
 
 
 def records_of(

@@ -30,7 +30,7 @@ What is already in the folder is not computed again, and an interrupted run resu
 change applies to every run of the grid.
 
 examples:
-  headway run stages                                  quick grid, a few minutes on a laptop
+  headway run stages                                  quick grid, about a minute on a laptop
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
   headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination of values
@@ -72,8 +72,9 @@ class Options(Generic[Chosen]):
     """Write the page and the figures, and open the page if there is a desktop."""
     dry_run: bool = False
     """Only report which cells would be computed, in how many programs, how long and with how much memory."""
-    on: str = "here"
-    """Where cells are computed: here, processes:N, slurm or ray."""
+    on: str = "auto"
+    """Where cells are computed: here (in this process), processes:N, slurm or ray; auto is here on a CPU, and several
+    processes that share it on a GPU."""
     engine: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """An option of Slurm or Ray, such as --engine partition=gpu --engine time=4:00:00; can be given several times."""
     cluster: Path | None = None
@@ -247,6 +248,7 @@ ELSEWHERE = {
     "depth": "model.layers",
     "d-model": "model.width",
     "seed": "seeds",
+    "processes": "on processes:N",
     "out": "into",
     "output": "into",
     "from": "into",

@@ -1,17 +1,21 @@
-"""How far other processes are, in one line; plain lines where there is no terminal."""
+"""How far other processes are: a line about all, one about each that reports; plain lines without a terminal."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.table import Table
 from rich.text import Text
 
 from headway.cli.screen import LiveScreen, clock
+from headway.store.texts import visible
 
 if TYPE_CHECKING:
-    from headway.sweep.tally import Tally
+    from headway.sweep.tally import Tally, Working
 
 PLAIN_EVERY = 30.0
 """Seconds between lines where nobody sees a live one and nothing has changed."""
@@ -26,14 +30,19 @@ class SweepScreen(LiveScreen):
         self._began = time.monotonic()
         self._first: int | None = None
         self._last: tuple[Tally | None, float] = (None, 0.0)
+        self.working: tuple[Working, ...] = ()
+        """What workers do, or did, by the last tally."""
 
     def tell(self, tally: Tally) -> None:
         """Show it; without a terminal, when it has changed or after a while."""
         self._first = tally.done if self._first is None else self._first
         line = f"{self._engine}: {words(tally)}, {clock(time.monotonic() - self._began)} so far{self._left(tally)}"
         before, when = self._last
+        self.working = tally.working or self.working
+        for note in tally.notes:
+            self.console.print(visible(note), markup=False, highlight=False)
         if self.console.is_terminal:
-            self._live.update(Text(line))
+            self._live.update(Group(Text(line), rows(tally.working)) if tally.working else Text(line))
         elif tally != before or time.monotonic() - when > PLAIN_EVERY:
             self._last = tally, time.monotonic()
             self.console.print(line, markup=False, highlight=False)
@@ -44,6 +53,30 @@ class SweepScreen(LiveScreen):
         if not done or not rest:
             return ""
         return f", about {clock((time.monotonic() - self._began) / done * rest)} left"
+
+
+def rows(working: Sequence[Working]) -> Table:
+    """process 3   8-gram, 10 runs side by side   step 400/2000   loss 2.31   0:35 left"""
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for each in working:
+        if each.state == "ended":
+            continue
+        name = f"process {each.number}{' (CPU)' if each.place == 'cpu' else ''}"
+        if each.state != "working":
+            table.add_row(name, each.state)
+        elif not each.steps:
+            table.add_row(name, "computing", "", "", clock(each.since))
+        else:
+            done = f"step {each.step}/{each.steps}" if each.step else "compiling"
+            loss = f"loss {each.loss:.3f}" if each.step and isfinite(each.loss) else ""
+            table.add_row(name, f"{each.run} ({each.members} runs side by side)", done, loss, _rest(each))
+    return table
+
+
+def _rest(working: Working) -> str:
+    if not working.step:
+        return clock(working.since)
+    return f"{clock(working.since * (working.steps - working.step) / working.step)} left"
 
 
 def words(tally: Tally) -> str:

@@ -1,4 +1,4 @@
-"""Paper A, Figure 2: the sum of the full transformer's attention patterns, one colour per head, at chosen steps."""
+"""Paper A, Figure 2: attention of the full transformer's heads, at chosen steps and over training."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ The published steps are those of a single seed. Other seeds need not show the pa
 A3 = Claim(
     "A3",
     title="the four attention patterns of Figure 2 appear in order",
-    statement="""Attention is uniform at first; then every head is mostly on I(1), one with a little on I(2); then
-    one head is on I(2) and two on I(1); then there is one head per block.""",
+    statement="""Attention is uniform at first; then every head is mostly on block 1, one with a little on block 2; then
+    one head is on block 2 and two on block 1; then there is one head per block.""",
     definition=f"""Each seed has evaluations t_1 < t_2 < t_3 < t_4 such that at t_1 every head is within
     {NEAR_UNIFORM:g} of uniform (total variation); at t_2 every head has at least {MOSTLY:g} of its attention on
-    I(1) and one has more on I(2) than uniform attention; at t_3 the blocks that receive most of each head's
-    attention are I(1) twice and I(2) once; at t_4 they all differ. All four must hold.""",
+    block 1 and one has more on block 2 than uniform attention; at t_3 the blocks that receive most of each head's
+    attention are block 1 twice and block 2 once; at t_4 they all differ. All four must hold.""",
     quantity="how many of the four patterns appear, in order",
     judge=of_runs(pictures_in_order, "full", near_uniform=NEAR_UNIFORM, mostly=MOSTLY),
     reasons={"printed": "In the seed that fails, two heads attend to the same block until the end."},
@@ -39,13 +39,13 @@ A3 = Claim(
 A3_PUBLISHED = Claim(
     "A3 published steps",
     title="the four attention patterns of Figure 2 appear at the published steps (ours)",
-    statement=f"""Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on I(1), one with a little
-    on I(2); at {THIRD} one head is on I(2) and two on I(1); at {LAST} there is one head per block. (Ours: the paper
-    shows the steps of one seed.)""",
+    statement=f"""Attention is uniform at step {FIRST}; at {SECOND} every head is mostly on block 1, one with a little
+    on block 2; at {THIRD} one head is on block 2 and two on block 1; at {LAST} there is one head per block. (Ours: the
+    paper shows the steps of one seed.)""",
     definition=f"""At step {FIRST} every head is within {NEAR_UNIFORM:g} of uniform (total variation); at {SECOND}
-    every head has at least {MOSTLY:g} of its attention on I(1) and one has more on I(2) than uniform attention; at
-    {THIRD} the blocks that receive most of each head's attention are I(1) twice and I(2) once; at {LAST} they all
-    differ. A shorter run is evaluated at its last step instead. All four must hold.""",
+    every head has at least {MOSTLY:g} of its attention on block 1 and one has more on block 2 than uniform attention;
+    at {THIRD} the blocks that receive most of each head's attention are block 1 twice and block 2 once; at {LAST} they
+    all differ. A shorter run is evaluated at its last step instead. All four must hold.""",
     quantity="how many of the four patterns are as published",
     judge=of_runs(published_pictures, "full", near_uniform=NEAR_UNIFORM, mostly=MOSTLY),
     reasons={"printed": ONE_SEED_S_STEPS, "as-run": ONE_SEED_S_STEPS},
@@ -69,6 +69,7 @@ def draw(results: Results) -> dict[str, Figure]:
     A run that is shorter than the paper's is shown at its end; one that kept no matrices, only by its masses.
     """
     from headway.analysis.seed_stages import boundary_table
+    from headway.report.captions import BY_BLOCK, MATRICES, STAGES, captioned
     from headway.report.figures import draw_attention, draw_heads, draw_mass, new_figure
 
     settings, trajectory = results["full"]
@@ -76,10 +77,16 @@ def draw(results: Results) -> dict[str, Figure]:
     steps = sorted({min(step, settings.training.steps) for step in PUBLISHED_SNAPSHOTS})
     together, alone, mass = new_figure(5.5, 1.9), new_figure(5.5, 4.2), new_figure(5.5, 2.4)
     draw_mass(mass.subplots(), trajectory, None, blocks, boundary_table(trajectory), log_steps=True)
+    words = (
+        "Attention of each head (colour) to each block (dashes) over training steps (logarithmic), medians over seeds."
+    )
+    captioned(mass, f"{words} {BY_BLOCK} {STAGES}", [results["full"]])
     if len(trajectory.times("attention")) == 0:
         return {"mass": mass}
     draw_attention(together, trajectory, seed, steps, blocks)
     draw_heads(alone, trajectory, seed, steps, blocks)
+    captioned(together, f"The attention of all heads together at chosen steps t of seed {seed}. {MATRICES}")
+    captioned(alone, f"Attention of each head at chosen steps t of seed {seed}; heads are not renumbered. {MATRICES}")
     return {"figure-2": together, "heads": alone, "mass": mass}
 
 

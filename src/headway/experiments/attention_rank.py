@@ -1,4 +1,4 @@
-"""Zhang et al. 2025, Figure 4: with keys and queries of rank R, R components are learnt per drop."""
+"""Zhang et al. 2025, Figure 4: linear attention with keys and queries of several ranks."""
 
 from __future__ import annotations
 

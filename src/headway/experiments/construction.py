@@ -1,4 +1,4 @@
-"""Paper A, section 2.3: the loss of the hand-constructed solution tends to the entropy as its scores grow."""
+"""Paper A, section 2.3: loss of the hand-constructed solution against the size of its scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper B's toy model with the relevant token B times in the context: the plateau as a power law of d and T/B."""
+"""Paper B's toy model with the relevant token B times in the context: length of the plateau against B, d and T."""
 
 from __future__ import annotations
 

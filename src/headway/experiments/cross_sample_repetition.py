@@ -1,4 +1,4 @@
-"""Paper B's toy model with one vector repeated across samples: the plateau's law, and which repetition helps more."""
+"""Paper B's toy model with one vector repeated across samples: length of the plateau against p, d and T."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper A, Figure 5: with fewer samples there are fewer stages, and early stopping selects the rung."""
+"""Paper A, Figure 5: stages and early stopping, for several sizes of the training set."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ RATE = 0.001
 NOT_SETTLED = """
 At every depth KL to the rungs reaches its minima in order. But with two layers and more, hardly any seed
 approaches the second rung more closely than by confidence alone (its distance is 1.15, 1.29 and 1.42 times that
-with 2, 3 and 4 layers as run, medians). Overfitting is most of it: with fresh data these are 1.03, 1.04 and
-1.07 (H2 fresh data)."""
+with 2, 3 and 4 layers, medians of the as-run grid). Overfitting is most of it: with fresh data these are 1.03, 1.04
+and 1.07 (H2 fresh data). Both claims list these distances."""
 
 NOT_OVERFITTING = """
 Fresh data brings deeper models nearer to the second rung (1.03, 1.04 and 1.07 times the distance by confidence

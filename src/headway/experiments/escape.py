@@ -1,4 +1,4 @@
-"""Paper B's toy model without repetition: the plateau grows as sqrt(d) T; how well theory predicts it."""
+"""Paper B's toy model without repetition: length of the plateau against T and d, beside theory."""
 
 from __future__ import annotations
 

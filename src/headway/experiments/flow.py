@@ -1,4 +1,4 @@
-"""Paper A, Figure 10: the gradient flow learns one position after another; its heads compete, then cooperate."""
+"""Paper A, Figure 10: attention, values and loss of the gradient flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper A, Figure 4 right: the weaker the hierarchy, the less clear the stages; without one there are two."""
+"""Paper A, Figure 4 right: excess loss of the minimal transformer, for several strengths of the hierarchy."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ A8 = Claim(
     Figure 4, separated from the next by a dip to 0.8 of the smaller hump or less. With the same
     seed there are 2 for m = 1, 3 for m = 1.3 and 3 for m = 1.5; and the shallowest dip is shallower for m = 1.3
     than for m = 1.5.""",
-    quantity="how many of the four hold",
+    quantity="how many of the four parts hold",
     judge=of_runs(humps_follow_the_hierarchy, *RATIOS),
     reasons={"as-run": INTERTWINED},
 )
@@ -112,7 +112,7 @@ A8_PLATEAUS = Claim(
     definition=f"""With the same seed, the excess loss alone shows 2 stages for m = 1, 3 for m =
     1.3 and 3 for m = 1.5; and the least clear plateau is less clear for m = 1.3 than for m = 1.5. Stages are read
     from the loss, not from the ladder, because blocks of equal strength have no order. {CLARITY}""",
-    quantity="how many of the four hold",
+    quantity="how many of the four parts hold",
     judge=of_runs(stages_follow_the_hierarchy, *RATIOS),
     reasons={"printed": TOO_SLOW, "as-run": NO_PAUSE},
 )

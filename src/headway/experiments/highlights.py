@@ -2,8 +2,8 @@
 
 The sentences hold places for numbers, which come from the findings: {here.held} is "10 of 10", {here.median} the median
 of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts; {printed.held} is
-that of a certain grid, {published.pairs} what a paper gives. The verdict decides which sentence is shown, so that none
-can say more than the records do.
+that of a certain grid, {beside.held} that of another claim, {published.pairs} what a paper gives. The verdict decides
+which sentence is shown, so that none can say more than the records do.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ class Headline:
     figure: str = ""
     """Of the figures of its experiment, the one that shows it at the size of a stamp."""
     grids: tuple[str, ...] = GRIDS
+    beside: str = ""
+    """Another claim whose numbers the sentence gives on the same grid, as {beside.held}."""
 
 
 HEADLINES = (
     Headline(
         "A1",
-        """A full model approaches the reference predictors in order, from the newest block to the truth: KL to each
+        """The full model approaches the reference predictors in order, from the newest block to the truth: KL to each
         reaches its minimum later than to the one before, in {here.held} seeds.""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",
@@ -116,8 +118,10 @@ HEADLINES = (
     Headline(
         "Z2",
         """With separate keys and queries the loss has a plateau before every drop, and every drop adds one head, along
-        one eigenvector, in {here.held} seeds.""",
+        one eigenvector: in {beside.held} seeds from a balanced initialisation, as in the theory, and in {here.held}
+        from the paper's random one.""",
         figure="heads",
+        beside="Z2 balanced",
     ),
     Headline(
         "V4",
@@ -147,17 +151,18 @@ def highlights(
     for headline in headlines:
         own = {grid: finding for grid, finding in findings if finding.claim == headline.claim}
         if own:
-            found.append(_highlight(headline, own, titles.get(headline.claim, "")))
+            others = {grid: finding for grid, finding in findings if finding.claim == headline.beside}
+            found.append(_highlight(headline, own, others, titles.get(headline.claim, "")))
     return tuple(found)
 
 
-def _highlight(headline: Headline, own: Mapping[str, Finding], title: str) -> Highlight:
+def _highlight(headline: Headline, own: Mapping[str, Finding], others: Mapping[str, Finding], title: str) -> Highlight:
     run = [grid for grid in headline.grids if grid in own and own[grid].holds]
     grid = run[0] if run else next(iter(own))
     finding = own[grid]
     words = title or finding.statement.rstrip(".")
     return Highlight(
-        sentence=_sentence(headline, own, grid, words),
+        sentence=_sentence(headline, own, others, grid, words),
         claim=finding.claim,
         grid=grid,
         verdict=finding.verdict,
@@ -167,11 +172,15 @@ def _highlight(headline: Headline, own: Mapping[str, Finding], title: str) -> Hi
     )
 
 
-def _sentence(headline: Headline, own: Mapping[str, Finding], grid: str, words: str) -> str:
+def _sentence(
+    headline: Headline, own: Mapping[str, Finding], others: Mapping[str, Finding], grid: str, words: str
+) -> str:
     finding = own[grid]
     if finding.verdict == "not run":
         return f"Not run yet: {words}."
     numbers = {name.replace("-", "_"): _numbers(each) for name, each in own.items() if each.holds}
+    if grid in others and others[grid].holds:
+        numbers["beside"] = _numbers(others[grid])
     if finding.verdict == "cannot be judged":
         return f"It cannot be judged in {finding.unjudged} of {len(finding.holds)} seeds: {words}."
     template = headline.fails if finding.verdict == "fails" else headline.holds
@@ -180,7 +189,7 @@ def _sentence(headline: Headline, own: Mapping[str, Finding], grid: str, words: 
             return f"Not confirmed, in {_held(finding)} seeds only: {words}."
         return " ".join(template.split()).format(**numbers, here=_numbers(finding), published=PUBLISHED)
     except (KeyError, AttributeError):
-        # It compares two grids, and one of them was not run.
+        # It compares two grids or claims, and one of them was not run.
         return f"In {_held(finding)} seeds: {words}."
 
 

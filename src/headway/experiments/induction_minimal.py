@@ -1,4 +1,4 @@
-"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): the diagonal of W first, then v."""
+"""Statistical induction with k^2 + T parameters (Edelman et al. 2024): loss, W and v over training."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ E7 = Claim(
     covered half of the distance to its largest value before v_1 has; and over the evaluations at which
     KL(truth || model) is within
     {NEAR:.0%} of the unigram's, the medians of v fulfil v_1 > v_0, v_2 and v_3 > v_2, v_4.""",
-    quantity="time at which v_1 has covered half of that distance, relative to that of the diagonal of W",
+    quantity="time at which v_1 has made half of its way, relative to that of the diagonal of W",
     about=_masked,
     judge=of_runs(diagonal_first),
 )

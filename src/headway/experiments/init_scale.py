@@ -1,4 +1,4 @@
-"""Paper A, Figure 4 left: the smaller the initial scores, the later the stages; from zero there is only one."""
+"""Paper A, Figure 4 left: excess loss of the minimal transformer, for several scales of its initial scores."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ A7 = Claim(
     "the first.",
     definition="""With the same seed, the boundary between the first and the second stage exists for
     every u above 0 and comes strictly later for every smaller one; the run with u = 0 never leaves the first stage.""",
-    quantity="step of that boundary for the smallest u above 0, relative to the largest",
+    quantity="step of the first boundary with the smallest u above 0, relative to that with the largest",
     judge=of_runs(smaller_start_is_later, *SCALES),
     reasons={"printed": TOO_SLOW},
 )

@@ -1,4 +1,4 @@
-"""Sub-n-grams are near-stationary (Varre et al. 2025): at k-gram points the gradient vanishes as T grows."""
+"""Sub-n-grams (Varre et al. 2025): norm of the gradient at k-gram points against the context length T."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper A, Figure 3: the full transformer passes the rungs, and trained n-gram models, in order."""
+"""Paper A, Figure 3: KL to the rungs and to trained n-gram models, of the full transformer over training."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ A6 = Claim(
     title="the minimal model behaves like the full model",
     statement="Without embedding, norm, residual, MLP, key and output matrices, the model behaves in the same way.",
     definition=f"With the same seed, in the full and in the minimal model, {SAME}.",
-    quantity="how many of the four hold",
+    quantity="how many of the four parts hold",
     judge=of_runs(same_in_kind, "full", "minimal", names=("full", "minimal")),
     reasons={"printed": TOO_SLOW},
 )
@@ -51,6 +51,7 @@ A6 = Claim(
 def draw(results: Results) -> dict[str, Figure]:
     """Figure 3: left against the rungs, right against the n-gram models."""
     from headway.analysis.seed_stages import boundary_table
+    from headway.report.captions import CURVES, STAGES, STAIRCASE, captioned
     from headway.report.figures import draw_excess, draw_kl, new_figure, reference_names
 
     settings, trajectory = results["full"]
@@ -63,6 +64,9 @@ def draw(results: Results) -> dict[str, Figure]:
     else:
         right.set_axis_off()
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
+    words = "KL to each rung (left) and to trained n-gram models with context length c (right) over training steps."
+    captioned(both, f"{words} {CURVES} {STAGES}", [results["full"]])
+    captioned(staircase, f"{STAIRCASE} {CURVES} {STAGES}", [results["full"]])
     return {"figure-3": both, "excess-loss": staircase}
 
 

@@ -1,4 +1,4 @@
-"""Zhang et al. 2025: linear attention learns in-context regression in one drop, or one component after another."""
+"""Zhang et al. 2025: linear attention on in-context regression, with merged and with separate keys and queries."""
 
 from __future__ import annotations
 
@@ -79,13 +79,14 @@ def draw(results: Results) -> dict[str, Figure]:
 _CHANCE = """
 The random initialisation decides which head finds a component, and when. Two drops may follow each other at once,
 without a plateau between them; and what a head has learnt in other directions before its turn remains. Tested: from
-the balanced initialisation of the theory the claim holds in every seed. From a tenth of the initial scale, heads
-align with eigenvectors in nearly all seeds, but drops that are close together stay close."""
+the balanced initialisation of the theory the claim holds in every seed (Z2 balanced). From a tenth of the initial
+scale, heads align with eigenvectors in nearly all seeds, but drops that are close together stay close (Z2 small
+start)."""
 _SCATTER = """
 From a random initialisation the times of the drops scatter by a factor of about two (`headway predict --model
 linear-attention`), so a plateau may be shorter than the one before. Tested: from a balanced initialisation the
-claim holds in all seeds, with an exponent of -2.00. A smaller random initialisation changes little, because it
-stretches all times alike."""
+claim holds in all seeds, with an exponent of -2.00 (Z4 balanced). A smaller random initialisation changes little,
+because it stretches all times alike (Z4 small start)."""
 _DWELL = f"The loss stays within {NEAR:g} of a level for at least {CLEAR:.0%} of the time until it leaves it"
 Z2 = Claim(
     "Z2",
@@ -142,7 +143,7 @@ EXPERIMENT = Experiment(
             "Z3",
             "In a head that has learnt a component, value, key and query have equal norms.",
             f"At the end |v|, |k| and |q| of every such head differ by at most {EQUAL:.0%} of the largest.",
-            "largest relative difference",
+            "largest relative difference between the norms of a head",
             judge=of_runs(balanced_heads, SEPARATE),
             title="value, key and query of a head have equal norms",
         ),
@@ -164,7 +165,7 @@ EXPERIMENT = Experiment(
             "Merged linear attention is a two-layer linear network on z = vec(beta x_q^T).",
             "From the same initialisation, the two losses are equal at every evaluation up to rounding (1e-9, "
             "float64).",
-            "largest relative difference",
+            "largest relative difference between the two losses",
             judge=of_runs(same_as_a_network, MERGED, NETWORK),
             title="merged linear attention is a two-layer linear network",
         ),

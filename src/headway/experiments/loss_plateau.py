@@ -1,4 +1,4 @@
-"""Gopalani & Hu 2025: what happens on a loss plateau, and why attention ends it, on moving-window sums."""
+"""Gopalani & Hu 2025: outputs, hidden states and attention on the loss plateau of moving-window sums."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ Two seeds of ten miss one part each: in one the plateau is not shorter with c = 
 fall between two neighbouring c. Every other comparison holds in all ten."""
 _SHORTER_NOT_GONE = """
 Attention frozen: the plateau is gone in every seed, as published. MLP frozen: KL still passes three stages in
-nine of ten seeds, but all of training is faster, its first drop as well, so that half of the second drop comes
-at step 65 instead of 185; the definition counts steps."""
+nine of ten seeds (see the table of stages), but all of training is faster, its first drop as well, so that half of the
+second drop comes at step 65 instead of 185; the definition counts steps."""
 
 
 EXPERIMENT = Experiment(
@@ -152,7 +152,8 @@ EXPERIMENT = Experiment(
             "Attention makes progress while the loss is constant.",
             f"The share of attention to the inputs on which outputs depend has made {RISE:.0%} of its rise before "
             f"{FALL:.0%} of {_FALL}.",
-            "first of these two steps, relative to the second",
+            "step at which attention has made that part of its rise, relative to the step at which the loss has "
+            "made its part",
             judge=of_runs(attention_moves_first, USUAL),
             title="attention moves before the loss",
         ),
@@ -163,7 +164,7 @@ EXPERIMENT = Experiment(
             "Attention to the inputs on which outputs from the second on depend is multiplied by c, in training "
             f"and in tests: {_HALF} comes sooner with every c > 1 and later, or never, with every c < 1 than with c "
             "= 1, and the peak of the cosine (G3) is strictly smaller for every next larger c.",
-            "steps with the largest c, relative to c = 1",
+            "steps to half of the drop with the largest c, relative to c = 1",
             judge=of_runs(emphasis_sets_the_length),
             reasons={"paper": _ONE_EACH},
             about=_of_sums,
@@ -175,7 +176,7 @@ EXPERIMENT = Experiment(
             "With queries, keys, values and outputs frozen from the start at the values that the same seed ends "
             f"with, {_HALF} takes less than {SHORT:.0%} of the steps that it takes otherwise; with the MLP frozen "
             "in this way it does not.",
-            "steps with attention frozen, relative to the usual run",
+            "steps to half of the drop with attention frozen, relative to the usual run",
             judge=of_runs(frozen_attention_removes_it, USUAL, ATTENTION, MLP),
             reasons={"paper": _SHORTER_NOT_GONE},
             title="optimal attention removes the plateau, an optimal MLP does not",
@@ -184,7 +185,7 @@ EXPERIMENT = Experiment(
             "G7",
             "Repeating the first number is learnt without a plateau.",
             f"{_HALF.capitalize()} takes less than {SHORT:.0%} of the steps that it takes for sums.",
-            "steps, relative to sums",
+            "steps to half of the drop, relative to those for sums",
             judge=of_runs(no_plateau, USUAL, REPEAT),
             title="repeating the first number is learnt without a plateau",
         ),

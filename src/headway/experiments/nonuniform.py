@@ -1,4 +1,4 @@
-"""Paper A, Figures 13 and 14: unequal weights within the blocks give checkered attention."""
+"""Paper A, Figures 13 and 14: the minimal transformer on chains with unequal weights within the blocks."""
 
 from __future__ import annotations
 

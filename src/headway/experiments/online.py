@@ -1,4 +1,4 @@
-"""Paper A, Figures 6 and 7: fresh data at every step do not change the stages."""
+"""Paper A, Figures 6 and 7: the minimal transformer trained on fresh data at every step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ A11 = Claim(
     statement="With fresh data at every step, KL to the rungs still reaches its minima in order, and heads still "
     "compete, then cooperate.",
     definition=f"With new sequences at every step, {SAME}.",
-    quantity="how many of the two hold",
+    quantity="how many of the two parts hold",
     judge=of_runs(same_in_kind, "fresh data"),
     reasons={"printed": TOO_SLOW},
 )

@@ -1,4 +1,4 @@
-"""Paper A, Figures 15 to 17: overlapping blocks are also learnt incrementally, with three heads and with four."""
+"""Paper A, Figures 15 to 17: transformers with three and with four heads on chains with overlapping blocks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ A17 = Claim(
     "A17",
     title="overlapping blocks: KL minima in order (three heads)",
     statement="With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.",
-    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) is lowest comes strictly later for every
+    definition="""Over all evaluations, the step at which KL(rung i || model) is lowest comes strictly later for every
     next i, as the paper's own curves show.""",
     quantity=QUANTITY,
     judge=of_runs(minima_in_order, THREE),
@@ -53,10 +53,10 @@ A17_NEARER = Claim(
     title="overlapping blocks: a combination is approached more closely than by confidence alone (three heads, ours)",
     statement="""With overlapping blocks and three heads, training approaches some combination of them more
     closely than a model that only grows in confidence. (Not in the paper.)""",
-    definition=f"""For some combination of blocks S, neither none nor all of them, the smallest KL(f_S || model) over
-    training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over s, and it comes strictly before KL to the
-    truth reaches its minimum.""",
-    quantity="smallest such ratio of distances over the combinations (below 1: approached)",
+    definition=f"""For some combination S of blocks, neither none nor all of them, and the predictor f_S that knows only
+    these, the smallest KL(f_S || model) over training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over
+    s, where z are the truth's logits, and it comes strictly before KL to the truth reaches its minimum.""",
+    quantity="smallest ratio of the two distances over the combinations (below 1: approached)",
     judge=of_runs(still_incremental, THREE),
     reasons={"printed": SHARED_LAGS, "as-run": SHARED_LAGS},
 )

@@ -38,7 +38,8 @@ PAPERS = (
         "The Evolution of Statistical Induction Heads",
         "Edelman et al. 2024, arXiv 2402.11004",
         """Every sequence has its own Markov chain. An induction head predicts the next state from what followed earlier
-        occurrences of the current one. Unigrams, the frequencies of states, are learnt first.""",
+        occurrences of the current one. The rungs are uniform, unigram (frequencies of the states so far) and
+        bigram.""",
         (
             TaskPicture(
                 ("0", "1", "1", "0", "2", "1", "0", "1", "?"),
@@ -52,8 +53,8 @@ PAPERS = (
         "V",
         "Sub-n-grams as near-stationary points",
         "Varre, Yüce, Flammarion 2025, arXiv 2508.12837",
-        """Every sequence has its own chain, whose next state depends on the last n - 1. Training has plateaus near the
-        k-grams with k below n, which use only the last k - 1 states.""",
+        """Every sequence has its own chain, whose next state depends on the last n - 1. The rungs are the k-grams with
+        k up to n, which use only the last k - 1 states.""",
         (
             TaskPicture(
                 ("0", "1", "0", "2", "0", "1", "1", "0", "1", "?"),
@@ -83,8 +84,7 @@ PAPERS = (
         "What Happens During the Loss Plateau?",
         "Gopalani, Hu 2025, arXiv 2506.13688",
         """Moving-window sums: the first output repeats the first number, every other output is the sum of two
-        neighbours, modulo a prime. The first is easy; the others are learnt only once attention finds the two
-        positions.""",
+        neighbours, modulo a prime. For these, attention has to find the two positions.""",
         (
             TaskPicture(
                 ("3", "16", "5", "9", "|", "3", "2", "?"),

@@ -97,7 +97,7 @@ def _of_norm(norm: str) -> list[Claim]:
         claims += [
             Claim(
                 f"{name}{more}",
-                f"{_STATEMENT}: the power of {factor}, {words}.",
+                f"{_STATEMENT}: the exponent of {factor}, {words}.",
                 definition,
                 f"exponent of {factor}",
                 about=where,
@@ -106,7 +106,8 @@ def _of_norm(norm: str) -> list[Claim]:
             ),
             Claim(
                 f"{name} matching{more}",
-                f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau: the power of {factor}, {words}. "
+                f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau: the exponent of {factor}, "
+                f"{words}. "
                 "(Not in the slides.)",
                 f"As {name}{more}, with the time to an accuracy of {KNOWN:.0%}.",
                 f"exponent of {factor}",

@@ -1,4 +1,4 @@
-"""Paper B: repetition makes transformers learn associative recall sooner, and too much of it makes them overfit."""
+"""Paper B: transformers on associative recall with repetition in the context and across samples."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ EXPERIMENT = Experiment(
             f"Tested without repetition, an accuracy of {KNOWN:.0%} is reached strictly sooner with the smallest B "
             "above 1, and with the smallest p above 0, than without repetition; and sooner with that B than with "
             "any p.",
-            "that time with the smallest B above 1, relative to that without repetition",
+            f"time to {KNOWN:.0%} with the smallest B above 1, relative to that without repetition",
             about=lambda settings: settings.task.copies <= LEAST_COPIES,
             judge=_judge_repetition,
             title="recall: repetition shortens the plateau, in the context more than across samples",

@@ -114,8 +114,8 @@ EXPERIMENT = Experiment(
             "B7 recall appendix, training data",
             "On the training data repetition only ever helps.",
             f"The time to an accuracy of {HALF:.0%} on sequences with the repetition of the training is never longer "
-            "with the next larger B, nor with the next larger p, none included.",
-            "that time without repetition, relative to the shortest with some",
+            "with the next larger B, nor with the next larger p, beginning without repetition.",
+            f"time to {HALF:.0%} without repetition, relative to the shortest with some",
             about=lambda settings: True,
             judge=_helps,
             title="recall as in the appendix: on training data more repetition is never slower",
@@ -123,8 +123,8 @@ EXPERIMENT = Experiment(
         Claim(
             "B8 appendix",
             "Too much repetition overfits.",
-            f"In one of the runs with repetition or more, when the accuracy with the repetition of the training has "
-            f"first got to {TRAINED:.0%}, that without is lower by {GAP:g} or more.",
+            "In at least one of the runs with repetition, when the accuracy with the repetition of the training first "
+            f"reaches {TRAINED:.0%}, that without is lower by {GAP:g} or more.",
             "largest such difference of accuracy",
             about=lambda settings: True,
             judge=lambda claim, results: _overfits(claim, results, late=False),
@@ -133,7 +133,8 @@ EXPERIMENT = Experiment(
         Claim(
             "B8 appendix late rise",
             "With long training, the accuracy without repetition rises again late.",
-            "In one of the runs that overfit as in B8 appendix, the accuracy without repetition is higher at the end "
+            "In at least one of the runs that overfit as in B8 appendix, the accuracy without repetition is "
+            "higher at the end "
             f"of training by {LATE:g} or more than when that with repetition had got to {TRAINED:.0%}.",
             "largest such gain of accuracy",
             about=lambda settings: True,

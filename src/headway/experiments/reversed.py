@@ -1,4 +1,4 @@
-"""Paper A, Figures 8 and 9: with the furthest block most important, the stages remain and are clearer."""
+"""Paper A, Figures 8 and 9: the full transformer on chains whose furthest block is the most important."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ RATIOS = {STRONG: 3.0, WEAK: 1.7}
 LITTLE_IN_THE_LAST_BLOCK = """
 With the furthest block first, the last block gains less than overfitting costs: KL to the last two rungs reaches
 its minima at about the same step."""
+NOT_FINISHED = """
+With the printed settings nine of ten seeds are nearest to the second rung when training ends, and one to the first: the
+last block is not learnt, and eight seeds have no second plateau to compare. As run, several settings changed, the claim
+holds in all ten."""
 CLOSE_RUNGS = """
 With the furthest block first, the first two rungs follow each other so closely that the loss falls without a
 plateau, and the heads specialise while they are still moving to the first block. With m = 3, and nothing else
@@ -37,6 +41,7 @@ A12 = Claim(
     the same seed, the least clear plateau is clearer than with the newest block first. {CLARITY}""",
     quantity="clarity of the least clear plateau minus that with the newest block first",
     judge=of_runs(same_and_clearer, STRONG, "full"),
+    reasons={"printed": NOT_FINISHED},
 )
 A12_WEAKER = A12.called(
     "A12 m = 1.7",

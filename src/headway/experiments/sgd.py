@@ -1,4 +1,4 @@
-"""Paper A, Figures 18 and 19: SGD shows stages, as AdamW does."""
+"""Paper A, Figures 18 and 19: the full transformer trained by SGD."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ A18 = Claim(
     statement="""Under SGD, KL to the rungs still reaches its minima in order, and heads still compete, then
     cooperate.""",
     definition=f"With SGD and momentum, {SAME}.",
-    quantity="how many of the two hold",
+    quantity="how many of the two parts hold",
     judge=of_runs(same_in_kind, "SGD"),
     reasons={"printed": RATE_GONE},
 )

@@ -68,7 +68,7 @@ T2 = _claim(
     F_2(H/m_1) with Pi twice; F_1, F_2 and D are integrals, derived in the documentation (Theory). (Ours.)""",
     definition=f"""In every run with at least {LONG} positions the first boundary differs from the formula by at
     most {100 * FIRST_WITHIN:g} %.""",
-    quantity="largest relative difference",
+    quantity="largest relative difference between measured and predicted time",
     judge=of_runs(predicates.first_stage_takes_what_the_formula_says, long=LONG, within=FIRST_WITHIN),
 )
 T3 = _claim(
@@ -78,7 +78,7 @@ T3 = _claim(
     identical heads, have grown enough: a tenth of the initial noise needs ten times the growth. (Ours.)""",
     definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
     against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are reached.""",
-    quantity="slope",
+    quantity="slope of log Lambda against log(1/sigma)",
     judge=of_runs(predicates.differences_grow_as_predicted, within=SLOPE_WITHIN),
 )
 T4 = _claim(

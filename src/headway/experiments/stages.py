@@ -1,4 +1,4 @@
-"""Paper A, Figure 1: the minimal transformer climbs the ladder in stages, its heads competing, then cooperating.
+"""Paper A, Figure 1: KL to the rungs, excess loss and attention of the minimal transformer over training.
 
 KL to every rung over training, and where the heads look at each stage.
 """
@@ -26,7 +26,7 @@ A1_MINIMAL = Claim(
     title="KL to the rungs reaches its minima in order (minimal model)",
     statement="""In the minimal model, KL to rung 1 reaches its minimum first, then KL to rung 2, and so on to the
     truth.""",
-    definition="""Over all evaluations, the step at which KL(f_{1:i} || model) reaches its minimum comes strictly
+    definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum comes strictly
     later for every next i. Order alone shows neither stages, which also take a turn, nor plateaus of the loss.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
@@ -37,8 +37,8 @@ A1_MINIMAL_NEARER = Claim(
     title="each lower rung is approached more closely than by confidence alone (minimal model)",
     statement="The minimal model approaches each lower rung more closely than a model that only grows in confidence. "
     "(Not in the paper.)",
-    definition=f"""For every rung i below the truth, the smallest KL(f_{{1:i}} || model) over training is below
-    {NEARER:g} of the smallest KL(f_{{1:i}} || softmax(s z)) over s, where z are the truth's logits. A model that
+    definition=f"""For every rung i below the truth, the smallest KL(rung i || model) over training is below
+    {NEARER:g} of the smallest KL(rung i || softmax(s z)) over s, where z are the truth's logits. A model that
     learns all blocks at once and only grows in confidence also has its minima in order, but comes no nearer.""",
     quantity="largest ratio of the two distances over the lower rungs (below 1: nearer than by confidence alone)",
     judge=of_runs(nearer_than_stageless, "minimal"),
@@ -54,6 +54,10 @@ A4_MINIMAL = Claim(
     judge=of_runs(compete_then_cooperate, "minimal"),
 )
 
+INDICES = """Competition index (probability that two heads, each drawing a lag from its attention, draw the same block)
+and cooperation index (mean over blocks of the largest attention that a head gives to the block) over training steps
+(logarithmic)."""
+
 
 def draw(results: Results) -> dict[str, Figure]:
     """All in one picture; Figure 1, its lower half; the excess loss; the heads' indices; how values meet features.
@@ -61,6 +65,7 @@ def draw(results: Results) -> dict[str, Figure]:
     The first two show attention matrices: a run that kept none does without them.
     """
     from headway.analysis.seed_stages import boundary_table
+    from headway.report.captions import CURVES, STAGES, STAIRCASE, captioned
     from headway.report.figures import (
         draw_competition,
         draw_excess,
@@ -76,6 +81,8 @@ def draw(results: Results) -> dict[str, Figure]:
     staircase, indices = new_figure(5.5, 2.4), new_figure(5.5, 2.4)
     draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
     draw_competition(indices.subplots(), trajectory, settings.task.blocks, boundaries, log_steps=True)
+    captioned(staircase, f"{STAIRCASE} {CURVES} {STAGES}", [results["minimal"]])
+    captioned(indices, f"{INDICES} {CURVES} {STAGES}", [results["minimal"]])
     values = {"values": figure_alignment(trajectory)} if shows_alignment(trajectory) else {}
     if len(trajectory.times("attention")) == 0:
         return {"excess-loss": staircase, "competition": indices, **values}

@@ -1,4 +1,4 @@
-"""Real text: models pass the n-grams in order and learn lags in the order of their information."""
+"""Real text: KL to n-grams, and attention by lag, over training."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ N1 = Claim(
 )
 N3 = Claim(
     "N3",
-    title="attention takes lags up in the order of their information",
+    title="attention takes up lags in the order of their information",
     statement="""Attention takes up lags in the order of their information about the next token, given the nearer
     lags, measured in the corpus.""",
     definition="""A lag is taken up when the attention of the head that attends to it most has risen half-way from its
@@ -209,7 +209,7 @@ N4 = Claim(
     definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
     lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
     {HUMP} from its largest value to the end.""",
-    quantity="fall of that chance from its largest value to the end",
+    quantity="fall of the chance that two heads pick the same lag, from its largest value to the end",
     about=_main,
     judge=of_runs(together_then_apart),
 )
@@ -242,7 +242,7 @@ CLAIMS = (
         statement="A model comes closer to unigrams, bigrams and trigrams than one that only grows in confidence.",
         definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) falls below 0.99 of the smallest value that
         KL(n-gram || softmax(s z)) takes over s, where z are the same model's logits at the end of training.""",
-        quantity="largest ratio of the two",
+        quantity="largest ratio of the two distances",
         about=_main,
         judge=of_runs(nearer_than_by_confidence),
     ),
@@ -251,7 +251,7 @@ CLAIMS = (
         "N3 interleaved",
         """Attention follows the information of the lags also where their order differs: two texts are interleaved,
         so that every second lag carries no information.""",
-        title="attention takes lags up in the order of their information (two texts interleaved)",
+        title="attention takes up lags in the order of their information (two texts interleaved)",
         definition=N3.definition.replace(
             "Of the lags 2, 3 and 4 (lag 1 is the newest token, which the residual path carries),",
             "Of the lags 2, 4 and 6,",
@@ -318,7 +318,7 @@ CLAIMS = (
         statement="Models with more layers learn the second lag sooner.",
         definition="""In every text, the more layers, the earlier the step at which the held-out loss is half-way
         between those of the bigram and the trigram.""",
-        quantity="that step with the most layers relative to that with one layer",
+        quantity="step at which the second lag is learnt, with the most layers relative to one layer",
         about=_deep,
         judge=of_runs(sooner_with_depth),
     ),
@@ -340,7 +340,7 @@ CLAIMS = (
         statement="Where no residual path carries the most informative lag, the unigram's plateau is longer.",
         definition=f"""In every text, interleaved from two sequences, the unigram is the nearest rung for at least
         {LONGER:g} times as many steps as in the unmodified text.""",
-        quantity="that ratio",
+        quantity="steps at the unigram, interleaved relative to the unmodified text",
         about=lambda settings: _main(settings) or _woven(settings),
         judge=of_runs(waits_without_shortcut),
     ),

@@ -1,4 +1,4 @@
-"""Paper B's toy model: after a plateau, attention suddenly finds the one relevant token; W moves first."""
+"""Paper B's toy model: loss, attention and W over training, on the expected loss and on samples."""
 
 from __future__ import annotations
 

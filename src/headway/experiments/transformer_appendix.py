@@ -166,7 +166,7 @@ def _powers() -> list[Claim]:
     return [
         Claim(
             f"B3 appendix{more}",
-            f"{_STATEMENT}: the power of {factor}." + ("" if law is TIED else " (Untied by us.)"),
+            f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Untied by us.)"),
             f"{fit}that of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
             f"exponent of {factor}",
             about=_in_law,
@@ -196,34 +196,38 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 appendix settling",
-            "What the start says by chance is unlearnt long before the plateau ends, so that it is no part of the law. "
+            "What the random initialisation predicts by chance is unlearnt long before the plateau ends, so that "
+            "it plays no part in the law. "
             "(Ours.)",
             f"In every run the loss is below {SETTLED:g} for the first time within {SOON:.0%} of its plateau. One seed "
             "at two sizes was known to settle within 25 steps of 500 and 1300.",
-            "steps before that, relative to the plateau; the largest of all runs",
+            "steps until the loss is below 0.6, relative to the plateau; the largest of all runs",
             about=_in_law,
             judge=of_runs(settles_first, share=SOON),
             title="transformer as in the appendix: the loss is below 0.6 long before the plateau ends (ours)",
         ),
         Claim(
             "B3 appendix start",
-            "That the powers depend on the start is what made ours differ: with variance 1 / fan-in, T matters less. "
+            "The exponent of T depends on the initialisation, which is why ours differed: with variance 1 / "
+            "fan-in, T matters less. "
             "(Ours.)",
-            f"At the same three sizes or more, the power of T is larger by {MADE:g} or more with PyTorch's start than "
+            f"At the same three sizes or more, the exponent of T is larger by {MADE:g} or more with PyTorch's "
+            "initialisation than "
             "with variance 1 / fan-in, all else equal. Other things that the appendix leaves open are reported beside.",
-            "power of T, less that with variance 1 / fan-in",
+            "exponent of T minus that with variance 1 / fan-in",
             about=_changed_or_not,
             judge=_judge_start,
-            title="transformer as in the appendix: the power of T depends on the initialisation (ours)",
+            title="transformer as in the appendix: the exponent of T depends on the initialisation (ours)",
         ),
         Claim(
             "B5 appendix",
-            "The transition is sharp, and what the model makes of the relevant vector is learnt before attention is.",
+            "The transition is sharp, and the map applied to the relevant vector is learnt before attention finds "
+            "that vector.",
             f"In every run without repetition the loss falls from {EARLY:.0%} of 1/2 to the threshold in less time "
             f"than it took to get to {EARLY:.0%}; and E<y, y*>, where every position holds the relevant vector, is "
             f"above {MOVED:g} for good before the head that attends to the relevant position most in the end has come "
             f"{MOVED:.0%} of the way from uniform attention to 1 for good.",
-            "time of the fall, relative to the time before it; the longest of all runs",
+            "duration of the drop, relative to the time before it; the largest of all runs",
             about=_plain,
             judge=of_runs(sharp_and_in_order),
             title="transformer as in the appendix: the transition is sharp, and the map is learnt before attention",
@@ -253,7 +257,7 @@ EXPERIMENT = Experiment(
             f"With the learning rate chosen for every size and share, the time to a loss of {ACROSS:g}, tested without "
             "repetition, is shorter with one of the shares than with none at every d; and by a larger factor at the "
             "largest d than at the smallest.",
-            "that factor at the largest d, relative to that at the smallest",
+            "factor by which repetition shortens the time, at the largest d relative to the smallest",
             about=_shared,
             judge=of_runs(sooner_across_samples, end=ACROSS),
             title="transformer as in the appendix: repetition across samples shortens the plateau, more for larger d",

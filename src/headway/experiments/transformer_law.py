@@ -132,7 +132,7 @@ def copies_exponent(claim: Claim, *runs: AnyRun) -> Finding:
 
 
 def _saying(found: Finding, factor: str, said: Sequence[str]) -> Finding:
-    more = f"The power of {factor} is {', '.join(said)}." if said and found.holds else ""
+    more = f"The exponent of {factor} is {', '.join(said)}." if said and found.holds else ""
     return replace(found, detail=f"{found.detail} {more}".strip())
 
 

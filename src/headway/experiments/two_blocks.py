@@ -1,4 +1,4 @@
-"""Paper A, Figures 11 and 12: two transformer layers also learn in stages, the first stage less marked."""
+"""Paper A, Figures 11 and 12: transformers with two layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper A, section B.3: weight decay makes almost no difference."""
+"""Paper A, section B.3: excess loss with and without weight decay."""
 
 from __future__ import annotations
 

@@ -16,6 +16,6 @@ def export_animation(record: Record, path: Path, seed: int = 0, overwrite: bool 
     require_place(path, overwrite)
     about = about_of(record.cell.settings, record.provenance, record.trajectory)
     blocks = tuple(lags for _, lags in about.groups)
-    names = [rf"${name}$" if "_{" in name else name for name in about.rungs[1:]]
+    names = [f"rung {k}" if "_{" in name else name for k, name in enumerate(about.rungs)][1:]
     write_output(path, animate(record.trajectory, seed, names, blocks or None))
     return path

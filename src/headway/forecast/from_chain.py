@@ -220,7 +220,7 @@ def _fitted(cells: Cells, wanted: Chained, boundary: int) -> tuple[float, float,
     if law is None:
         return None
     middle, low, high = law.interval(own)
-    names = [name for name, there in zip(("rate", "m_1", "|I(1)|"), used[1:], strict=False) if there]
+    names = [name for name, there in zip(("rate", "m_1", "|block 1|"), used[1:], strict=False) if there]
     powers = [-law.coefficients[1], *law.coefficients[2:]] if used[1] else list(law.coefficients[1:])
     words = in_words(math.exp(law.coefficients[0]), powers[: len(names)], names)
     words += f" u^{-law.coefficients[-1]:.2f}" if used[-1] else ""
@@ -273,7 +273,7 @@ def _sum(
 
 
 def _warnings(wanted: Chained, cells: Cells, boundary: int) -> Iterator[str]:
-    names = {"ratio": "m", "vocab": "d", "size": "|I(1)|", "rate": "the learning rate", "blocks": "h"}
+    names = {"ratio": "m", "vocab": "d", "size": "|block 1|", "rate": "the learning rate", "blocks": "h"}
     for name, symbol in names.items():
         there = [getattr(each, name) for each in cells.settings]
         own = getattr(wanted, name)
@@ -293,7 +293,7 @@ def splits(cells: Cells) -> Iterator[tuple[str, list[np.ndarray]]]:
     yield "each cell alone", list(np.eye(count, dtype=bool))
     part = np.random.default_rng(0).permutation(count) % 3
     yield "thirds, at random", [part == number for number in range(3)]
-    for name, symbol in (("ratio", "m"), ("size", "|I(1)|"), ("parting", "log(1/u)")):
+    for name, symbol in (("ratio", "m"), ("size", "|block 1|"), ("parting", "log(1/u)")):
         column = np.array([getattr(each, name) for each in cells.settings])
         if np.ptp(column) > 0:
             yield f"the largest {symbol}, {column.max():.3g}", [column == column.max()]

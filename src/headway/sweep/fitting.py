@@ -31,6 +31,8 @@ REMEDIES = {
 
 def limit_of(engine: Engine | None, cells: int) -> Limit | None:
     """What a program of so many cells' may take where the engine runs it; None where nobody knows."""
+    if engine is not None and engine.limit is not None:
+        return engine.limit
     if engine is None or not engine.elsewhere:
         return room(1 if engine is None else max(1, min(engine.workers or 1, cells)))
     return Limit(int(SHARE * engine.memory), "--engine memory", shared=False) if engine.memory else None

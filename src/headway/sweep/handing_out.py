@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,13 +18,17 @@ from headway.store import failure as failures_on_disk
 from headway.store.errors import explained
 from headway.store.output import own_folder
 from headway.store.plan import announced
+from headway.sweep.arrange import arrange
 from headway.sweep.bundle import Bundle, cut, encode, waves
+from headway.sweep.cost import Costs
 from headway.sweep.engines import Engine, Order, Started
 from headway.sweep.fitting import limit_of, require_fitting
 from headway.sweep.keeping import require_keepable
 from headway.sweep.log_progress import LogProgress
+from headway.sweep.queue import Job
 from headway.sweep.tally import Count, Tally, failures
 from headway.sweep.users_code import look_at_users_code
+from headway.training.chunks import planned
 
 FOLDER = ".sweep"
 """Orders, and the logs of workers."""
@@ -46,15 +49,24 @@ class Detached(Exception):  # noqa: N818 - nothing is wrong
 
 
 def hand_out(
-    cells: Sequence[Cell], store: Store, engine: Engine, tell: Tell, *, detach: bool = False, keep: Keep = NOTHING
+    cells: Sequence[Cell],
+    store: Store,
+    engine: Engine,
+    tell: Tell,
+    *,
+    detach: bool = False,
+    keep: Keep = NOTHING,
+    costs: Costs | None = None,
 ) -> None:
     """Compute every cell that the store lacks, and whatever they compare themselves with, by an engine's workers.
 
     An interrupt stops workers that cannot outlive us, once they have saved; others go on, and `Detached` says so.
+    `costs` say what takes long, for an engine that wants to know.
     """
     require_keepable(keep, cells)
     look_at_users_code(cells, store, LogProgress())
-    require_fitting(cells, store, limit_of(engine, len(cells)), engine.workers or 1)
+    with planned(None if engine.layout is None else engine.layout.memory):
+        require_fitting(cells, store, limit_of(engine, len(cells)), engine.workers or 1)
     wanted = list(dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell)))
     missing = [cell for cell in wanted if not store.has(cell)]
     for cell in missing:
@@ -63,9 +75,16 @@ def hand_out(
     if detach:
         _leave(cells, store, engine, keep)
     count, trouble = Count(store.root, missing), ""
+
+    def look(started: Started) -> None:
+        tell(replace(count.look(), working=started.working(), notes=tuple(started.notes())))
+
+    first, second = waves(cells, keep)
+    # With a layout, everything at once: nobody waits for the last of the first wave.
+    handed = [first, second] if engine.layout is None else [[*first, *second]]
     with announced(store.root, cells):
-        for wave in waves(cells, keep):
-            trouble = _wave(wave, store, engine, lambda: tell(count.look())) or trouble
+        for wave in handed:
+            trouble = _wave(wave, store, engine, look, costs or Costs()) or trouble
     _require_done(store, missing, trouble)
 
 
@@ -76,22 +95,28 @@ def _leave(cells: Sequence[Cell], store: Store, engine: Engine, keep: Keep) -> N
     for wave in waves(cells, keep):
         left = _left(wave, store, engine.workers or 1, ready=False)
         if left:
-            with _order(left, store, keep=True) as order:
+            with _order(left, store, (), keep=True) as order:
                 started = engine.start(order, started)
             words.append(started.words())
     raise Detached("\n".join(words))
 
 
-def _wave(bundles: Sequence[Bundle], store: Store, engine: Engine, tell: Callable[[], None]) -> str:
+def _wave(
+    bundles: Sequence[Bundle], store: Store, engine: Engine, look: Callable[[Started], None], costs: Costs
+) -> str:
     """Hand out what is missing, and again what was lost; the last words of a worker that ended badly."""
     trouble = ""
     for _ in range(1 + engine.retries):
-        left = _left(bundles, store, engine.workers or 1)
+        if engine.layout is None:
+            left, jobs = _left(bundles, store, engine.workers or 1), ()
+        else:
+            with planned(engine.layout.memory):
+                left, jobs = arrange(_left(bundles, store, 1, ready=False), engine.layout, costs)
         if not left:
             break
-        with _order(left, store, keep=engine.outlives) as order:
+        with _order(left, store, jobs, keep=engine.outlives) as order:
             started = engine.start(order, None)
-            _follow(started, engine, Count(store.root, [cell for bundle in left for cell in bundle.cells]), tell)
+            _follow(started, engine, Count(store.root, [cell for bundle in left for cell in bundle.cells]), look)
             trouble = started.trouble() or trouble
     return trouble
 
@@ -112,16 +137,21 @@ def _left(bundles: Sequence[Bundle], store: Store, workers: int, *, ready: bool 
     return left
 
 
-def _follow(started: Started, engine: Engine, count: Count, tell: Callable[[], None]) -> None:
+def _follow(started: Started, engine: Engine, count: Count, look: Callable[[Started], None]) -> None:
     try:
         while started.going() and not (engine.outlives and count.look().over):
-            tell()
-            time.sleep(LOOK)
-        tell()
+            look(started)
+            started.wait(LOOK)
+        look(started)
     except KeyboardInterrupt:
         if engine.outlives:
             raise Detached(started.words()) from None
         started.stop()
+        look(started)
+        raise
+    except BaseException:
+        if not engine.outlives:
+            started.stop()
         raise
 
 
@@ -153,7 +183,7 @@ def _require_writable(root: Path) -> None:
 
 
 @contextmanager
-def _order(bundles: Sequence[Bundle], store: Store, *, keep: bool) -> Generator[Order]:
+def _order(bundles: Sequence[Bundle], store: Store, jobs: tuple[Job, ...], *, keep: bool) -> Generator[Order]:
     """The bundles in a file of the store's; `keep` leaves it for workers that are still to come."""
     folder = store.root / FOLDER
     path = folder / f"{secrets.token_hex(4)}.json"
@@ -161,7 +191,7 @@ def _order(bundles: Sequence[Bundle], store: Store, *, keep: bool) -> Generator[
         _require_own(own_folder(folder))
         files.write(path, encode(bundles).encode())
     try:
-        yield Order(store.root, path, len(bundles), registry.files())
+        yield Order(store.root, path, len(bundles), registry.files(), jobs, tuple(each.cells for each in bundles))
     finally:
         if not keep:
             _remove(folder, path.stem)

@@ -29,6 +29,9 @@ from headway.tasks.task import about_task
 from headway.trained import reads_of_task
 from headway.training.chunks import device
 from headway.training.group import Group, Tick
+from headway.training.spent import during
+from headway.training.spent import listen as listen
+from headway.training.spent import spent as spent
 
 SAVE_EVERY = 10.0
 """Seconds between checkpoints, as long as they are quickly made: what a kill -9 can cost."""
@@ -66,14 +69,7 @@ def run_bundles(bundles: Iterable[Bundle], store: Store, watch: Watch, *, once: 
     while waiting:
         busy: list[Bundle] = []
         for bundle in waiting:
-            try:
-                others = run_bundle(replace(bundle, cells=_wanted(bundle, store, once, errors)), store, watch)
-            except Exception as error:
-                if isinstance(error, StoreError) and error.trouble == "unwritable":
-                    raise
-                errors.append(error)
-                continue
-            if others:
+            if others := run_free(bundle, store, watch, errors, once=once):
                 busy.append(replace(bundle, cells=others))
         if busy:
             if not told:
@@ -82,9 +78,23 @@ def run_bundles(bundles: Iterable[Bundle], store: Store, watch: Watch, *, once: 
                 more = f" and {len(names) - 1} more" if len(names) > 1 else ""
                 watch.note(f"another process is computing {names[0]}{more}; waiting for it")
             pause = SHORTEST if len(busy) < len(waiting) else min(2 * pause, LONGEST)
-            time.sleep(pause)
+            with during("waiting"):
+                time.sleep(pause)
         waiting = busy
     return errors
+
+
+def run_free(
+    bundle: Bundle, store: Store, watch: Watch, errors: list[Exception], *, once: bool = False
+) -> tuple[Cell, ...]:
+    """Compute what the store lacks of a bundle and nobody else works on, and add its errors; the cells of others."""
+    try:
+        return run_bundle(replace(bundle, cells=_wanted(bundle, store, once, errors)), store, watch)
+    except Exception as error:
+        if isinstance(error, StoreError) and error.trouble == "unwritable":
+            raise
+        errors.append(error)
+        return ()
 
 
 def run_bundle(bundle: Bundle, store: Store, watch: Watch) -> tuple[Cell, ...]:
@@ -141,10 +151,12 @@ def _compute_at_once(cells: Sequence[Cell], store: Store, watch: Watch) -> tuple
             free = [work.cell for work in works]
             watch.note(f"computing {cells[0].kind}, {sum(len(cell.seeds) for cell in free)} seeds")
             began = time.monotonic()
-            found = registry.compute(free)
+            with during("training"):
+                found = registry.compute(free)
             origin = provenance(device(), time.monotonic() - began)
-            for work, trajectory in zip(works, found, strict=True):
-                work.place(trajectory, origin)
+            with during("storing"):
+                for work, trajectory in zip(works, found, strict=True):
+                    work.place(trajectory, origin)
     return taken.busy
 
 
@@ -196,7 +208,8 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
                 continue
             states = group.checkpoints() if states is None else states
             state = {**states[index], SECONDS: np.asarray([before + time.monotonic() - began])}
-            works[index].save(group.part(kept, index), state, measured, keeping[index].models(), notes(index))
+            with during("storing"):
+                works[index].save(group.part(kept, index), state, measured, keeping[index].models(), notes(index))
             keeping[index].saved()
             pending[index] = pending[index][len(kept) :]
         if states is not None:
@@ -237,9 +250,10 @@ def _train(begun: Sequence[Begun], position: int, bundle: Bundle, store: Store, 
             origin = provenance(device(), before + time.monotonic() - began) | words
             seconds = {SECONDS: np.asarray([origin["seconds"]])}
             end = {**ends[index], **seconds} if keeps[index] else None
-            works[index].finish(
-                facts[index] | chosen[index].facts(), origin, weights[index], keeping[index].earlier(), end
-            )
+            with during("storing"):
+                works[index].finish(
+                    facts[index] | chosen[index].facts(), origin, weights[index], keeping[index].earlier(), end
+                )
 
     try:
         for tick in group.ticks(position, None if fresh else checkpoints):

@@ -1,51 +1,15 @@
-"""What a sweep will be: its programs, how long each takes by what the store knows, and how much memory."""
+"""The programs of a sweep by their memory: what is missing, how much each takes, and in how many pieces it fits."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from headway.records import Cell
-from headway.store import Store, StoreError
-from headway.sweep.bundle import Bundle, cut, program_of, waves
-from headway.training.chunks import device as device
+from headway.store import Store
+from headway.sweep.bundle import Bundle, cut
 from headway.training.limits import Limit
 from headway.training.memory import Footprint, footprint
 from headway.training.memory import room as room
-
-
-@dataclass(frozen=True)
-class Part:
-    """Cells of one shape."""
-
-    bundle: Bundle
-    programs: int
-    """In how many pieces they are computed."""
-    largest: Bundle
-    """The piece of most seeds."""
-    memory: int | None
-    """Its bytes; None where nobody knows."""
-    seconds: float | None
-    """All pieces one after the other; None where no record of the same shape says how long one takes."""
-
-
-def plan(cells: Iterable[Cell], store: Store, workers: int = 1, limit: Limit | None = None) -> list[Part]:
-    """The missing cells, and what they are compared with, by shape; each cut for so many workers within a limit."""
-    bundles = [bundle for wave in waves(cells) for bundle in wave]
-    paces = pace_of({program_of(bundle.cells[0]) for bundle in bundles}, store)
-    parts = []
-    for bundle in bundles:
-        left = missing_of(bundle, store)
-        if left is not None:
-            pieces = pieces_of(left, limit, workers)
-            largest = max(pieces, key=lambda piece: piece.members)
-            pace = paces.get(program_of(left.cells[0]))
-            seconds = None if pace is None else pace * sum(piece.members for piece in pieces)
-            parts.append(Part(left, len(pieces), largest, memory_of(largest), seconds))
-    return parts
 
 
 def missing_of(bundle: Bundle, store: Store) -> Bundle | None:
@@ -78,27 +42,3 @@ def memory_of(bundle: Bundle) -> int | None:
 def footprint_of(bundle: Bundle) -> Footprint:
     """Bytes of a member of its program."""
     return footprint(bundle.cells[0].settings, bundle.capacity)
-
-
-def pace_of(programs: set[Any], store: Store) -> dict[Any, float]:
-    """Program -> seconds of one member, from the records of the same program, whatever their numbers and seeds are.
-
-    Cells that were trained together all say how long that took, to the same millisecond: it counts once.
-    """
-
-    def ignore(_error: StoreError) -> None: ...
-
-    spent: dict[Any, set[float]] = defaultdict(set)
-    members: dict[Any, int] = defaultdict(int)
-    for record in store.records(on_damaged=ignore):
-        program, seconds = program_of(record.cell), record.provenance.get("seconds")
-        if program in programs and isinstance(seconds, (int, float)):
-            spent[program].add(seconds)
-            members[program] += len(record.cell.seeds)
-    return {program: sum(spent[program]) / members[program] for program in spent}
-
-
-def total(parts: Sequence[Part], workers: int = 1) -> tuple[float, int]:
-    """Seconds of all parts whose pace is known, for so many workers, and the number of the others."""
-    known = [part.seconds for part in parts if part.seconds is not None]
-    return sum(known) / workers, len(parts) - len(known)

@@ -3,12 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from headway.records import Cell
 from headway.store import failure, heartbeat
+from headway.sweep.queue import Place
+from headway.training import spent
+
+SPENT = spent.NAMES
+"""What the seconds of a worker are counted by."""
+
+
+@dataclass(frozen=True)
+class Working:
+    """What a worker does, where somebody hears from it, and what it has done."""
+
+    number: int
+    place: Place
+    state: Literal["starting", "working", "waiting", "ended"]
+    run: str = ""
+    """The run that it trains."""
+    members: int = 0
+    """How many side by side."""
+    step: int = 0
+    steps: int = 0
+    loss: float = float("nan")
+    since: float = 0.0
+    """Seconds since it began with this."""
+    programs: int = 0
+    """How many it has computed."""
+    spent: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by `SPENT`, when it last reported."""
+    seconds: float = 0.0
+    """Since it was started."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +52,10 @@ class Tally:
     stale: int
     """Somebody began them and has given no sign of life for long."""
     left: int
+    working: tuple[Working, ...] = field(default=(), compare=False)
+    """Those who compute, where they tell; others are only seen by their cells."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What they reported since the last tally."""
 
     @property
     def over(self) -> bool:
@@ -42,10 +77,8 @@ class Count:
 
     def look(self) -> Tally:
         there = names(self._root)
-        numbers = dict.fromkeys(("done", "failed", "running", "stale", "left"), 0)
-        for name in self._names:
-            numbers[self._state(name, there)] += 1
-        return Tally(**numbers)
+        found = Counter(self._state(name, there) for name in self._names)
+        return Tally(found["done"], found["failed"], found["running"], found["stale"], found["left"])
 
     def _state(self, name: str, there: set[str]) -> str:
         if name in there:

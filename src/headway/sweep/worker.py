@@ -1,7 +1,7 @@
 """`python -m headway.sweep.worker --store ROOT --order FILE`: compute bundles of cells, wherever this was started.
 
-FILE is an order as `bundle.encode` writes it. `--only 3` takes one bundle of it; `--from 3` takes all of them, the
-fourth first, so that several workers with one order begin at different ends and share the rest by the cells' locks.
+FILE is an order as `bundle.encode` writes it. `--only 3` takes one bundle of it; `--serve` takes those that it is
+asked for through a pipe, one after the other (`serving`).
 
 It leaves with 0 when everything it was asked for is done, 1 when some cell failed (its note says why), 2 when the store
 cannot be used, and 75 when it had to stop and saved what it had: the same command then goes on.
@@ -26,6 +26,7 @@ from headway.sweep.bundle import Bundle, decode, pack
 from headway.sweep.compiled import kept_compiled
 from headway.sweep.here import run_bundles
 from headway.sweep.log_progress import LogProgress
+from headway.sweep.serving import Reports, own_pipe, serve
 from headway.sweep.watch import Watch
 
 DONE, FAILED, REFUSED, AGAIN = 0, 1, 2, 75
@@ -41,19 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--order", type=Path, required=True, help="JSON file that says which cells")
     parser.add_argument("--code", action="append", default=[], help="a user's file that defines tasks of the order")
     parser.add_argument("--only", type=int, help="take only the bundle of this number, from 0 on")
-    parser.add_argument("--from", type=int, default=0, dest="start", help="begin with the bundle of this number")
+    parser.add_argument("--serve", action="store_true", help="read numbers of bundles from standard input")
     parser.add_argument("--with-parent", action="store_true", help="stop, and save, when the parent process dies")
     options = parser.parse_args(arguments)
     stop_gently()
     if options.with_parent:
         follow_parent(os.getppid())
-    watch = LogProgress()
+    watch = Reports(own_pipe()) if options.serve else LogProgress()
     try:
         for path in options.code:
             load_experiment(path)
         bundles = decode(options.order.read_bytes())
-        chosen = bundles[options.start :] + bundles[: options.start]
-        return work(chosen if options.only is None else [bundles[options.only]], Store(options.store), watch)
+        if isinstance(watch, Reports):
+            return DONE if serve(bundles, Store(options.store), sys.stdin.buffer, watch) else FAILED
+        return work(bundles if options.only is None else [bundles[options.only]], Store(options.store), watch)
     except KeyboardInterrupt:
         watch.note("asked to stop; what was measured is saved")
         return AGAIN

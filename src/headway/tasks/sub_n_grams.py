@@ -99,7 +99,10 @@ class SubNGrams:
             rungs=self.rungs,
             loss="cross-entropy with the true row",
             measures=(
-                *((f"attention_back_{lag}", f"attention of layer 1, {lag} before") for lag in range(1, self.grams)),
+                *(
+                    (f"attention_back_{lag}", f"attention of layer 1 to the token {lag} back")
+                    for lag in range(1, self.grams)
+                ),
                 ("attention_off_uniform", "distance of layer 1 from uniform attention"),
             ),
         )
@@ -158,7 +161,7 @@ def training(learning_rate: float = 1e-2) -> TrainingSettings:
         steps=16_000,
         batch=128,
         data="fresh",
-        test_samples=2**14,
+        test_samples=4096,  # ours; the paper has 2^14
     )
 
 

@@ -1,11 +1,16 @@
 """How much is computed at a time: members side by side, and examples that are differentiated together."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import jax
 
 CPU_BYTES = 40 * 2**20
 """Measured: on two cores a step is fastest with about this much alive; half or twice as much costs a few percent."""
 GPU_SHARE = 0.4
 """Of the device's memory, for the activations of members side by side; temporaries need about as much again."""
+
+_planned: int | None = None
 
 
 def together(members: int, batch: int, bytes_per_example: int, small: bool = False) -> int:
@@ -31,7 +36,20 @@ def _on_cpu() -> bool:
     return jax.devices()[0].platform == "cpu"
 
 
+@contextmanager
+def planned(memory: int | None) -> Generator[None]:
+    """Count meanwhile as if XLA had so many bytes of a GPU: other processes have them, and this one only plans."""
+    global _planned
+    before, _planned = _planned, memory
+    try:
+        yield
+    finally:
+        _planned = before
+
+
 def _room() -> float:
+    if _planned is not None:
+        return GPU_SHARE * _planned
     return GPU_SHARE * (jax.devices()[0].memory_stats() or {}).get("bytes_limit", 16 * 2**30)
 
 

@@ -24,6 +24,7 @@ from headway.training.problem import (
     shape,
 )
 from headway.training.program import ROOM, Member, Program
+from headway.training.spent import during
 
 STATE = "state"
 """Before the names of the arrays of a checkpoint that are models and optimisers."""
@@ -121,7 +122,7 @@ class Group:
                     return
                 stop = min(goal, step + ROOM)
                 # Only while it computes: whoever looks at a tick has a precision of their own.
-                with precision(self.settings):
+                with precision(self.settings), during("training"):
                     losses = self.program.advance(step, stop)
                 step = stop
                 since.append(losses)
@@ -132,7 +133,7 @@ class Group:
                     yield Tick(step, losses, None)
 
     def _measured(self) -> dict[str, np.ndarray]:
-        with precision(self.settings):
+        with precision(self.settings), during("evaluating"):
             return self.program.probe()
 
     @property

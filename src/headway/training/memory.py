@@ -9,7 +9,7 @@ the sum with runs.
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -88,6 +88,27 @@ class Footprint:
         }
 
 
+class Step(NamedTuple):
+    """What a member does at every step."""
+
+    kind: str
+    """What is compiled, of `PROCESS`."""
+    example: int
+    """Bytes of activations of one sequence."""
+    batch: int
+    """Sequences."""
+
+
+@cache
+def step_of(settings: Settings, capacity: int) -> Step:
+    """By shapes alone: nothing is traced, and no data are loaded."""
+    alone = settings.alone().thawed()
+    with precision(alone):
+        fast = form(alone, capacity, 1)
+    kind = "own" if settings.model is None else "transformer" if fast is None else "kernels"
+    return Step(kind, example_bytes(settings), rows_of_batch(alone, capacity))
+
+
 @cache
 def footprint(settings: Settings, capacity: int) -> Footprint:
     """What a member takes; `capacity` rows hold its training set. Nothing is computed."""
@@ -96,12 +117,12 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
     said = len(settings.references) * settings.training.test_samples * own.predicted * own.outputs
     alone = settings.alone().thawed()
     with precision(alone):
-        rows = rows_of_batch(alone, capacity)
         fast = form(alone, capacity, 1)
         posed = problem(alone, capacity, fast)
         world = settings.task.world_of_seed(0) if hasattr(settings.task, "world_of_seed") else ()
         shared = settings.task.shared() if has_shared(settings.task) else ()
         state, data, drawing = _begun(posed, numbers(alone), world, shared)
+    step = step_of(settings, capacity)
     functions, kept = functions_of(settings.task), data.test is not None
     drawn = not kept and (functions.expected_loss is None or functions.measures is not None)
     return Footprint(
@@ -109,10 +130,10 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
         _bytes(data.training),
         _bytes((data.world, data.test, data.references)) + 4 * said,
         drawing,
-        example_bytes(settings),
-        rows,
+        step.example,
+        step.batch,
         min(AT_A_TIME, settings.training.test_samples) if drawn else 0,
-        "own" if settings.model is None else "transformer" if fast is None else "kernels",
+        step.kind,
         _bytes(shared),
     )
 

@@ -69,7 +69,7 @@ def test_a_boundary_is_drawn_at_the_median_of_the_seeds_that_have_it(staircase):
     )
     dashed = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 2]
     assert dashed == [12.0, 200.0]
-    assert [text.get_text().split()[-1] for text in axes.texts] == ["1", "2", "3", *rung_names(3)]
+    assert [text.get_text().removeprefix("stage ") for text in axes.texts] == ["1", "2", "3", *rung_names(3)]
 
 
 def test_step_0_is_in_sight_on_both_kinds_of_axis(staircase):

@@ -1,5 +1,6 @@
 """A figure becomes files, whole and repeatable, and leaves no trace anywhere else."""
 
+import ast
 import struct
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import matplotlib
 import pytest
 
 import headway
+from headway.records import Trajectory
+from headway.report.captions import caption_of, captioned
 from headway.report.figures import figure_stages, new_figure, save
 
 
@@ -54,3 +57,35 @@ def test_figures_need_neither_a_display_nor_the_accelerator(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words", ["KL to each rung.", "Where \N{GREEK SMALL LETTER ALPHA} > 0, V_1* grows."])
+def test_a_caption_travels_in_every_file_of_its_figure(words, tmp_path):
+    figure = captioned(new_figure(), f"{words}\n  Thin lines are seeds.")
+    png, pdf, svg = save(figure, tmp_path / "figure")
+    assert caption_of(png.read_bytes()) == f"{words} Thin lines are seeds."
+    assert "Thin lines are seeds." in svg.read_text() and b"/Subject" in pdf.read_bytes()
+    assert caption_of(save(new_figure(), tmp_path / "bare")[0].read_bytes()) == ""
+
+
+def test_a_caption_counts_the_seeds_of_its_runs(staircase):
+    run = staircase.run()
+    one = Trajectory((0,), clocks={}, arrays={}, clock_of={})
+    count = len(run.seeds)
+    assert captioned(new_figure(), "It.", [(None, run)]).get_label() == f"It. {count} seeds."
+    assert captioned(new_figure(), "It.", [(None, one)]).get_label() == "It. 1 seed."
+    assert captioned(new_figure(), "It.", [(None, run), (None, one)]).get_label() == f"It. 1 to {count} seeds per run."
+
+
+def test_every_figure_says_what_it_shows():
+    """Whatever a function `figure_...` returns has a caption."""
+    folder = Path(headway.__file__).parent / "report" / "figures"
+    functions = {
+        f"{path.stem}.{node.name}": [ast.unparse(each) for each in ast.walk(node) if isinstance(each, ast.Return)]
+        for path in folder.glob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("figure_")
+    }
+    assert len(functions) > 40
+    silent = [name for name, ends in functions.items() if not all(end.startswith("return captioned(") for end in ends)]
+    assert silent == []

@@ -87,7 +87,7 @@ def test_a_saved_picture_says_what_it_shows(shown, ending):
     assert "made up; seed 2," in " ".join(words) and "step 0" in " ".join(words)
     assert lowest < float(root.attrib["height"]) == float(root.attrib["viewBox"].split()[3])
     keys = {"all heads": {"head 1", "head 2", "head 3"}, "head 2": {"head 2"}}
-    keys["the curves"] = {"KL to f 1:2", "median of 4 seeds", "seed 2", "the others", "level of a rung"}
+    keys["the curves"] = {"KL to rung 2", "median of 4 seeds", "seed 2", "the others", "level of a rung"}
     assert keys.get(ending, set()) <= set(words)
     assert ending != "head 2" or "head 1" not in words
 

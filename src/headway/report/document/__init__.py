@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.analysis import median_in_words
 from headway.records import Finding
 from headway.report.about import context_of
+from headway.report.captions import caption_of
 from headway.report.document import one_changed, published_table
 from headway.report.document.tables import (
     FLOW_WORDS,
@@ -28,7 +29,7 @@ compares was not there to be measured; such a seed counts as one that does not h
 `paper` those of the other papers. Claims that begin with H, N, R or T are ours. The definitions were written before the
 runs were made; [the log](log.md) lists those that changed afterwards.
 
-*KL to rung i lowest*: the step at which KL to f_{1:i} reaches its minimum. A *boundary* is the step at which KL to one
+*KL to rung i lowest*: the step at which KL to rung i reaches its minimum. A *boundary* is the step at which KL to one
 rung exceeds its minimum by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step,
 the number of those that have it follows it. *Published* values are read by eye from the authors' figures, for one seed.
 Excess loss is in nats."""
@@ -63,7 +64,8 @@ def write_document(
     """The whole page as Markdown; `titles` are the experiments, in order, with what each shows."""
     parts = [
         "# What is reproduced, and what is not",
-        f"Every number on this page is made from the records by `{command}`; do not edit it.",
+        f"Every number on this page is made from the records by `{command}` (in a clone, type `./run` instead of "
+        "`headway`); do not edit it.",
         INTRODUCTION,
         "## All claims",
         _summary(findings),
@@ -118,7 +120,13 @@ def _figures(path: Path, experiment: str) -> list[str]:
     """The experiment's figures that lie beside the document."""
     folder = path.parent / "figures"
     found = sorted([*folder.glob(f"{experiment}-as-run-*.png"), *folder.glob(f"{experiment}-paper-*.png")])
-    return [f"![{file.stem}](figures/{file.name})" for file in found]
+    return [_figure(file, caption_of(file.read_bytes())) for file in found]
+
+
+def _figure(file: Path, caption: str) -> str:
+    """The picture, and below it what it shows."""
+    words = caption.replace("*", r"\*")
+    return f"![{file.stem}](figures/{file.name})" + (f"\n\n*{file.stem}.* {words}" if caption else "")
 
 
 def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[str]:

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.seed_stages import boundary_table
 from headway.records import Trajectory
+from headway.report.captions import BY_BLOCK, CURVES, STAGES, captioned
 from headway.report.colours import MUTED, head_colours
 from headway.report.figures.flow import by_position, mark_flow_boundaries, time_axis_of_flow
 from headway.report.figures.lines import draw_seeds, mark_boundaries, moving_values, name_lines, time_axis
@@ -43,7 +44,12 @@ def figure_alignment(trajectory: Trajectory) -> Figure:
             axes.set_xlabel("training steps" if layer == layers - 1 else "")
         row[0].set_ylabel(r"$\cos(V_k, A_j)$" + (f", layer {layer + 1}" if layers > 1 else ""))
         name_lines(row[-1], lines)
-    return figure
+    return captioned(
+        figure,
+        f"""Cosine between each head's value matrix V_k and the matrix A_j* of the chain, one panel for each block
+        j, over training steps (logarithmic). {BY_BLOCK} {CURVES} {STAGES}""",
+        [(None, trajectory)],
+    )
 
 
 @styled
@@ -60,7 +66,13 @@ def figure_flow_alignment(settings: FlowSettings, trajectory: Trajectory) -> Fig
         axes.set(title=f"$V_{feature + 1}^*$", xlabel="time $t$")
     panels[0].set_ylabel(r"$\cos(V_k, V_j^*)$")
     name_lines(panels[-1], lines)
-    return figure
+    return captioned(
+        figure,
+        f"""Cosine between each head's value V_k and each feature V_j*, one panel for each feature j, over the
+        time of the gradient flow (logarithmic). In each seed heads are renumbered by the position that they
+        end on: head 1 ends on position 1, and so on. {CURVES} {STAGES}""",
+        [(None, trajectory)],
+    )
 
 
 def flow_cosines(trajectory: Trajectory) -> np.ndarray:

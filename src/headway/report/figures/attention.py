@@ -182,7 +182,7 @@ def draw_legend(figure: Figure | SubFigure, heads: int, blocks: Blocks | None, p
     if heads > 1:
         entries.append(("all heads", Rectangle((0, 0), 1, 1, facecolor=to_hex(blend(np.ones(heads), colours)))))
     for number, colour in enumerate(rung_colours(len(blocks or ())), start=1):
-        entries.append((f"$I({number})$", Line2D([], [], color=colour, linewidth=2.2, solid_capstyle="butt")))
+        entries.append((f"block {number}", Line2D([], [], color=colour, linewidth=2.2, solid_capstyle="butt")))
     lines = -(-len(entries) // 8)
     columns = -(-len(entries) // lines) if place == "below" else 1
     # A legend fills its columns first; people read lines first.

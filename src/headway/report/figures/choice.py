@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.records import Trajectory
+from headway.report.captions import captioned
 from headway.report.colours import COOPERATION_COLOUR, INK, MUTED, rung_colours
 from headway.report.figures.curves import reference_names
 from headway.report.figures.ends import name_ends
@@ -54,12 +55,26 @@ def figure_choice(runs: Mapping[str, Run]) -> Figure:
     if not choices:
         for axes in (losses, gains):
             axes.text(0.5, 0.5, "no n-gram models", transform=axes.transAxes, ha="center", va="center", color=MUTED)
-        return figure
+        return captioned(
+            figure,
+            """Training sets of different sizes. Left: excess loss after early stopping, of the model that sees
+            the whole context, of n-gram models with context length c, and of the length chosen by validation.
+            Right: how much lower the loss of the chosen length is than that of the whole context; a dot is a
+            seed, in the colour of the length that it chose. Dots are seeds, lines medians.""",
+            runs.values(),
+        )
     contexts = sorted({length for choice in choices for length in choice.lengths})
     colours = dict(zip(contexts, rung_colours(len(contexts)), strict=True))
     _draw_losses(losses, choices, colours)
     _draw_gains(gains, choices, colours)
-    return figure
+    return captioned(
+        figure,
+        """Training sets of different sizes. Left: excess loss after early stopping, of the model that sees the
+        whole context, of n-gram models with context length c, and of the length chosen by validation. Right:
+        how much lower the loss of the chosen length is than that of the whole context; a dot is a seed, in
+        the colour of the length that it chose. Dots are seeds, lines medians.""",
+        runs.values(),
+    )
 
 
 def choices_of(runs: Mapping[str, Run]) -> list[Choice]:

@@ -12,6 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import FancyBboxPatch
 
 from headway.records import Trajectory
+from headway.report.captions import CURVES, MATRICES, STAGES, captioned
 from headway.report.colours import FAINT, INK
 from headway.report.figures.attention import draw_attention, draw_legend, nearest_snapshots, seed_row
 from headway.report.figures.curves import draw_excess, draw_kl
@@ -60,7 +61,12 @@ def figure_stages(
     draw_kl(left.subplots(), trajectory, names, boundaries=boundaries, log_steps=log_steps)
     draw_attention(right, trajectory, seed, steps, blocks, columns=2 if len(steps) in (3, 4) else None, legend=None)
     draw_legend(figure, trajectory["attention"].shape[3], blocks)
-    return figure
+    return captioned(
+        figure,
+        f"""Left: KL to each rung over training steps (logarithmic). {CURVES} {STAGES} Right: the attention of all
+        heads together at chosen steps t of one seed. {MATRICES}""",
+        [(None, trajectory)],
+    )
 
 
 @styled
@@ -91,7 +97,13 @@ def figure_overview(
     for axes in (staircase, ladder):
         _point_at(axes, shown)
     draw_attention(below, trajectory, seed, steps, settings.task.blocks, legend="right")
-    return figure
+    return captioned(
+        figure,
+        f"""Above, over training steps (logarithmic): excess loss, dotted the loss of each rung, and KL to each
+        rung. {CURVES} {STAGES} Below: the attention of all heads together of one seed, at the steps marked by
+        triangles. {MATRICES}""",
+        [(None, trajectory)],
+    )
 
 
 def _point_at(axes: Axes, steps: np.ndarray) -> None:

@@ -25,8 +25,8 @@ from headway.report.figures.style import dress, styled
 
 
 def rung_names(rungs: int) -> tuple[str, ...]:
-    """f_{1:1} .. f_{1:rungs}, as the paper writes them."""
-    return tuple(rf"$f_{{1{{:}}{rung}}}$" for rung in range(1, rungs + 1))
+    """rung 1, rung 2, ...: of a chain the predictors that know the first block, the first two, ..."""
+    return tuple(f"rung {rung}" for rung in range(1, rungs + 1))
 
 
 def reference_names(contexts: Sequence[int]) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def draw_kl(
 ) -> None:
     """KL(reference || model) over training, for each rung or each n-gram model.
 
-    `names` are one for each curve; rungs f_{1:1} .. know their own. They stand at the ends of the lines.
+    `names` are one for each curve; rungs know their own. They stand at the ends of the lines.
     `uniform` adds rung 0.
     """
     dress(axes)

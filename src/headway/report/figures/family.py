@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
 
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import MUTED, run_colours
 from headway.report.figures.ends import name_ends, note_above
 from headway.report.figures.lines import Run, draw_seeds, from_zero, longest_times, moving_values, time_axis
@@ -39,7 +40,12 @@ def figure_family(runs: Mapping[str, Run], *, plateaus: Sequence[float] = ()) ->
     log_axis(logarithmic, [np.asarray(line.get_ydata()) for line in lines])
     _draw_published(logarithmic, plateaus)
     name_ends(logarithmic, lines)
-    return figure
+    return captioned(
+        figure,
+        f"""Excess loss over training steps, one colour for each run: left on linear axes, right on logarithmic
+        ones. {CURVES} Dotted lines, if any: levels published in the paper.""",
+        runs.values(),
+    )
 
 
 def draw_runs(

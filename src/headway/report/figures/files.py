@@ -21,6 +21,8 @@ _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     "svg": {"Date": None, "Creator": None},
 }
+_CAPTION = {"png": "Description", "pdf": "Subject", "svg": "Description"}
+"""Where a file says what it shows (`report.captions`)."""
 
 
 @styled
@@ -33,7 +35,8 @@ def save(figure: Figure, stem: Path | str) -> tuple[Path, Path, Path]:
     for path in (png, pdf, svg):
         kind = path.suffix[1:]
         content = io.BytesIO()
-        figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=_METADATA[kind])
+        metadata = {**_METADATA[kind], **({_CAPTION[kind]: figure.get_label()} if figure.get_label() else {})}
+        figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=metadata)
         write_output(path, _renamed(content.getvalue()) if kind == "svg" else content.getvalue())
     return png, pdf, svg
 

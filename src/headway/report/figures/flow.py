@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from headway.records import Trajectory
+from headway.report.captions import STAGES, captioned
 from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.ends import note_above
 from headway.report.figures.family import log_axis
@@ -54,7 +55,14 @@ def figure_flow(settings: FlowSettings, trajectory: Trajectory) -> Figure:
     below = figure.add_subplot(grid[2, :])
     _draw_loss(below, settings, trajectory, typical, colours)
     _legend(figure, features, colours[:heads])
-    return figure
+    return captioned(
+        figure,
+        f"""The gradient flow over its time t (logarithmic). Top: attention of each head at each position. Middle:
+        each head's value along each feature. Bottom: the loss, its levels L_i after i stages, and its parts.
+        A head has the colour of the position that it ends on. Thin lines are seeds; the thick one is the seed
+        whose boundaries are nearest to the medians. {STAGES}""",
+        [(None, trajectory)],
+    )
 
 
 def by_position(trajectory: Trajectory) -> Trajectory:

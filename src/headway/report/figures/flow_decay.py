@@ -14,6 +14,7 @@ from headway.claims.flow_decay import by_decay, is_solved, times_table
 from headway.claims.stage_times import StageTimesRun
 from headway.claims.theory_over_training import boundaries_of, decay_of
 from headway.records import Trajectory
+from headway.report.captions import captioned
 from headway.report.colours import INK, MUTED, rung_colours
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
 
@@ -43,7 +44,13 @@ def figure_flow_decay(runs: Sequence[tuple[Any, Trajectory]], formula: Callable[
     handles.append(Line2D([], [], color=INK, marker="x", linestyle="", markersize=4))
     names = [f"$t_{k + 1}$" for k in range(len(colours))]
     figure.legend(handles, [*names, "gradient descent"], loc="outside upper center", ncols=len(handles))
-    return figure
+    return captioned(
+        figure,
+        """The gradient flow with weight decay. Left: the time at which each stage ends, against the decay; dots
+        are seeds, lines medians, crosses gradient descent. Right: the loss at the end, against the decay;
+        dashed: one head for each feature, in closed form.""",
+        runs,
+    )
 
 
 def _draw_boundaries(axes: Axes, flows: list[StageTimesRun], places: np.ndarray, colours: Sequence[str]) -> None:

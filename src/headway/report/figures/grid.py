@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from headway.analysis.seed_stages import boundary_table
 from headway.records import Trajectory
+from headway.report.captions import CURVES, STAGES, captioned
 from headway.report.colours import MUTED, rung_colours
 from headway.report.figures.curves import rung_names
 from headway.report.figures.ends import name_ends
@@ -54,7 +55,11 @@ def figure_grid(runs: Mapping[str, Run]) -> Figure:
         axes.tick_params(labelbottom=len(runs) < len(panels) or place >= columns * (rows - 1))
     for axes in panels[len(runs) :]:
         axes.remove()
-    return figure
+    return captioned(
+        figure,
+        f"""KL to each rung over training steps (logarithmic), one panel for each run. {CURVES} {STAGES}""",
+        runs.values(),
+    )
 
 
 def _draw_rungs(axes: Axes, trajectory: Trajectory) -> list[Line2D]:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import INK, MUTED, UNIFORM_COLOUR, head_colours, run_colours, rung_colours
 from headway.report.figures.ends import level_places
 from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_values, time_axis
@@ -80,7 +81,13 @@ def figure_chains(runs: RunsByName) -> Figure:
         for axes in row[1:]:
             axes.set_ylabel("")
     panels[0, 0].set_ylabel("KL(truth || model)")
-    return figure
+    return captioned(
+        figure,
+        f"""Markov chains learnt in context, one column for each number of states, over training steps. Top: KL
+        from the truth to the model after the last token; dashed: the same of each rung. Bottom: KL from each
+        rung to the model. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -100,7 +107,12 @@ def figure_induction(runs: RunsByName) -> Figure:
         time_axis(axes, times, log=False)
     panels[0].set_ylabel("attention")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return figure
+    return captioned(
+        figure,
+        f"""Attention over training steps, one panel for each number of states: of layer 1 to the previous token,
+        and of layer 2 to the tokens that followed earlier occurrences of the last token. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -121,7 +133,13 @@ def figure_distraction(runs: RunsByName, *, by_sequences: bool = False) -> Figur
     from_zero(axes)
     handles = [line for line in axes.get_lines() if line.get_label() in runs]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(runs))
-    return figure
+    return captioned(
+        figure,
+        f"""KL from the truth to the model, one colour for each run; dashed: the same of the rungs. The horizontal
+        axis counts training steps or, where it says so, only the training sequences that are not drawn from
+        unigrams. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -132,10 +150,16 @@ def figure_trigrams(runs: RunsByName) -> Figure:
     for axes, (name, run) in zip(panels, runs.items(), strict=True):
         dress(axes)
         _draw_ladder(axes, run)
-        axes.set_title(name)
-    panels[-1].set_ylabel("")
+        axes.set_title(name.replace(", ", ",\n"))
+        axes.label_outer()
+        axes.xaxis.set_major_locator(MaxNLocator(3))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return figure
+    return captioned(
+        figure,
+        f"""Trigrams learnt in context: KL from each rung to the model over training steps, one panel for each
+        run. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -155,7 +179,9 @@ def figure_minimal(results: RunsByName, first_gains: np.ndarray, first_codes: Ma
     draw_seeds(gains, times, trajectory["gain_same"], INK, "diagonal")
     draw_seeds(gains, times, trajectory["gain_other"], MUTED, "beside it")
     top = 1.3 * float(np.max(trajectory["gain_same"]))
-    gains.plot(times, np.where(first_gains <= top, first_gains, np.nan), color=INK, linestyle=DOTS, label="first push")
+    gains.plot(
+        times, np.where(first_gains <= top, first_gains, np.nan), color=INK, linestyle=DOTS, label="first update"
+    )
     gains.set_ylabel("W")
     gains.legend(loc="best", fontsize=6)
     time_axis(gains, times, log=True)
@@ -166,7 +192,13 @@ def figure_minimal(results: RunsByName, first_gains: np.ndarray, first_codes: Ma
     codes.set_ylabel("v")
     time_axis(codes, times, log=True)
     _draw_shape(shape, trajectory, first_codes)
-    return figure
+    return captioned(
+        figure,
+        f"""The minimal model of in-context bigrams. Over training steps: the loss, the entries of W and of v;
+        dotted: their first update. The last panel shows v against the distance d while the loss is on its
+        plateau. {CURVES}""",
+        results.values(),
+    )
 
 
 def _draw_shape(axes: Axes, trajectory: Trajectory, first: Mapping[str, np.ndarray]) -> None:
@@ -180,7 +212,7 @@ def _draw_shape(axes: Axes, trajectory: Trajectory, first: Mapping[str, np.ndarr
         axes.plot(distance, row, "o", color=INK, markersize=2, alpha=0.4)
     for (name, push), colour in zip(first.items(), (UNIFORM_COLOUR, rung_colours(1)[0]), strict=True):
         size = np.linalg.norm(np.median(own, axis=0)) / np.linalg.norm(push)
-        label = f"push from {name}, scaled"
+        label = f"first update from {name}, scaled"
         axes.plot(distance, size * push, color=colour, linestyle=DOTS, marker="_", label=label)
     axes.set(xlabel="distance d", ylabel="$v_d$ less its mean", title="on the plateau")
     axes.legend(loc="best", fontsize=6)
@@ -197,7 +229,7 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         for axes in (top, middle, low):
             dress(axes)
         _draw_loss(top, run)
-        top.set_title(name, fontsize=6)
+        top.set_title(name.replace(", ", ",\n"), fontsize=6)
         levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
         room = max(float(np.ptp(levels)), 0.01)
         lowest = float(np.min(np.median(np.asarray(trajectory["loss"], float), axis=0)))
@@ -221,7 +253,13 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
     labelled = [pair for axes in panels[1] for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
     kept = {name: handle for handle, name in labelled}
     figure.legend(kept.values(), kept.keys(), loc="outside lower center", ncols=len(kept))
-    return figure
+    return captioned(
+        figure,
+        f"""One column for each run, over training steps (logarithmic). Top: the loss; dashed: that of the best
+        n-grams. Middle: attention of each head to the token 1, 2, ... back, median over seeds. Bottom: norm
+        of a batch's gradient. {CURVES}""",
+        results.values(),
+    )
 
 
 def _decades(axes: Axes, times: np.ndarray) -> None:
@@ -251,4 +289,10 @@ def figure_points(run: Run) -> Figure:
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.minorticks_off()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right center")
-    return figure
+    return captioned(
+        figure,
+        f"""Norm of the gradient with respect to keys and queries, against the context length T, at the parameters
+        at which the model predicts like a k-gram (one colour for each k), and at random ones (dashed).
+        {CURVES}""",
+        [run],
+    )

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.linear_attention import balanced_time, merged_sigma, noise, spectrum, white_loss
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, run_colours, rung_colours
 from headway.report.figures.ends import note_above
 from headway.report.figures.lines import Run, draw_seeds, moving_values, time_axis
@@ -36,7 +37,13 @@ def figure_linear_attention(merged: Run, separate: Run, balanced: Run, white: Ru
     _balanced_over(panels[1, 1], *balanced)
     for axes in panels[:, 0]:
         axes.set_ylabel("squared error")
-    return figure
+    return captioned(
+        figure,
+        f"""Loss of linear attention on in-context regression over training steps, with merged and with separate
+        keys and queries; below from initialisations whose course is known in closed form (red, dashed).
+        Dashed lines: the loss L_m with m components learnt. {CURVES}""",
+        (merged, separate, balanced, white),
+    )
 
 
 @styled
@@ -59,7 +66,11 @@ def figure_linear_heads(run: Run) -> Figure:
     for direction, colour in enumerate(colours, start=1):
         panels[0].plot([], [], color=colour, label=f"eigenvector {direction}")
     figure.legend(loc="outside lower center", ncols=len(colours))
-    return figure
+    return captioned(
+        figure,
+        """Norms of the value, key and query of every head over training steps (logarithmic), of one seed. A head
+        has the colour of the eigenvector that it ends on.""",
+    )
 
 
 @styled
@@ -72,7 +83,12 @@ def figure_ranks(runs: Mapping[str, Run]) -> Figure:
         _levels(axes, trajectory, settings.task.rank)
         axes.set_title(name)
     panels[0].set_ylabel("squared error")
-    return figure
+    return captioned(
+        figure,
+        f"""Loss of linear attention over training steps (logarithmic), one panel for each rank R of keys and
+        queries. Dashed: the loss L_m with m components learnt; faint where R does not divide m. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -85,7 +101,12 @@ def figure_linear_softmax(merged: Run, separate: Run) -> Figure:
         _levels(axes, trajectory)
         axes.set_title(f"softmax, {name}")
     panels[0].set_ylabel("squared error")
-    return figure
+    return captioned(
+        figure,
+        f"""Loss of softmax attention on in-context regression over training steps, with merged and with separate
+        keys and queries. Dashed: the loss L_m of linear attention with m components learnt. {CURVES}""",
+        (merged, separate),
+    )
 
 
 def _draw_loss(axes: Axes, trajectory: Trajectory, colour: str, begin: float | None = None) -> None:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.ends import level_places, name_ends, note_above
 from headway.report.figures.lines import draw_seeds, longest_times, moving_values, time_axis
@@ -41,7 +42,13 @@ def figure_loss_plateau(run: PlateauRun) -> Figure:
     lines = [_draw_share(right, trajectory, name, colour, label) for label, (name, colour) in states.items()]
     right.set_title("hidden states; relevant attention")
     name_ends(right, lines)
-    return figure
+    return captioned(
+        figure,
+        f"""Moving-window sums, over training steps. Left: the loss; dashed: that of each rung. Middle: share of
+        correct outputs, and of outputs that repeat the one before. Right: mean cosine between hidden states
+        of different outputs, and attention to the relevant tokens. {CURVES}""",
+        [run],
+    )
 
 
 @styled
@@ -62,7 +69,12 @@ def figure_interventions(runs: Mapping[str, PlateauRun]) -> Figure:
         time_axis(axes, times, log=bool(far))
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(runs), 5))
-    return figure
+    return captioned(
+        figure,
+        f"""Moving-window sums, over training steps (logarithmic), one colour for each run: the loss, dashed that
+        of each rung, and the mean cosine between hidden states of different outputs. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -78,7 +90,11 @@ def figure_window_attention(run: PlateauRun) -> Figure:
         axes.set_title(f"step {time:g}")
         axes.set_xticks([0, count], ["$x_1$", "SEP"])
         axes.set_yticks([0, count - 1], ["$y_1$", f"$y_{{{count}}}$"])
-    return figure
+    return captioned(
+        figure,
+        """Attention of the output positions (rows) to all positions (columns) at chosen steps, in one seed; the
+        brighter, the more.""",
+    )
 
 
 def _draw_loss(axes: Axes, trajectory: Trajectory, colour: str, label: str) -> None:

@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from headway.analysis import over_seeds
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.theory_over_training import boundaries_of, method_of, times_of
+from headway.report.captions import captioned
 from headway.report.colours import INK, MUTED, run_colours, rung_colours
 from headway.report.figures.lines import Run, draw_seeds, from_zero, median_over_seeds, moving_values
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
@@ -42,7 +43,14 @@ def figure_regression(flow: Run, trained: Mapping[str, Run]) -> Figure:
     )
     _draw_over_steps(axes["steps"], flow, stepped, colours)
     _draw_ratios(axes["ratios"], flow, trained, words)
-    return figure
+    return captioned(
+        figure,
+        """The flow's own model, trained. Top left: loss of one seed over learning rate times step, beside the
+        flow (dashed). Top right: AdamW, all seeds, over training steps. Bottom: boundaries relative to those
+        of the flow; dots are seeds, bars medians; AdamW's steps are scaled so that the first boundaries
+        agree.""",
+        [flow, *trained.values()],
+    )
 
 
 def run_words(settings: Any) -> str:
@@ -192,7 +200,14 @@ def figure_overlay(training: Run, flows: Mapping[str, Run]) -> Figure:
     right.set(xlabel="boundary of the flow (time)", ylabel="transformer's boundary (steps)")
     if np.isfinite(found).any():
         right.set_ylim(np.nanmin(found) / 1.5, 2 * np.nanmax(found))
-    return figure
+    return captioned(
+        figure,
+        """Left: loss relative to its start, of the minimal transformer over training steps and of gradient flows
+        over their time, stretched so that the first boundaries after stage 1 agree. Thin lines are seeds,
+        thick ones their median. Right: the transformer's boundaries against the flow's, medians with ranges
+        over seeds; on a dashed line, one factor maps one onto the other.""",
+        [training, *flows.values()],
+    )
 
 
 def _factor(found: np.ndarray, wanted: np.ndarray) -> float:

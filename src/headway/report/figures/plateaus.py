@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from headway.report.captions import captioned
 from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.against_size import name_every
 from headway.report.figures.lines import median_over_seeds
@@ -38,7 +39,13 @@ def figure_plateaus(kinds: Mapping[str, Sequence[ToyRun]], *, along: Along) -> F
     keys = [Line2D([], [], color=colour, label=f"d = {size}") for size, colour in colours.items()]
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="closed form"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    return figure
+    return captioned(
+        figure,
+        """Length of the plateau, divided by sqrt(d) T, one colour for each dimension d; thin lines are seeds,
+        thick ones their median; dashed: closed form. Panels differ in what is trained: the gap between the
+        logits of relevant and other tokens, all logits, or all logits on samples.""",
+        [run for each in kinds.values() for run in each],
+    )
 
 
 @styled
@@ -72,7 +79,11 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
         axes.set_xlabel("measured plateau")
     panels[0].set_ylabel("predicted / measured")
     figure.legend(handles=panels[0].get_lines()[:2], loc="outside lower center", ncols=2)
-    return figure
+    return captioned(
+        figure,
+        """Predicted over measured length of the plateau, one mark for each run (median over seeds): by the
+        published power law, and by one fitted to these runs.""",
+    )
 
 
 def plain_log(axes: Axes) -> None:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.records import Trajectory
+from headway.report.captions import captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, head_colours
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import PortraitSettings
@@ -41,7 +42,14 @@ def figure_portrait(settings: PortraitSettings, trajectory: Trajectory, flow: Tr
     axes.set_xlabel(rf"value $x = \langle V', V_{{{settings.known + 1}}}^* \rangle$")
     axes.set_ylabel(rf"attention $y = s'_{{{settings.known + 1}}}$")
     figure.legend(loc="outside upper center", ncols=2)
-    return figure
+    return captioned(
+        figure,
+        """The gradient flow of one more head once the first has learnt position 1: attention to position 2
+        against the value along feature 2. Arrows: the direction of the flow; grey: its paths; yellow: that
+        head in the whole flow, all seeds. Left of and below the red dashed line a head never learns the
+        feature; shaded: where the condition (12) of the paper holds.""",
+        [(None, flow)] if flow is not None else [],
+    )
 
 
 def shadows(flow: Trajectory, known: int) -> list[np.ndarray]:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.seed_stages import boundary_table
 from headway.records import Trajectory
+from headway.report.captions import CURVES, MATRICES, STAGES, captioned
 from headway.report.figures.attention import draw_attention, seed_row
 from headway.report.figures.composites import telling_seed, telling_steps
 from headway.report.figures.curves import draw_excess, draw_kl, reference_names
@@ -35,7 +36,12 @@ def figure_progress(run: Run) -> Figure:
     if compared:
         names = reference_names(settings.task.references)
         draw_kl(others[1], trajectory, names, "kl_references", boundaries, log_steps=True)
-    return figure
+    return captioned(
+        figure,
+        f"""Over training steps (logarithmic): excess loss, dotted that of each rung; KL to each rung; and, if
+        such models were trained, KL to n-gram models with context length c. {CURVES} {STAGES}""",
+        [run],
+    )
 
 
 def with_pictures(figures: dict[str, Figure], runs: Mapping[str, Run]) -> dict[str, Figure]:
@@ -56,7 +62,10 @@ def figure_pictures(run: Run) -> Figure:
     # Wide enough for a title at any number of columns, and no larger than a panel of Figure 2.
     figure = new_figure(PAGE_WIDTH, 0.3 + rows * _panel_height(settings, max(columns, FEWEST)))
     draw_attention(figure, trajectory, seed, steps, settings.task.blocks, columns=columns)
-    return figure
+    return captioned(
+        figure,
+        f"""The attention of all heads together at chosen steps t of one seed. {MATRICES}""",
+    )
 
 
 def _panel_height(settings: Any, columns: int) -> float:

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
@@ -48,7 +49,13 @@ def figure_recall(runs: Sequence[Run]) -> Figure:
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DOTS, label="end of the plateau"))
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="any value"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    return figure
+    return captioned(
+        figure,
+        f"""Accuracy on associative recall over training steps, one panel for each number of pairs, one colour for
+        each number of symbols; dashed: naming any value of the sequence; dotted: accuracy at which the
+        plateau ends. {CURVES}""",
+        runs,
+    )
 
 
 @styled
@@ -69,7 +76,13 @@ def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: 
     panels[0].set_ylabel("steps")
     if any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in (*runs, *known)):
         panels[0].set_yscale("log")
-    return figure
+    return captioned(
+        figure,
+        """Training steps to an accuracy of 5 %, where the plateau ends, and to the larger one named above a
+        panel, against the number of pairs P and of symbols N. Dots are seeds, lines medians; dashed: the
+        published law.""",
+        runs,
+    )
 
 
 @styled
@@ -100,7 +113,12 @@ def figure_two_attentions(run: Run) -> Figure:
         _accuracy_axes(axes, [trajectory])
     right.set_ylabel("attention of the strongest head")
     name_ends(right, lines)
-    return figure
+    return captioned(
+        figure,
+        f"""Associative recall over training steps: accuracy, and the attention of the strongest head from a value
+        to its key and from the query to the right value; one dashed line for each other layer. {CURVES}""",
+        [run],
+    )
 
 
 @styled
@@ -125,7 +143,13 @@ def figure_repetition(runs: Sequence[Run]) -> Figure:
         _accuracy_axes(axes, [trajectory for _, trajectory in own])
         keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="with repetition"))
         axes.legend(handles=keys, loc="best", fontsize=6)
-    return figure
+    return captioned(
+        figure,
+        f"""Accuracy on associative recall over training steps, on sequences without repetition (solid) and with
+        that of the training (dashed): left with B copies of the query's pair in the context, right with a
+        share p of favourite queries across samples. {CURVES}""",
+        runs,
+    )
 
 
 def _accuracy_axes(axes: Axes, trajectories: list[Trajectory]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import run_colours
 from headway.report.figures.ends import name_ends
 from headway.report.figures.family import draw_runs, log_axis
@@ -39,7 +40,12 @@ def figure_saddle(runs: Mapping[str, Run]) -> Figure:
         name_ends(axes, lines, gap=0.13)
     above.set(xlabel="", ylabel="excess loss (nats)")
     below.set_ylabel("learning rate")
-    return figure
+    return captioned(
+        figure,
+        f"""Excess loss (top) and learning rate (bottom) over training steps (logarithmic), from initial scores of
+        1e-9, one colour for each schedule. {CURVES}""",
+        runs.values(),
+    )
 
 
 def schedule_names(runs: Mapping[str, Run]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import INK, MUTED
 from headway.report.figures.ends import note_above
 from headway.report.figures.family import log_axis
@@ -34,4 +35,9 @@ def figure_sharpness(trajectory: Trajectory) -> Figure:
     if np.any(values <= NOISE):
         axes.axhline(NOISE, color=MUTED, linewidth=0.8, linestyle=(0, (1, 1.6)), zorder=1)
         note_above(axes, "at most $10^{-6}$: rounding", (0.015, NOISE), ("axes fraction", "data"), "left")
-    return figure
+    return captioned(
+        figure,
+        f"""Excess loss of the hand-constructed solution against the factor lambda on its scores; values below
+        1e-6 are drawn at 1e-6. {CURVES}""",
+        [(None, trajectory)],
+    )

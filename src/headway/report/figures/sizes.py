@@ -10,6 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from headway.analysis import seed_stages
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import INK, MUTED
 from headway.report.figures.curves import draw_kl, reference_names
 from headway.report.figures.ends import note_above
@@ -29,7 +30,14 @@ def figure_sizes(runs: Mapping[str, Run], shown: Sequence[str]) -> Figure:
     figure = new_figure(PAGE_WIDTH, 3.3)
     if not shown:
         _draw_best(figure, ordered)
-        return figure
+        return captioned(
+            figure,
+            f"""Left, against the size of the training set: lowest excess loss, and number of stages; dots are
+            seeds, larger where several agree, lines medians. Right, over training steps for some sizes: KL to
+            n-gram models with context length c, or to the rungs; the dashed line is the step of the lowest
+            loss (median, shaded the range over seeds). {CURVES}""",
+            runs.values(),
+        )
     left, right = figure.subfigures(1, 2, width_ratios=(1, 1.45), squeeze=False).ravel()
     _draw_best(left, ordered)
     columns = 1 if len(shown) < 3 else 2
@@ -43,7 +51,14 @@ def figure_sizes(runs: Mapping[str, Run], shown: Sequence[str]) -> Figure:
         axes.tick_params(labelbottom=last_row or len(shown) < len(panels))
     for axes in panels[len(shown) :]:
         axes.remove()
-    return figure
+    return captioned(
+        figure,
+        f"""Left, against the size of the training set: lowest excess loss, and number of stages; dots are seeds,
+        larger where several agree, lines medians. Right, over training steps for some sizes: KL to n-gram
+        models with context length c, or to the rungs; the dashed line is the step of the lowest loss (median,
+        shaded the range over seeds). {CURVES}""",
+        runs.values(),
+    )
 
 
 def _draw_best(figure: Figure | SubFigure, ordered: list[Run]) -> None:

@@ -59,7 +59,7 @@ def draw_mass(
     heads = mass.shape[2]
     if seed is None:
         lines = median_over_seeds(heads_by_block(mass))
-        names = [f"head of $I({block + 1})$" for block in range(len(blocks))] + ["spare head"] * heads
+        names = [f"head of block {block + 1}" for block in range(len(blocks))] + ["spare head"] * heads
         if heads < len(blocks):  # which blocks go without a head may differ from seed to seed
             names = [f"head {head + 1} in the order of blocks" for head in range(heads)]
     else:
@@ -78,7 +78,7 @@ def draw_mass(
     handles += [Line2D([], [], color=MUTED, linewidth=1.2, linestyle=_dash(block)) for block in range(len(blocks))]
     axes.legend(
         handles,
-        [*names[:heads], *(f"$I({block + 1})$" for block in range(len(blocks)))],
+        [*names[:heads], *(f"block {block + 1}" for block in range(len(blocks)))],
         handlelength=1.8,
         loc="center left",
         bbox_to_anchor=(1.0, 0.5),

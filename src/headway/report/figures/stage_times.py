@@ -15,6 +15,7 @@ from headway.analysis import over_seeds
 from headway.analysis.laws import lines
 from headway.analysis.power_laws import fit_power_laws
 from headway.records import Trajectory
+from headway.report.captions import captioned
 from headway.report.colours import INK, MUTED, rung_colours
 from headway.report.figures.size_axis import draw_dots, seed_table
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
@@ -57,7 +58,13 @@ def figure_stage_times(runs: Mapping[str, StageTimesRun]) -> Figure:
     for axes in panels[::3]:
         axes.set_ylabel("time of the stage")
     _explain(figure, colours)
-    return figure
+    return captioned(
+        figure,
+        """Time that each stage of the gradient flow takes, against one factor at a time. Dots are seeds, lines
+        medians; dotted: a fitted law, with its exponent a or slope b above the panel; dashed: theory without
+        fitted numbers. Last panel: how much differences between heads grow until the second stage ends.""",
+        runs.values(),
+    )
 
 
 def along(runs: Mapping[str, StageTimesRun], base: StageTimesSettings, factor: str) -> list[StageTimesRun]:

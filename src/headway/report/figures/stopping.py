@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.claims.stopping import by_size, by_stages, equal_patience, stops
+from headway.report.captions import captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK
 from headway.report.figures.lines import Run
 from headway.report.figures.size_axis import draw_sizes, size_axis
@@ -41,7 +42,12 @@ def figure_stopping(runs: Sequence[Run], tolerance: float) -> Figure:
         size_axis(axes, sizes)
         axes.set_ylabel(name)
     figure.legend(handles=lines, loc="outside upper center", ncols=3)
-    return figure
+    return captioned(
+        figure,
+        """Early stopping, against the size of the training set. Left: excess loss of the step that is kept.
+        Right: steps trained; for the best step in hindsight, that step. Dots are seeds, lines medians.""",
+        runs,
+    )
 
 
 def _best(halves: np.ndarray, times: np.ndarray) -> np.ndarray:

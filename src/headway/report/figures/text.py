@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.claims.text import attention_to, learnt_at
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import INK, UNIFORM_COLOUR, run_colours, rung_colours
 from headway.report.figures.lines import Run, draw_seeds, from_zero, moving_values, time_axis
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
@@ -71,7 +72,13 @@ def figure_ladders(runs: RunsByName) -> Figure:
     panels[0, 0].set_ylabel("loss (nats)")
     longest = max(panels[1], key=lambda axes: len(axes.get_legend_handles_labels()[1]))
     figure.legend(*longest.get_legend_handles_labels(), loc="outside lower center", ncols=5)
-    return figure
+    return captioned(
+        figure,
+        f"""Models of real text, one column for each text, over training steps (logarithmic). Top: held-out loss;
+        dashed: that of each n-gram. Bottom: KL from each n-gram to the model; a dot marks its minimum.
+        {CURVES}""",
+        runs.values(),
+    )
 
 
 def _draw_lags(axes: Axes, run: Run, lags: np.ndarray) -> None:
@@ -95,7 +102,12 @@ def figure_lags(runs: RunsByName) -> Figure:
         axes.set_title(name)
     panels[0].set_ylabel("attention")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    return figure
+    return captioned(
+        figure,
+        f"""Attention of the head that attends most to each lag, over training steps (logarithmic), one panel for
+        each text; lag 1 is the newest token. {CURVES}""",
+        runs.values(),
+    )
 
 
 def _short(name: str, runs: RunsByName) -> str:
@@ -115,7 +127,13 @@ def figure_changed(runs: RunsByName) -> Figure:
         axes.set_title(_short(name, runs), fontsize=7)
     panels[0, 0].set_ylabel("attention")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    return figure
+    return captioned(
+        figure,
+        f"""Texts that were interleaved or shuffled, one column each, over training steps (logarithmic). Top:
+        attention of the head that attends most to each lag; lag 1 is the newest token. Bottom: KL from each
+        rung to the model. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -137,4 +155,9 @@ def figure_information(runs: RunsByName) -> Figure:
     axes.set_ylabel("step at which half is learnt")
     axes.margins(0.05)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return figure
+    return captioned(
+        figure,
+        """Step at which half of a lag's information is learnt, against that information given the nearer lags,
+        one colour for each text; a dot is a lag in one seed.""",
+        runs.values(),
+    )

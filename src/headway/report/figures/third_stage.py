@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from headway.claims.stage_times import StageTimesRun
 from headway.claims.third_stage import parted, predicted, third
+from headway.report.captions import captioned
 from headway.report.colours import COOPERATION_COLOUR, INK, MUTED
 from headway.report.figures.style import DASHES, new_figure, styled
 
@@ -43,4 +44,9 @@ def figure_third_stage(runs: Sequence[StageTimesRun]) -> Figure:
             axes.plot(ends, factor * ends, color=MUTED, linewidth=0.7, linestyle=DASHES, zorder=1)
         axes.set_xlim(*ends)
     axes.legend(loc="upper left")
-    return figure
+    return captioned(
+        figure,
+        """Time at which the third stage of the gradient flow ends, measured against predicted. Small dots are
+        seeds, marks medians; the line is equality, the dashed ones a factor of 2.""",
+        runs,
+    )

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from headway.claims.plateau_laws import OWN_CLOCK, plateau
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.ends import note_above
 from headway.report.figures.lines import draw_seeds, median_over_seeds, moving_values
@@ -50,7 +51,13 @@ def figure_transition(run: ToyRun) -> Figure:
             axes.axvline(float(np.median(ends[np.isfinite(ends)])), color=MUTED, linewidth=0.7, linestyle=DASHES)
             axes.set_xlim(0, 1.5 * float(np.max(ends[np.isfinite(ends)])))
     left.set_title(sizes_of(settings).size)
-    return figure
+    return captioned(
+        figure,
+        f"""The toy model over training steps. Left: the loss, the threshold 0.1 and, dashed, the end of the
+        plateau. Right: attention to the relevant token, and the share of the map W* that W has learnt.
+        {CURVES}""",
+        [run],
+    )
 
 
 @styled
@@ -78,7 +85,13 @@ def figure_repeated(runs: Sequence[ToyRun]) -> Figure:
     keys = [*panels[0].get_lines(), Line2D([], [], color=MUTED, label="W, other directions")]
     keys.append(Line2D([], [], color=MUTED, linestyle=DASHES, label="W, repeated vector"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    return figure
+    return captioned(
+        figure,
+        f"""The toy model with one vector repeated in a share p of the samples, over training steps: loss on
+        samples without repetition; attention to the relevant token; share of W* that W has learnt along the
+        repeated vector (dashed) and along the others. {CURVES}""",
+        runs,
+    )
 
 
 def sizes_of(settings: Any) -> Any:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
+from headway.report.captions import captioned
 from headway.report.colours import INK, MUTED, run_colours
 from headway.report.figures.lines import median_over_seeds
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
@@ -55,7 +56,13 @@ def figure_over(predictions: Sequence[ToyRun], measurements: Sequence[ToyRun], n
     dress(panels[2])
     _draw_ratios(panels[2], predictions, measurements)
     _name_looks(figure, names, with_quantities=len(shown) == 1)
-    return figure
+    return captioned(
+        figure,
+        """Theory (dashed) beside what it predicts (solid), at the largest size: loss, attention to the relevant
+        token, and the share of W* that W has learnt, over time. Right: predicted over measured length of
+        every plateau.""",
+        [*predictions, *measurements],
+    )
 
 
 @styled
@@ -92,7 +99,12 @@ def figure_late(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str])
         losses.legend(loc="lower left")
     shares.set_title(sizes_of(settings).size)
     _name_looks(figure, names, with_quantities=True)
-    return figure
+    return captioned(
+        figure,
+        """The toy model once W has reached its largest value, over the time since then (logarithmic): attention
+        and W, and the loss; dotted: 1/(4t). Solid: the flow; dashed: theory of this phase.""",
+        [prediction, measurement],
+    )
 
 
 def largest(runs: Sequence[ToyRun]) -> list[ToyRun]:

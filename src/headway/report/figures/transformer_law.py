@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
 from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
@@ -44,7 +45,13 @@ def figure_emergence(run: Run) -> Figure:
         dress(axes)
         time_axis(axes, end, log=False)
     name_ends(right, [gain, strongest])
-    return figure
+    return captioned(
+        figure,
+        f"""A transformer on single-location regression, over training steps. Left: test loss, and the threshold
+        at which the plateau ends. Right: share of the map that is learnt, E(y, y*), and attention of each
+        head to the relevant token (dotted), thick that of the strongest. {CURVES}""",
+        [run],
+    )
 
 
 @styled
@@ -65,7 +72,13 @@ def figure_plateau_sizes(runs: Sequence[Run], law: Callable[[Run], float]) -> Fi
     panels[0].set_ylabel("plateau (steps)")
     if any(np.isfinite(run[1].facts["plateau"]).any() for run in runs):
         panels[0].set_yscale("log")
-    return figure
+    return captioned(
+        figure,
+        """Length of the plateau on single-location regression against the length T, the dimension d and the
+        copies B, and the time to a higher loss against the share p of repeated samples. Dots are seeds, lines
+        medians; dashed: the published law.""",
+        runs,
+    )
 
 
 def _beside(plain: list[Run], repeated: list[Run]) -> list[Run]:

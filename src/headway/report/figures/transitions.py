@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.transitions import Transitions, ladder_of, transitions
 from headway.records import Trajectory
+from headway.report.captions import CURVES, captioned
 from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.lines import draw_seeds
 from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, styled
@@ -29,7 +30,12 @@ def figure_ladders(runs: Mapping[str, tuple[Any, Trajectory]]) -> Figure:
         axes.set_ylabel("way to the last rung" if place % columns == 0 else "")
     for axes in panels[len(runs) :]:
         axes.remove()
-    return figure
+    return captioned(
+        figure,
+        f"""The loss of one run of each task over training steps (logarithmic), scaled to 1 at the first rung and
+        0 at the last. Dashed: rungs; vertical lines: the ends of plateaus, medians over seeds. {CURVES}""",
+        runs.values(),
+    )
 
 
 @styled
@@ -41,13 +47,14 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
     for (name, runs), colour in zip(found.items(), head_colours(len(found)), strict=True):
         gains, waits = [], []
         for run in runs:
-            own = np.where(run.waits > 0, run.waits, np.nan)
+            own = np.where((run.waits > 0) & (run.gains > 0), run.waits, np.nan)
             many = np.isfinite(own).sum(axis=1) > 1
             if not many.any():
                 continue
             own, gain = own[many], run.gains[many]
             waits.append((own / np.exp(np.nanmean(np.log(own), axis=1, keepdims=True))).ravel())
-            gains.append((gain / np.exp(np.mean(np.log(gain), axis=1, keepdims=True))).ravel())
+            gain = np.where(gain > 0, gain, np.nan)
+            gains.append((gain / np.exp(np.nanmean(np.log(gain), axis=1, keepdims=True))).ravel())
         if not waits:
             continue
         axes.scatter(
@@ -59,7 +66,12 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
     axes.set_xlabel("gain of the next rung, relative to the run's mean")
     axes.set_ylabel("length of the plateau, relative to the seed's mean")
     figure.legend(loc="outside right center", markerscale=3)
-    return figure
+    return captioned(
+        figure,
+        """Length of every plateau of every seed, relative to the seed's mean, against the gain of the rung that
+        ends it, relative to the run's mean; one colour for each task. Dashed: length proportional to 1 /
+        gain.""",
+    )
 
 
 def _draw_ladder(axes: Axes, trajectory: Trajectory) -> None:

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from headway.records import Finding
+from headway.report.captions import captioned
 from headway.report.colours import MUTED, run_colours
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings.variation import in_words, value_in_words
@@ -45,7 +46,11 @@ def figure_variation(varied: Varied) -> Figure:
         empty.set_axis_off()
     lines, _ = grid[0].get_legend_handles_labels()
     figure.legend(handles=[*lines, *_meanings()], loc="outside lower center", ncols=4)
-    return figure
+    return captioned(
+        figure,
+        """What each claim measures, one panel each, against the setting that was varied. Small dots are seeds,
+        lines and circles medians: filled where the claim holds in every seed, hollow where it does not.""",
+    )
 
 
 def _meanings() -> list[Line2D]:

@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 from headway.records import Finding
+from headway.report.captions import caption_of
 from headway.report.page.packing import plain_json
 from headway.report.page.views import FigureGroup, Report
 
@@ -45,6 +46,6 @@ def pack_text(content: bytes | None) -> str | None:
 
 
 def pack_figure(png: bytes) -> dict[str, Any]:
-    """The file and its size in pixels: the page keeps that room free before the picture is decoded."""
+    """The file, what it shows, and its size in pixels: the page keeps that room free before the picture is decoded."""
     width, height = struct.unpack(">II", png[16:24])  # the first chunk of every PNG begins with them
-    return {"width": width, "height": height, "data": base64.b64encode(png).decode("ascii")}
+    return {"caption": caption_of(png), "width": width, "height": height, "data": base64.b64encode(png).decode("ascii")}

@@ -6,14 +6,20 @@ has become of the cells is read from their folders, never from the engine, which
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from headway.records import Cell
 from headway.settings import SettingsError
+from headway.sweep.queue import Job
+from headway.sweep.tally import Working
+from headway.training.limits import Limit
 
 NAMES = ("here", "processes", "slurm", "ray")
+"""`auto` stands for one of the first two."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,10 @@ class Order:
     """How many there are."""
     code: tuple[str, ...] = ()
     """Users' files that define their tasks."""
+    jobs: tuple[Job, ...] = ()
+    """The same for an engine that takes everything at once: how long each takes, and what it waits for."""
+    cells: tuple[tuple[Cell, ...], ...] = ()
+    """What is in each of them."""
 
 
 @runtime_checkable
@@ -37,6 +47,9 @@ class Started(Protocol):
     def going(self) -> bool:
         """Whether any of them still works, or waits for its turn, as far as can be known."""
 
+    def wait(self, seconds: float) -> None:
+        """So long, or until something has changed."""
+
     def stop(self) -> None:
         """Let them save what they have and leave; return when they have."""
 
@@ -45,6 +58,25 @@ class Started(Protocol):
 
     def trouble(self) -> str:
         """The last words of a worker that ended badly, if any."""
+
+    def working(self) -> tuple[Working, ...]:
+        """What each of them does, where they tell."""
+
+    def notes(self) -> list[str]:
+        """What there is to report since the last time."""
+
+
+class Unheard:
+    """Workers of whom one sees only what is in the folders."""
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def working(self) -> tuple[Working, ...]:
+        return ()
+
+    def notes(self) -> list[str]:
+        return []
 
 
 @dataclass(frozen=True)
@@ -64,6 +96,10 @@ class Engine:
     """Whether they have other machines' memory."""
     memory: int | None = None
     """Bytes that each of them was given there."""
+    limit: Limit | None = None
+    """What each of them may take, where the engine itself says so."""
+    layout: Any = None
+    """How they share this machine (`layout.Layout`): such workers are asked for one program after the other."""
 
 
 def engine(on: str, options: Mapping[str, Any]) -> Engine:

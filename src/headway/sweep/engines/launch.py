@@ -13,12 +13,16 @@ from typing import IO
 import headway
 
 
-def command(root: Path, order: Path, code: Sequence[str] = (), *, only: int | None = None, start: int = 0) -> list[str]:
-    """The command line of a worker: of one bundle, or of all from one on; `code` are users' files that it loads.
+def command(
+    root: Path, order: Path, code: Sequence[str] = (), *, only: int | None = None, serve: bool = False
+) -> list[str]:
+    """The command line of a worker: of all bundles, `only` one, or those that it will be asked for (`serve`).
+
+    `code` are users' files that it loads.
 
     They are named here and not in the order, which lies among the records: nothing that lies there says what is run.
     """
-    which = ["--from", str(start)] if only is None else ["--only", str(only)]
+    which = ["--serve"] if serve else [] if only is None else ["--only", str(only)]
     files = [word for path in code for word in ("--code", path)]
     # -P: a file called numpy.py in the working folder, which may have come with somebody's runs, is not imported.
     begin = [sys.executable, "-P", "-m", WORKER]
@@ -28,15 +32,19 @@ def command(root: Path, order: Path, code: Sequence[str] = (), *, only: int | No
 WORKER = "headway.sweep.worker"
 
 
-def spawn(words: list[str], log: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> subprocess.Popen:
-    """Start it in a session of its own: a Ctrl-C at the terminal is for us, and we pass it on."""
+def spawn(
+    words: list[str], log: IO[bytes] | None = None, more: Mapping[str, str] | None = None, *, pipes: bool = False
+) -> subprocess.Popen:
+    """Start it in a session of its own: a Ctrl-C at the terminal is for us, and we pass it on.
+
+    With `pipes` one can ask it for more and hear from it; its words still go to the log.
+    """
     # Wherever Headway was imported from, its worker is the same.
     source = str(Path(headway.__file__).parents[1])
     places = os.pathsep.join(dict.fromkeys([source, *filter(None, [os.environ.get("PYTHONPATH")])]))
     environment = {**os.environ, "PYTHONPATH": places, **(more or {})}
-    return subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
-    )
+    ask, hear = (subprocess.PIPE, subprocess.PIPE) if pipes else (subprocess.DEVNULL, log)
+    return subprocess.Popen(words, stdin=ask, stdout=hear, stderr=log, env=environment, start_new_session=True)
 
 
 def ask_to_stop(process: subprocess.Popen) -> None:

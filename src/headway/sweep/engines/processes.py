@@ -1,32 +1,36 @@
-"""`--on processes:N`: N workers on this machine with the same order, each beginning at another end of it.
+"""`--on processes:N`: N workers on this machine, each asked for one program after the other, the longest first.
 
-Nobody hands out work: a worker takes what is not locked, passes over what is, and at the end asks again for what was
-locked. So the last cells are shared as well as the first, and what a killed worker left is taken by the others.
+What a worker computes is locked in the store, so another command over the same cells shares the work. A worker that
+dies is replaced, and what it was doing is done again at the end, alone.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
+import selectors
 import subprocess
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from headway.settings import SettingsError
-from headway.store import files
-from headway.sweep.engines import Engine, Order
-from headway.sweep.engines.launch import ask_to_stop, command, spawn
+from headway.store import failure
+from headway.store.texts import visible
+from headway.sweep.engines import Engine, Order, mps
+from headway.sweep.engines.gpus import gpus
+from headway.sweep.engines.layout import AHEAD, Layout, widest
 from headway.sweep.engines.options import Option, read_options
-from headway.training.limits import OWN, limits, smallest
+from headway.sweep.engines.process import Process
+from headway.sweep.queue import Place, Queue
+from headway.sweep.tally import Working
+from headway.sweep.worker import AGAIN as STOPPED
+from headway.sweep.worker import REFUSED
 
 OPTIONS = {"retries": Option(int, "how often lost cells are handed out again", least=0)}
 PATIENCE = 120.0
 """Seconds that a worker has to save what it has before it is killed."""
-GPU_SHARE = 0.9
-"""Of a device's memory for all workers that share it."""
-LAST_WORDS = 2000
+LATER = 2.0
+"""Seconds after which one asks again for what another command computes."""
 
 
 def processes(count: str, options: Mapping[str, Any]) -> Engine:
@@ -35,73 +39,219 @@ def processes(count: str, options: Mapping[str, Any]) -> Engine:
         raise SettingsError(
             f"--on is 'processes:{count}', but the number of processes is from 1 to 4096, as in processes:4."
         )
-    chosen = read_options("processes", options, OPTIONS)
-    workers = int(count)
-    return Engine("processes", lambda order, _after: Processes(order, workers), workers, chosen.get("retries", 2))
+    found = gpus()
+    wide = widest(found, os.cpu_count() or 1)
+    layout = Layout(int(count), found, wide.beside if found else 0, wide.fraction)
+    return engine_of(layout, read_options("processes", options, OPTIONS).get("retries", 2))
+
+
+def engine_of(layout: Layout, retries: int = 2) -> Engine:
+    """An engine of these workers."""
+    if layout.gpus:  # from here on this process only plans: the memory of the device is the workers'
+        os.environ.setdefault(AHEAD, "false")
+    return Engine(
+        "processes",
+        lambda order, _after: Processes(order, layout, retries),
+        layout.workers,
+        0,
+        limit=layout.limit,
+        layout=layout,
+    )
 
 
 class Processes:
     """Workers of this machine, which end with this process."""
 
-    def __init__(self, order: Order, workers: int) -> None:
-        devices, self._workers = gpus(), []
-        started = min(workers, order.bundles)
-        memory = memory_of_each(started)
-        for number in range(started):
-            log = order.path.with_name(f"{order.path.stem}-{number}.log")
-            words = command(order.root, order.path, order.code, start=number * order.bundles // workers)
-            with os.fdopen(files.create(log), "wb") as file:
-                self._workers.append((spawn(words, file, surroundings(number, workers, devices) | memory), log))
+    def __init__(self, order: Order, layout: Layout, retries: int) -> None:
+        self._order, self._layout, self._whole = order, layout, layout
+        self._queue = Queue(order.jobs, retries)
+        self._workers: list[Process] = []
+        self._gone: list[Working] = []
+        self._notes: list[str] = []
+        self._trouble = ""
+        self._service: mps.Service | None = None
+        self._started = self._stillborn = 0
+        self._stopping = False
+        self._share()
+        self._fill()
 
     def going(self) -> bool:
-        return any(process.poll() is None for process, _ in self._workers)
+        self._listen(0.0)
+        self._hand_out()
+        return bool(self._workers) or not (self._queue.over or self._stopping)
+
+    def wait(self, seconds: float) -> None:
+        """Until one of them says something, but not longer."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and self._workers:
+            if self._listen(left) and self._hand_out():
+                return
 
     def stop(self) -> None:
-        for process, _ in self._workers:
-            ask_to_stop(process)
-        until = time.monotonic() + PATIENCE
-        for process, _ in self._workers:
-            try:
-                process.wait(max(0.0, until - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        self._stopping = True
+        self._stop_all()
+        self._unshare()
 
     def words(self) -> str:
         return ""
 
     def trouble(self) -> str:
-        told = (_end_of(log) for process, log in self._workers if process.poll())
-        return next(filter(None, told), "")
+        return self._trouble
+
+    def notes(self) -> list[str]:
+        said, self._notes = self._notes, []
+        return said
+
+    def working(self) -> tuple[Working, ...]:
+        return tuple(self._gone) + tuple(worker.working() for worker in self._workers)
+
+    def _share(self) -> None:
+        if self._layout.gpus and self._layout.workers > 1:
+            self._service, words = mps.start(self._order.path.with_name(f"{self._order.path.stem}-mps"))
+            self._notes.append(words)
+
+    def _unshare(self) -> None:
+        if self._service is not None:
+            self._service.stop()
+            self._service = None
+
+    def _fill(self) -> None:
+        """As many workers as there is work for, up to the layout's."""
+        places: tuple[tuple[Place, int], ...] = (("device", self._layout.workers), ("cpu", self._layout.beside))
+        for place, most in places:
+            there = sum(worker.place == place for worker in self._workers)
+            for _ in range(min(most, self._queue.wanted(place)) - there):
+                self._start(place)
+
+    def _start(self, place: Place) -> None:
+        number = self._started
+        self._started += 1
+        shared = {} if self._service is None else dict(self._service.environment)
+        log = self._order.path.with_name(f"{self._order.path.stem}-{number}.log")
+        environment = self._layout.environment(number, place) | shared
+        self._workers.append(Process(self._order, number, place, log, environment))
+
+    def _listen(self, seconds: float) -> bool:
+        """Hear what workers say within so long; whether any did, or ended."""
+        if not self._workers:
+            return False
+        with selectors.DefaultSelector() as selector:
+            for worker in self._workers:
+                selector.register(worker.pipe, selectors.EVENT_READ, worker)
+            found = selector.select(seconds)
+        for key, _ in found:
+            self._hear(key.data)
+        return bool(found)
+
+    def _hear(self, worker: Process) -> None:
+        for said in worker.hear():
+            if said.get("say") == "note":
+                self._notes.append(f"process {worker.number}: {visible(str(said.get('text', '')))}")
+            elif said.get("say") == "over":
+                number, worker.doing = worker.doing, None
+                if number is not None and said.get("busy"):
+                    self._queue.give_back(number, time.monotonic() + LATER)
+                elif number is not None:
+                    self._queue.finish(number)
+        if worker.closed:
+            self._end(worker)
+
+    def _hand_out(self) -> bool:
+        """Give something to everybody who waits; whether anybody got or lost something."""
+        if self._stopping:
+            return False
+        changed, now = False, time.monotonic()
+        for worker in [each for each in self._workers if each.waits]:
+            number = self._queue.take(worker.place, now)
+            if number is not None:
+                worker.ask(number)
+            elif self._queue.alone or not self._queue.wanted(worker.place):
+                worker.dismiss()
+            changed = True
+        if not self._workers:
+            self._go_on()
+        return changed
+
+    def _go_on(self) -> None:
+        """Everybody has left: what killed its worker is tried by one that has everything, or others begin anew."""
+        if self._queue.over:
+            self._unshare()
+        elif self._stillborn >= self._whole.workers:
+            self._queue.abandon()
+        elif self._queue.alone:
+            number = self._queue.take_alone()
+            assert number is not None
+            self._unshare()
+            self._layout = self._whole.alone()
+            self._notes.append("trying again, alone, what a process was computing when it died")
+            self._start(self._queue.place(number))
+            self._workers[-1].ask(number)
+        else:
+            self._layout = self._whole
+            if self._service is None:
+                self._share()
+            self._fill()
+
+    def _end(self, worker: Process) -> None:
+        """A worker has left; if something is wrong, say what, and see that its work is done."""
+        code = worker.process.wait()
+        worker.close()
+        self._workers.remove(worker)
+        self._gone.append(worker.working())
+        if code:
+            self._trouble = worker.last_words() or self._trouble
+        if code == REFUSED:  # the disk takes nothing, which everybody would find out
+            self._queue.abandon()
+        if worker.doing is None or code == REFUSED:
+            self._stillborn += not worker.ready
+            self._queue.finish(-1 if worker.doing is None else worker.doing)
+            return
+        if code == STOPPED:  # somebody asked it to, and it has saved
+            self._queue.give_back(worker.doing)
+            self._fill()
+            return
+        again = self._queue.bury(worker.doing)
+        words = f"process {worker.number} {_fate(code)} while it was computing {worker.run or 'a program'}"
+        self._notes.append(f"{words}; {'it will be tried again, alone' if again else 'it is given up'}")
+        if not again:
+            self._note_failed(worker.doing, words)
+        if self._service is not None and self._service.ours and self._workers:
+            self._renew()
+        self._fill()
+
+    def _renew(self) -> None:
+        """A client of MPS that dies can stop all others: they save and leave, and begin again with another service."""
+        self._notes.append("the others save, and resume with a new MPS")
+        self._stop_all()
+        self._unshare()
+        self._share()
+
+    def _stop_all(self) -> None:
+        """Let everybody save and leave; what they were doing waits again."""
+        for worker in self._workers:
+            worker.ask_to_stop()
+        until = time.monotonic() + PATIENCE
+        for worker in self._workers:
+            try:
+                worker.finish(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.process.kill()
+                worker.finish(PATIENCE)
+            if worker.doing is not None:
+                self._queue.give_back(worker.doing)
+            self._gone.append(worker.working())
+        self._workers = []
+
+    def _note_failed(self, number: int, words: str) -> None:
+        """So that nobody tries again before somebody asks."""
+        for cell in self._order.cells[number]:
+            folder = self._order.root / cell.identity
+            if not folder.exists() and not failure.note_of(folder).exists():
+                failure.note(folder, RuntimeError(f"{words}, again and again"))
 
 
-def surroundings(number: int, workers: int, devices: int) -> dict[str, str]:
-    """The GPU of a worker, and its share of it; nothing where there are none, or where somebody chose already."""
-    if not devices or "CUDA_VISIBLE_DEVICES" in os.environ:
-        return {}
-    share = GPU_SHARE / -(-workers // devices)
-    return {"CUDA_VISIBLE_DEVICES": str(number % devices), "XLA_PYTHON_CLIENT_MEM_FRACTION": f"{share:.3f}"}
-
-
-def memory_of_each(workers: int) -> dict[str, str]:
-    """What each worker may take: it cannot know how much the others are about to."""
-    found = smallest(limits(), workers)
-    return {} if found is None else {OWN: str(found.free)}
-
-
-def gpus() -> int:
-    """How many GPUs this machine has, without taking hold of any."""
-    if shutil.which("nvidia-smi") is None:
-        return 0
-    try:
-        told = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return 0
-    return sum(line.startswith("GPU ") for line in told.splitlines())
-
-
-def _end_of(log: Path) -> str:
-    try:
-        return log.read_bytes()[-LAST_WORDS:].decode(errors="replace").strip()
-    except OSError:
-        return ""
+def _fate(code: int) -> str:
+    """Exit codes of those killed by a signal are negative."""
+    if code == -9:
+        return "was killed (signal 9; the kernel does that when memory is full)"
+    return f"was ended by signal {-code}" if code < 0 else f"left with code {code}"

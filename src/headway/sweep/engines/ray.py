@@ -9,7 +9,7 @@ from typing import Any
 
 import headway
 from headway.settings import SettingsError
-from headway.sweep.engines import Engine, Order
+from headway.sweep.engines import Engine, Order, Unheard
 from headway.sweep.engines.launch import attend, command, spawn
 from headway.sweep.engines.options import Option, read_options
 
@@ -70,7 +70,7 @@ def task(root: str, order: str, code: tuple[str, ...], number: int) -> int:
     return left
 
 
-class Tasks:
+class Tasks(Unheard):
     """Tasks of a Ray cluster, which end with this process: Ray cancels what its driver leaves."""
 
     def __init__(self, ray: Any, order: Order, chosen: Mapping[str, Any], needs: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.settings import SettingsError
-from headway.sweep.engines import Engine, Order, Started
+from headway.sweep.engines import Engine, Order, Started, Unheard
 from headway.sweep.engines.launch import ask_to_stop, attend, command, spawn
 from headway.sweep.engines.options import Option, read_options
 
@@ -137,7 +137,7 @@ class Task:
         return submitit.helpers.DelayedSubmission(Task(self.root, self.order, self.code), number)
 
 
-class Jobs:
+class Jobs(Unheard):
     """An array of jobs."""
 
     def __init__(self, order: Order, chosen: Mapping[str, Any], after: Started | None = None) -> None:

@@ -2,6 +2,7 @@
 import { css, readTheme } from "./colour.js";
 import { drawn } from "./dom.js";
 import { svgText } from "./saving.js";
+import { fullName } from "./terms.js";
 
 const SIZE = { text: 12, line: 18, edge: 8, mark: 22 }; // a mark's width with the gap before its words
 
@@ -60,5 +61,5 @@ export function captioned(text, words) {
 /** "full, as-run; seed 2, layer 1, step 300". */
 export function shownWords(run, { seed, layer }, place) {
   const which = run.layers > 1 ? `, layer ${layer + 1}` : "";
-  return `${run.label}; seed ${run.seeds[seed]}${which}, ${place}`;
+  return `${fullName(run)}; seed ${run.seeds[seed]}${which}, ${place}`;
 }

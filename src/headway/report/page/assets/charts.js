@@ -5,7 +5,7 @@ import { paletteOf, readTheme } from "./colour.js";
 import { hasShares, nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
-import { byLadder, ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
+import { byLadder, fullName, ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
 import { lineKeys } from "./linekeys.js";
 import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
@@ -148,7 +148,7 @@ function chartCaption(run, state) {
   const now = run.times[state.time];
   const place = now === undefined ? "no steps" : `marker at ${when(run, now)}`;
   const keys = lineKeys(run, state, paletteOf(run), readTheme());
-  return { title: `Curves. ${run.label}; seed ${run.seeds[state.seed]}, ${place}`, keys };
+  return { title: `Curves. ${fullName(run)}; seed ${run.seeds[state.seed]}, ${place}`, keys };
 }
 
 /** The chart for someone who cannot see it. */

@@ -1,5 +1,6 @@
 // A row of buttons of which one is pressed.
 import { element } from "./dom.js";
+import { fullName } from "./terms.js";
 
 /** `options` are [{value, words, disabled}], the first of them pressed; `choose(value)` hears of every other press. */
 export function makeChoice(label, options, choose) {
@@ -18,9 +19,7 @@ export function makeChoice(label, options, choose) {
 
 /** Runs by label, under the title of their section where they have one. */
 export function runOptions(runs) {
-  const alike = (run) => runs.filter(({ label }) => label === run.label).length > 1;
-  const words = (run) => (run.section && alike(run) ? `${run.label} (${run.section})` : run.label); // closed, it shows no section
-  const option = (run) => element("option", { value: runs.indexOf(run) }, words(run));
+  const option = (run) => element("option", { value: runs.indexOf(run) }, fullName(run)); // closed, it shows no section
   const sections = [...new Set(runs.map((run) => run.section ?? ""))];
   return sections.flatMap((section) => {
     const own = runs.filter((run) => (run.section ?? "") === section).map(option);

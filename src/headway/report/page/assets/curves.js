@@ -33,10 +33,11 @@ export function timeAxis(steps, logarithmic, narrow) {
   const place = (step) => Math.max(step, zero);
   const marks = [];
   const lowest = Math.min(0, Math.floor(Math.log10(first)));
-  const wide = Math.log10(last) - lowest >= 5; // so many decades leave room for no marks between them
+  const decades = Math.log10(last) - lowest;
+  const factors = narrow || decades >= 5 ? [1] : decades >= 4 ? [1, 3] : [1, 2, 5]; // as many marks as have room
   for (let power = lowest; 10 ** power <= last; power++) {
     const decade = 10 ** power;
-    for (const factor of narrow || wide ? [1] : [1, 2, 5])
+    for (const factor of factors)
       if (factor * decade >= first && factor * decade <= last) marks.push(factor * decade);
   }
   return {
@@ -49,10 +50,11 @@ export function timeAxis(steps, logarithmic, narrow) {
 }
 
 const SMALLEST = 1e-4; // nats; what lies below is noise, and would stretch a logarithmic axis
+const FAR_FROM_ZERO = 0.5; // of the highest value: where all lie above it, an axis from zero would flatten every step
 
-/** A linear axis from zero, or a logarithmic one over the positive values. */
+/** A linear axis, from zero unless all values are far from it, or a logarithmic one over the positive values. */
 export function valueAxis(values, logarithmic) {
-  let [low, high] = logarithmic ? [Infinity, SMALLEST] : [0, 0];
+  let [low, high] = [Infinity, logarithmic ? SMALLEST : -Infinity];
   for (const value of values) {
     if (value === null || !Number.isFinite(value) || (logarithmic && value < SMALLEST)) continue;
     low = Math.min(low, value);
@@ -62,6 +64,8 @@ export function valueAxis(values, logarithmic) {
     const range = [Math.log10(Math.min(low, high) / 1.4), Math.log10(high * 1.5)];
     return { type: "log", range, coordinate: (value) => (value > 0 ? Math.log10(value) : -Infinity) };
   }
+  if (!(low > FAR_FROM_ZERO * high)) [low, high] = [Math.min(0, low), Math.max(0, high)];
+  else low -= 0.1 * (high - low || low);
   return { type: "linear", range: [low, high + 0.05 * (high - low || 1)], coordinate: (value) => value };
 }
 

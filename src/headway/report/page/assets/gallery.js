@@ -3,8 +3,10 @@ import { makeChoice } from "./choices.js";
 import { hasRun } from "./counting.js";
 import { bytesOf } from "./data.js";
 import { element } from "./dom.js";
+import { formula } from "./formula.js";
 import { heldWords, SIGNS } from "./outcome.js";
 import { saveBlob, saveButton } from "./saving.js";
+import { sentence } from "./words.js";
 
 const MANY = 4; // groups that may lie open: more of them are folded, or nobody would find the last one
 
@@ -17,6 +19,7 @@ async function unzipped(text, type) {
 /** One figure on white paper; a press enlarges it, for letters that a phone makes too small. */
 function card(group, figure) {
   const name = figure.name.replaceAll("-", " ");
+  const words = figure.caption ? `${sentence(name)}, ${group.grid}. ` : name;
   const source = `data:image/png;base64,${figure.data}`;
   const enlarge = () => {
     const large = node.classList.toggle("large");
@@ -28,7 +31,7 @@ function card(group, figure) {
     width: figure.width,
     height: figure.height,
     style: { "--pixels": figure.width },
-    alt: `${name}, ${group.grid}. ${group.title}`,
+    alt: `${name}, ${group.grid}. ${figure.caption || group.title}`,
     src: source,
   });
   const press = { type: "button", class: "paper", title: "Enlarge, or fit to the page", "aria-pressed": "false" };
@@ -42,7 +45,7 @@ function card(group, figure) {
     element(
       "figcaption",
       {},
-      name,
+      figure.caption ? element("span", { class: "caption" }, element("b", {}, words), formula(figure.caption)) : name,
       element("a", { ...download, "aria-label": `PNG of ${name}` }, "PNG"),
       figure.svg ? saveButton(name, "SVG", saveSvg) : null,
     ),
@@ -50,7 +53,7 @@ function card(group, figure) {
   return node;
 }
 
-/** "A11 ✕ 0 of 10": a heading may say what a paper claims; this says what came of it on this grid. */
+/** "A11 ✕ 0 of 10": what came of a claim that the figures are about, on this grid. */
 const verdictBadge = (finding) =>
   element(
     "span",

@@ -5,7 +5,7 @@ import { formula } from "./formula.js";
 const WORDS = {
   "ladder, rung":
     "Reference predictors from knowing nothing to the truth: each is a rung, all of them in this order are the ladder. Of a Markov " +
-    "chain with blocks of lags, rung i (f_{1:i}) knows the first i blocks; rung 0 is uniform, the last one the truth.",
+    "chain with blocks of lags, rung i knows the first i blocks; rung 0 is uniform, the last one the truth.",
   "KL to a rung":
     "KL(rung ‖ model), the mean over test sequences and predicted positions, in nats. Where predictions are numbers, the mean " +
     "squared distance takes its place.",
@@ -37,9 +37,31 @@ const WORDS = {
     "The probability that two heads, each drawing a lag from its attention, draw the same block; the mean over pairs of heads. 0 if no two " +
     "heads share a block, 1 if all attend to one.",
   "compete, cooperate, specialise":
-    "Heads compete while the competition index rises and cooperate when it has fallen again; they have specialised when each attends " +
-    "most to a block of its own.",
+    "Heads compete while the competition index rises and cooperate when it has fallen again. The cooperation index is the mean over blocks of " +
+    "the largest attention that a head gives to the block. Heads have specialised when each attends most to a block of its own.",
+  "block, lag":
+    "A lag is a distance back: lag 1 is the newest token. The chain of paper A has blocks of lags, block 1 the most important one; the paper " +
+    "writes I(1) for block 1 and f_{1:1} for rung 1.",
+  incremental:
+    "Paper A's word for learning one block after the other. Claims count it by minima in order, unless their definition says otherwise.",
+  "minimal model, full model":
+    "Of paper A: the full model is a transformer with one layer and three heads; the minimal model is the same without embedding, norm, residual " +
+    "path, MLP, key and output matrices.",
   "n-gram model": "The same transformer, trained on windows of c tokens.",
+  "n-gram, k-gram":
+    "Predicts a token from the n - 1 (or k - 1) tokens before it: a unigram from none, a bigram from one, a trigram from two.",
+  "gradient flow":
+    "Gradient descent with infinitely small steps, solved as a differential equation for a simplified model (paper A). Its clock is a time, not a " +
+    "number of steps.",
+  "Pi once, Pi twice":
+    "Two gradient flows. Π(s) = diag(s) - s sᵀ is the derivative of a softmax: the flow printed in paper A applies it twice, as training through a " +
+    "softmax does; the simulation of the authors applies it once (as-run).",
+  "toy model":
+    "Of paper B: one layer of attention that has to find the one relevant token among T, and to learn a matrix W* of size d × d; W is the matrix " +
+    "that it has learnt so far.",
+  "T, d, B, p":
+    "Of paper B: the length of the context, the dimension of a token, how often the relevant token stands in the context (copies), and the share of " +
+    "samples that repeat one vector (in recall: that ask for one of two favourite keys).",
   "holds, partly, fails, cannot be judged":
     "A claim is tested in every seed: it holds if it does in all of them, partly if in at least half, and fails in fewer. A seed cannot " +
     "be judged if what the claim compares was not there to be measured, such as a plateau; it counts as a seed in which the claim does not hold. " +

@@ -5,7 +5,7 @@ import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { dashKeys, lineKind, lookKeys } from "./linekeys.js";
 import { chip } from "./pictures.js";
-import { isHidden } from "./terms.js";
+import { fullName, isHidden } from "./terms.js";
 import { shownSeeds } from "./stages.js";
 import { ladderOf } from "./traces.js";
 import { counted } from "./words.js";
@@ -72,7 +72,7 @@ function seedChoice(run, selection, open) {
 /** The run whose curves lie over the others, dashed: none unless it was asked for. */
 function laidOver({ runs }, { run, other, otherSeed, over }) {
   const second = runs[other];
-  return second && over && overlays(runs[run], second) ? [`${second.label}, seed ${second.seeds[otherSeed]}`] : [];
+  return second && over && overlays(runs[run], second) ? [`${fullName(second)}, seed ${second.seeds[otherSeed]}`] : [];
 }
 
 export function mountLegend(host, report, selection) {

@@ -7,7 +7,6 @@ import { gridsAmong, gridWords } from "./counting.js";
 import { byLadder, rungMeasure, theLoss, unmarked } from "./terms.js";
 import { counted, joined, lagWords, number } from "./words.js";
 
-const symbol = (rung) => element("span", { class: "symbol" }, "f", element("sub", {}, `1:${rung}`));
 const paragraph = (lead, ...content) => element("p", {}, element("b", {}, `${lead} `), ...content);
 
 /** A task whose drawing is known shows it: blocks of lags, or features at positions. */
@@ -32,12 +31,10 @@ const stageWords = (measure) =>
 
 function chainRungs({ blocks }) {
   const count = blocks.length;
-  if (count === 1) return ["A model that has found the block predicts like ", symbol(1), ", the truth."];
-  const names = blocks.map((_, k) => [k ? (k === count - 1 ? " and " : ", ") : "", symbol(k + 1)]);
+  if (count === 1) return ["A model that has found the block predicts like rung 1, the truth."];
   return [
-    "With only the first block, the first two, and so on, the chain would predict ",
-    names,
-    ": the rungs of a ladder, the last of which is the truth. At every evaluation we measure how far the model is ",
+    `Rung 1 predicts from the first block only, rung 2 from the first two, and so on: a ladder of ${count} rungs, the last of which `,
+    "is the truth. At every evaluation we measure how far the model is ",
     `from each rung, by KL(rung ‖ model). ${stageWords("KL")} `,
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
     "of a model that knows the same blocks. The excess loss is estimated from the tokens that were drawn in the test ",
@@ -63,7 +60,7 @@ function featureWords({ strengths, length, projections, optimiser }) {
   const often = projections === 1 ? "once, as in the authors' simulation" : "twice, as the paper prints it";
   const moved = optimiser
     ? `Both are trained, by ${optimiser}. `
-    : `Both follow the gradient of the exact loss in continuous time, with the projection Π(s) applied ${often}. `;
+    : `Both follow the gradient of the exact loss in continuous time, with Π(s), the derivative of the softmax, applied ${often}. `;
   return [
     paragraph(
       "The problem.",

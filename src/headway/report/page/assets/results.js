@@ -3,7 +3,7 @@ import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, mainVerdic
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
-import { badge, heldWords, outcome, SIGNS, unjudged } from "./outcome.js";
+import { badge, heldWords, outcome, unjudged } from "./outcome.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
 import { counted, joined, sentence } from "./words.js";
@@ -79,7 +79,7 @@ function claimRow(report, row, grids, linked) {
   const { claim } = row[0];
   const cell = (grid) => {
     const finding = row.find((each) => each.grid === grid);
-    const open = finding && unjudged(finding) && finding.verdict !== "cannot be judged" ? `, ${SIGNS["cannot be judged"]} ${unjudged(finding)}` : "";
+    const open = finding && unjudged(finding) && finding.verdict !== "cannot be judged" ? `, ${unjudged(finding)} cannot be judged` : "";
     const held = finding?.holds.length ? ` ${heldWords(finding).replace(" of ", "/")}${open}` : "";
     const words = { class: "cell", "data-grid": grid };
     return element("span", words, finding ? [badge(finding.verdict), element("span", { class: "count" }, held)] : null);

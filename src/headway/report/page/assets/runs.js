@@ -147,5 +147,6 @@ export function mountCommands(host, commands) {
   host.append(
     element("h3", {}, "Reproduce this page"),
     element("pre", {}, element("code", {}, commands.join("\n"))),
+    element("p", { class: "quiet" }, "In a clone of the repository, type ./run instead of headway."),
   );
 }

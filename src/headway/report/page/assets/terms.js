@@ -36,10 +36,10 @@ export const unmarked = (name) => name.replace(/_\{(.*?)\}/, " $1");
 
 const LONGEST = 16; // letters of a name beside a chart
 
-/** A rung as charts name it. */
+/** A rung as charts name it: by its number where its own name is a formula. */
 export function rungSymbol(run, rung) {
-  const name = run.rungNames[rung] ?? `rung ${rung}`;
-  return name.length > LONGEST && !name.includes("_{") ? `${name.slice(0, LONGEST - 1)}…` : name;
+  const name = rungTitle(run, rung);
+  return name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
 }
 
 /** A rung as sentences name it: by its own name, or by its number where that is a formula. */
@@ -108,8 +108,11 @@ export function headName(run, layer, head) {
 /** Layers of one head each: a picture a layer says everything, and none of them is the picture of all heads. */
 export const oneHeadEach = (run) => run.heads === 1 && run.layers > 1 && run.layers <= 4;
 
+/** A run where its experiment is not named beside it: "B = 8, paper (transformer-law)". */
+export const fullName = (run) => (run.section ? `${run.label} (${run.section})` : run.label);
+
 /** What a run is about, as the heading of its view: "minimal, quick: a chain of 3 blocks". */
-export const headingOf = (run) => (run.title && run.title !== run.label ? `${run.label}: ${sentence(run.title)}` : run.label);
+export const headingOf = (run) => (run.title && run.title !== run.label ? `${fullName(run)}: ${sentence(run.title)}` : fullName(run));
 
 /**
  * Whether a line of the second chart is left out. Toggling reverses what it opens with: of long ladders the uniform

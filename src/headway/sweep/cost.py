@@ -1,0 +1,208 @@
+"""alone = fixed + steps * launch + work, work = steps * members * bytes of activations * rate; work holds the device.
+
+    beside k - 1 others like it = (alone^4 + (k work)^4)^(1/4)
+
+As long as those who share a device leave room there, each takes as long as alone; from then on its work counts. Three
+numbers of each form of a program are fitted to the records in `results/` (`benchmarks/cost_model.py`, which also tries
+them on records that were left out: docs/cluster.md). Records of programs near it correct what the formula says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from headway.store import Record, Store, StoreError
+from headway.sweep.bundle import Bundle, program_of
+from headway.training.memory import step_of
+
+Platform = Literal["cpu", "gpu"]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of one form of a program on one kind of device."""
+
+    fixed: float
+    """Seconds for compiling, drawing and storing."""
+    launch: float
+    """Seconds of 1000 steps, whatever they hold."""
+    work: float
+    """Seconds of 10^12 bytes of activations, which nobody else can have."""
+
+
+class Cost(NamedTuple):
+    """Seconds of a program."""
+
+    alone: float
+    work: float
+    """Of them, those in which it holds the device."""
+
+    def beside(self, others: float) -> float:
+        """If so many like it share the device, itself included."""
+        return (self.alone**4 + (others * self.work) ** 4) ** 0.25
+
+    def times(self, factor: float) -> Cost:
+        return Cost(self.alone * factor, self.work * factor)
+
+
+RATES: Mapping[Platform, Mapping[str, Rates]] = {
+    "gpu": {
+        "kernels": Rates(28.2, 0.236, 0.542),
+        "dropout": Rates(64.9, 38.1, 1.04),
+        "deep": Rates(19.9, 66.6, 6.25),
+        "transformer": Rates(20.8, 16.9, 1.77),
+        "own": Rates(15.5, 19.9, 1.76),
+    },
+    # Two cores; of the first three from docs/speed.md and the table of small transformers, for want of records.
+    "cpu": {
+        "kernels": Rates(15.0, 1.0, 40.0),
+        "dropout": Rates(20.0, 1.0, 560.0),
+        "deep": Rates(20.0, 1.0, 560.0),
+        "transformer": Rates(15.0, 1.0, 1500.0),
+        "own": Rates(5.0, 0.2, 60.0),
+    },
+}
+AT_ONCE = {
+    "k-gram-points": 19.0,
+    "construction": 1.6,
+    "flow": 1.2,
+    "stage-times": 0.67,
+    "portrait": 0.2,
+    "toy-flow": 0.1,
+}
+"""Seconds of a seed of what is computed in one go, on one core or two."""
+LEARNT = {"toy": 0.001, "recall": 0.1, "single-location": 0.05}
+"""Of the most steps, those that a run until it has learnt was measured to take."""
+USUAL_LEARNT = 0.3
+MOST = 300
+"""Programs that were computed before and are looked at, the newest."""
+SAME, FIRM = 20.0, 0.05
+"""What a record of the same program weighs, one that is near at most 1; what all must weigh to be believed."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the cost of a program depends on."""
+
+    form: str
+    """Of `RATES`; what is computed in one go has its kind."""
+    kind: str
+    members: int
+    steps: float = 0.0
+    bytes: float = 0.0
+    """Of activations, of a member's step."""
+
+    def cost(self, known: Mapping[str, Rates]) -> Cost:
+        """By the formula; what is computed in one go uses a core, and leaves others theirs."""
+        if self.form not in known:
+            return Cost(AT_ONCE.get(self.form, 1.0) * self.members, 0.0)
+        rates = known[self.form]
+        work = rates.work * self.steps * self.members * self.bytes * 1e-12
+        return Cost(rates.fixed + self.steps * rates.launch * 1e-3 + work, work)
+
+    def near(self, other: Work) -> float:
+        """1 for the same, less for what differs."""
+        if self.form != other.form:
+            return 0.0
+        apart = 2.0 * _apart(self.bytes, other.bytes) + _apart(self.steps, other.steps)
+        return math.exp(-apart - _apart(self.members, other.members) - (self.kind != other.kind))
+
+
+def _apart(one: float, other: float) -> float:
+    return abs(math.log((one + 1.0) / (other + 1.0)))
+
+
+def work_of(bundle: Bundle, steps: float | None = None) -> Work:
+    """Of a bundle as it is; `steps` where it is known how many it took."""
+    settings, kind = bundle.cells[0].settings, bundle.cells[0].kind
+    if not bundle.trained:
+        return Work(kind, kind, bundle.members)
+    own, training = step_of(settings, bundle.capacity), settings.training
+    form = own.kind
+    if form == "kernels" and settings.model.layers > 1:
+        form = "deep"
+    elif form == "kernels" and settings.model.dropout > 0:
+        form = "dropout"
+    if steps is None:
+        share = 1.0 if training.threshold is None else LEARNT.get(kind, USUAL_LEARNT)
+        steps = share * training.steps
+    return Work(form, kind, bundle.members, steps, own.example * own.batch)
+
+
+class Costs:
+    """What programs cost, by the formula and by what records say about programs near them."""
+
+    def __init__(self, records: Iterable[Record] = (), rates: Mapping[Platform, Mapping[str, Rates]] = RATES) -> None:
+        self._rates = rates
+        self._known: dict[Platform, list[tuple[Work, Any, float]]] = {"cpu": [], "gpu": []}
+        for runs, seconds, beside in together(records)[-MOST:]:
+            platform: Platform = "gpu" if str(runs[0].provenance["device"]).startswith("gpu") else "cpu"
+            # A record whose task is not known here, or cannot be traced, says nothing about others.
+            with suppress(Exception):
+                work, program = work_of_records(runs), program_of(runs[0].cell)
+                off = math.log(seconds / work.cost(rates[platform]).beside(beside))
+                self._known[platform].append((work, program, off))
+
+    def of(self, bundle: Bundle, platform: Platform, work: Work | None = None) -> Cost:
+        """What a bundle costs; `work` where more is known than the bundle says."""
+        try:
+            work = work_of(bundle) if work is None else work
+        except Exception:  # a task that cannot be traced fails where its own cells say so
+            return Cost(1.0, 0.0)
+        program = program_of(bundle.cells[0])
+        found = [(SAME if program == each else work.near(other), off) for other, each, off in self._known[platform]]
+        weights, offs = np.array(found).T if found else np.zeros((2, 1))
+        factor = math.exp(float(weights @ offs) / (float(weights.sum()) + FIRM))
+        return work.cost(self._rates[platform]).times(factor)
+
+
+def work_of_records(runs: Sequence[Record]) -> Work:
+    """Of cells that were trained together, by the steps that they took."""
+    cells = tuple(run.cell for run in runs)
+    trained = hasattr(cells[0].settings, "training")
+    capacity = max(cell.settings.training.samples for cell in cells) if trained else 0
+    steps = None
+    if trained and cells[0].settings.training.threshold is not None:
+        stopped = [run.trajectory.facts["stopped_at"] for run in runs if "stopped_at" in run.trajectory.facts]
+        steps = float(max(map(np.max, stopped))) if stopped else None
+    return work_of(Bundle(cells, capacity), steps)
+
+
+def together(records: Iterable[Record]) -> list[tuple[list[Record], float, float]]:
+    """Records that were made in one go -> (they, their seconds, how many of the same device ran beside, on average).
+
+    Cells that were trained together say how long that took, to the same millisecond. When something ended, and how long
+    it took, says what ran beside it.
+    """
+    groups: dict[Any, list[Record]] = defaultdict(list)
+    for record in records:
+        told = record.provenance
+        with suppress(ValueError, KeyError, TypeError):
+            end = datetime.fromisoformat(told["created"]).timestamp()
+            if "continued" not in told and told["seconds"] > 0:
+                groups[str(told["device"]), end, float(told["seconds"])].append(record)
+    found = []
+    for device in {each[0] for each in groups}:
+        own = [each for each in groups if each[0] == device]
+        ends, lasted = np.array([each[1] for each in own]), np.array([each[2] for each in own])
+        for key, end, seconds in zip(own, ends, lasted, strict=True):
+            shared = np.minimum(end, ends) - np.maximum(end - seconds, ends - lasted)
+            found.append((end, groups[key], float(seconds), max(1.0, float(shared.clip(0).sum() / seconds))))
+    return [(runs, seconds, beside) for _, runs, seconds, beside in sorted(found, key=lambda each: each[0])]
+
+
+def records_of(store: Store, kinds: Iterable[str]) -> list[Record]:
+    """The whole records of some kinds."""
+
+    def ignore(_error: StoreError) -> None: ...
+
+    wanted = set(kinds)
+    return list(store.records(lambda cell: cell.kind in wanted, on_damaged=ignore))
