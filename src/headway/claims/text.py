@@ -190,7 +190,7 @@ def _beside_plain(claim: Claim, runs: Sequence[AnyRun], *, unigram: bool) -> Fin
     parts, shares = {}, []
     for name, run in named([each for each in runs if each[0].task.shuffled > 1]).items():
         settings, trajectory = run
-        plain = next((each for each in runs if each[0].task.shuffled == 1 and _same_text(each[0], settings)), None)
+        plain = next((each for each in runs if each[0].task.shuffled == 1 and same_text(each[0], settings)), None)
         if plain is None:
             return claim.not_run("There is no run on the same text as it is.")
         if unigram:
@@ -209,7 +209,7 @@ def _rise(run: AnyRun) -> np.ndarray:
     return np.mean(attention.max(axis=1) - attention[:, 0], axis=1)
 
 
-def _same_text(one: Any, other: Any) -> bool:
+def same_text(one: Any, other: Any) -> bool:
     names = ("text", "digest", "tokeniser", "vocab", "length")
     return all(getattr(one.task, name) == getattr(other.task, name) for name in names)
 
@@ -231,7 +231,7 @@ def waits_without_shortcut(claim: Claim, *runs: AnyRun) -> Finding:
     """Interleaved, the unigram is the nearest rung for at least twice as many steps as in the text as it is."""
     parts, ratios = {}, []
     for name, run in named([each for each in runs if each[0].task.interleaved > 1]).items():
-        plain = next((each for each in runs if each[0].task.interleaved == 1 and _same_text(each[0], run[0])), None)
+        plain = next((each for each in runs if each[0].task.interleaved == 1 and same_text(each[0], run[0])), None)
         if plain is None:
             return claim.not_run("There is no run on the same text as it is.")
         ratios.append(_on_unigram(run[1]) / _on_unigram(plain[1]))
@@ -248,14 +248,14 @@ def _on_unigram(trajectory: Trajectory) -> np.ndarray:
 
 
 @judged
-def sooner_with_depth(claim: Claim, *runs: AnyRun) -> Finding:
-    """The more layers, the sooner half of the second lag's information is learnt."""
+def sooner_with_depth(claim: Claim, *runs: AnyRun, lag: int = 2) -> Finding:
+    """The more layers, the sooner half of a lag's information is learnt."""
     parts, ratios = {}, []
     for name in dict.fromkeys(name_of(settings) for settings, _ in runs):
         own = sorted((run for run in runs if name_of(run[0]) == name), key=lambda run: run[0].model.layers)
         if len(own) == 1:
             continue
-        steps = np.stack([np.nan_to_num(learnt_at(run)[:, 1], nan=np.inf) for run in own])
+        steps = np.stack([np.nan_to_num(learnt_at(run)[:, lag - 1], nan=np.inf) for run in own])
         parts[name] = np.all(steps[1:] < steps[:-1], axis=0)
         ratios.append(np.where(np.isfinite(steps[0]), steps[-1] / steps[0], np.nan))
     if not parts:
