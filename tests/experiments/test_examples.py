@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.process import ROOT, Shell
 
-import headway
+from headway.store import Store
 
 SMALL = ("--training.steps", "30", "--training.batch", "8", "--training.test-samples", "16", "--evaluation.points", "4")
 EXPERIMENTS = [path.name for path in sorted(ROOT.glob("examples/*.py")) if path.name != "my_claim.py"]
@@ -65,5 +65,5 @@ def test_the_task_of_the_documentation_is_one_that_can_be_trained(section, name,
     shell = Shell(Path(tmp_path))
     ended = shell.call("run", "my_task.py", "--no-page", "--seeds", "1", *SMALL)
     assert ended.returncode == 0, ended.stderr
-    [record] = headway.store.Store(tmp_path / "runs").records()
+    [record] = Store(tmp_path / "runs").records()
     assert record.identity.startswith(name)
