@@ -31,6 +31,8 @@ PATIENCE = 120.0
 """Seconds that a worker has to save what it has before it is killed."""
 PATIENT = 3
 """Workers that may end before they can begin, of few; of many, as many as there are."""
+FULL = "RESOURCE_EXHAUSTED"
+"""What XLA says when a device has no memory left."""
 LATER = 2.0
 """Seconds after which one asks again for what another command computes."""
 
@@ -156,6 +158,8 @@ class Processes:
                 number, worker.doing = worker.doing, None
                 if number is not None and said.get("busy"):
                     self._queue.give_back(number, time.monotonic() + LATER)
+                elif number is not None and FULL in str(said.get("failed")) and self._layout != self._whole.alone():
+                    self._set_aside(number, worker)
                 elif number is not None:
                     self._queue.finish(number)
         if worker.closed:
@@ -250,6 +254,15 @@ class Processes:
                 self._queue.give_back(worker.doing)
             self._gone.append(worker.working())
         self._workers = []
+
+    def _set_aside(self, number: int, worker: Process) -> None:
+        """A program that did not fit into its share of a device is tried again, alone, where it has all of it."""
+        if not self._queue.bury(number):
+            return
+        words = f"{worker.run or 'a program'} did not fit into its share of the device's memory"
+        self._notes.append(f"process {worker.number}: {words}; it will be tried again, alone")
+        for cell in self._order.cells[number]:
+            failure.forget(self._order.root / cell.identity)
 
     def _note_failed(self, number: int, words: str) -> None:
         """So that nobody tries again before somebody asks."""
