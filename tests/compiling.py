@@ -28,12 +28,6 @@ def keep_compiled() -> None:
     os.environ |= {PLACE: folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
 
 
-def keep_bytecode() -> None:
-    """Where Python may not write beside the sources, the processes that this one starts share their bytecode, too."""
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-        os.environ["PYTHONPYCACHEPREFIX"] = str(compiled() / "bytecode")
-
-
 def compiled() -> Path:
     """Where the tests keep what they compiled."""
     return Path(os.environ[PLACE])

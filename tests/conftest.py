@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
-from tests.compiling import FLAGS, keep_bytecode, keep_compiled
+from tests.compiling import FLAGS, keep_compiled
 
 ROOT = Path(__file__).parent.parent
 UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
@@ -91,7 +91,6 @@ def pytest_collection_finish() -> None:
     """What is there by now stays to the end: looking through it again takes 0.4 s each time, for every file."""
     gc.collect()
     gc.freeze()
-    keep_bytecode()
 
 
 @pytest.fixture(scope="module")
