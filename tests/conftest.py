@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
-from tests.compiling import FLAGS
+from tests.compiling import FLAGS, keep_compiled
 
 ROOT = Path(__file__).parent.parent
 UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
@@ -19,29 +19,46 @@ UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
 
 LONG = (
     "test_tables.py",
-    "test_odd_runs.py",
+    "test_trained.py",
     "test_end_to_end.py",
+    "test_odd_runs.py",
+    "test_examples.py",
+    "test_users_file.py",
     "test_every_word.py",
-    "test_run_command.py",
     "test_golden.py",
-    "test_cpu_one_hot.py",
+    "test_continuing.py",
+    "test_disk.py",
+    "test_results.py",
+    "test_run_command.py",
     "test_code_blocks.py",
     "test_sub_n_grams.py",
+    "test_in_context_chain.py",
+    "test_agreement.py",
     "test_dropped.py",
     "test_here.py",
-    "test_disk.py",
-    "test_continuing.py",
+    "test_every_encoding.py",
+    "test_cpu_one_hot.py",
+    "test_bad_records.py",
+    "test_keeping.py",
+    "test_until_learnt.py",
+    "test_interruption.py",
+    "test_group.py",
+    "test_toy.py",
+    "test_notebooks.py",
+    "test_processes.py",
+    "test_paper_b.py",
+    "test_transformer.py",
     "test_report_command.py",
     "test_page_in_browser.py",
-    "test_keeping.py",
-    "test_interruption.py",
     "test_statements.py",
 )
-"""Files that take half a minute or so, the longest first."""
+"""Files that take a quarter of a minute or more, the longest first."""
 
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of the process that started it
+    keep_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
 install_import_hook(sorted(MODULES - UNCHECKED), "shapes.checked")
@@ -82,15 +99,6 @@ def unchecked() -> Iterator[None]:
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
-
-
-@pytest.fixture(scope="module")
-def compilations() -> Iterator[None]:
-    """What a file's tests compile is kept, and need not be compiled again when it is made again."""
-    from tests.training.tiny import compiled_once  # late: not every test needs JAX
-
-    with compiled_once():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ from headway.trained.own import answers
 from headway.training.problem import precision
 from headway.training.randomness import FEATURES, TEST_SET, key_of
 
-pytestmark = pytest.mark.usefixtures("compilations", "unchecked")
+pytestmark = pytest.mark.usefixtures("unchecked")
 SMALL = ModelSettings(heads=2, layers=2, width=8, mlp=8, norm="pre", dropout=0.0)
 SHORT = TrainingSettings(
     learning_rate=0.01, schedule="constant", batch=8, samples=16, steps=6, test_samples=12, data="fresh"
@@ -82,20 +83,24 @@ def test_a_model_of_any_task_gives_the_loss_that_was_measured(record):
     settings = record.cell.settings
     tested = next(iter(variants_of(settings.task).values()))
     functions = functions_of(tested)
+
+    @jax.jit  # one program: drawn and judged step by step, each operation would be compiled alone
+    def losses(world, key, logits):
+        def loss(number, answer):
+            return functions.loss(world, answer, as_example(tested, functions.test_example(world, key, number)))
+
+        return jax.vmap(loss)(jnp.arange(12), logits)
+
     for row, seed in enumerate(record.cell.seeds):
         with precision(settings):
-            world = functions_of(settings.task).world(key_of(seed, FEATURES))
-            drawn = [functions.test_example(world, key_of(seed, TEST_SET), i) for i in range(12)]
-        examples = [as_example(tested, each) for each in drawn]
+            world = jax.jit(functions_of(settings.task).world)(key_of(seed, FEATURES))
         for step in record.steps(seed):
             model = record.model(seed, step)
             logits = model(model.examples(12)).logits
-            losses = [
-                functions.loss(world, jnp.asarray(answer), example)
-                for answer, example in zip(logits, examples, strict=True)
-            ]
+            with precision(settings):
+                measured = losses(world, key_of(seed, TEST_SET), jnp.asarray(logits))
             place = list(record.trajectory.times("loss")).index(step)
-            np.testing.assert_allclose(np.mean(losses), record.trajectory["loss"][row, place], rtol=2e-5, atol=1e-6)
+            np.testing.assert_allclose(np.mean(measured), record.trajectory["loss"][row, place], rtol=2e-5, atol=1e-6)
 
 
 def test_every_head_has_its_attention_and_its_contribution(record):

@@ -170,20 +170,30 @@ def test_every_figure_can_be_drawn(odd, experiment):
         figure.draw_without_rendering()
 
 
-def test_figures_of_matrices_are_left_out_where_none_were_kept():
+OF_MATRICES = {
+    "stages": {"overview", "figure-1"},
+    "attention": {"figure-2", "heads"},
+    "online": {"figure-6"},
+    "reversed": {"figure-8"},
+    "nonuniform": {"figure-14"},
+    "overlapping": {"figure-16", "figure-17"},
+    "sgd": {"figure-19"},
+}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param([*OF_MATRICES, "ladder", "flow"], id="those that have some, and two others"),
+        pytest.param(NAMES, id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_figures_of_matrices_are_left_out_where_none_were_kept(names):
     def drawn(odd: str) -> dict[str, set[str]]:
-        return {name: set(find(name).draw(ODD[odd].results(name))) for name in NAMES}
+        return {name: set(find(name).draw(ODD[odd].results(name))) for name in names}
 
     whole, without = drawn("nothing"), drawn("no attention matrices")
-    assert {name: whole[name] - without[name] for name in NAMES if whole[name] != without[name]} == {
-        "stages": {"overview", "figure-1"},
-        "attention": {"figure-2", "heads"},
-        "online": {"figure-6"},
-        "reversed": {"figure-8"},
-        "nonuniform": {"figure-14"},
-        "overlapping": {"figure-16", "figure-17"},
-        "sgd": {"figure-19"},
-    }
+    assert {name: whole[name] - without[name] for name in names if whole[name] != without[name]} == OF_MATRICES
 
 
 @pytest.mark.parametrize("steps, panels", [(2000, 4), (600, 4), (300, 3), (60, 2), (36, 2)])
@@ -203,7 +213,7 @@ def test_figure_2_shows_a_short_run_at_its_end_and_no_step_twice(steps, panels):
         "one head on one lag",
         pytest.param("four single lags", marks=pytest.mark.slow),
         pytest.param("one seed", marks=pytest.mark.slow),
-        "every seed diverged",
+        pytest.param("every seed diverged", marks=pytest.mark.slow),
         "no number",
         pytest.param("no attention matrices", marks=pytest.mark.slow),
     ],

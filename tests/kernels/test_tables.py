@@ -19,7 +19,7 @@ from tests.kernels.forms import (
     errors_in_float32,
     in_float32,
 )
-from tests.models.switches import chosen_settings, name, stirred
+from tests.models.switches import SWITCHES, chosen_settings, name, stirred
 
 from headway.kernels import simple
 from headway.kernels.cpu import attention, dropped
@@ -56,10 +56,25 @@ def double():
         yield
 
 
-@pytest.mark.parametrize("noisy", [False, True], ids=["quiet", "noisy"])
-def test_every_switch_has_the_simple_forms_loss_gradient_and_noise(noisy, double):
-    """Noise takes away the tables and nothing else, so a third of the settings is enough for it."""
-    for settings in chosen_settings()[:: 3 if noisy else 1]:
+@pytest.mark.parametrize(
+    ("every", "noisy"),
+    [
+        pytest.param(2, False, id="quiet"),
+        pytest.param(6, True, id="noisy"),
+        pytest.param(1, False, id="quiet, all", marks=pytest.mark.slow),
+        pytest.param(3, True, id="noisy, more", marks=pytest.mark.slow),
+    ],
+)
+def test_every_switch_has_the_simple_forms_loss_gradient_and_noise(every, noisy, double):
+    """Noise takes away the tables and nothing else, so a third of the settings is enough for it.
+
+    In all settings every two switches meet; in the half that is tried each time, every switch is there by itself.
+    """
+    chosen = chosen_settings()[::every]
+    if not noisy:
+        for switch, values in SWITCHES.items():
+            assert {getattr(settings, switch) for settings in chosen} >= set(values)
+    for settings in chosen:
         model = stirred(replace(settings, dropout=0.3, attention_dropout=settings.residual))
         assert distance(*both(model, TASK, jax.random.key(2) if noisy else None)) < 1e-10, name(settings)
 

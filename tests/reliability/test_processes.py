@@ -17,11 +17,11 @@ def sweep(tmp_path):
 
 
 def test_workers_are_killed(sweep, swept, tell):
-    """First one, then all that are left."""
-    chance = random.Random(19)
-    sweep.wait_until_it_trains(chance)
-    kill_workers(sweep.root, 1)
-    sweep.wait_until_it_trains(chance)
+    """First one, which is replaced, then all."""
+    wait_until(lambda: list(sweep.root.glob("*.alive")), 60, "a cell is begun")
+    first = workers(sweep.root)
+    kill(first[:1])
+    wait_until(lambda: set(workers(sweep.root)) - set(first), 60, "the killed one is replaced")
     kill_workers(sweep.root)
     assert sweep.end() == 0, sweep.log.read_text()
     assert sweep.outcome() == swept

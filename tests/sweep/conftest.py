@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.training.tiny import TINY, compiled_once
+from tests.training.tiny import TINY
 
 from headway.records import Cell
 from headway.store import Record, Store
@@ -13,11 +13,6 @@ from headway.sweep.here import run_cells
 from headway.sweep.watch import Silence
 
 SEEDS = (0, 1, 2)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_programs(compilations: None) -> None:
-    """Every file here trains the same few programs."""
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +55,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Cell, ...]]:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Record:
     """The tiny run, when nobody disturbs it."""
     store, cell = Store(tmp_path_factory.mktemp("undisturbed")), Cell(TINY, SEEDS)
-    with compiled_once():
-        run_cells([cell], store)
+    run_cells([cell], store)
     return store.load(cell)
 
 

@@ -23,6 +23,16 @@ OTHER = Cell(changed(TINY, training={"steps": 40_000}, evaluation={"points": 400
 SHORT = Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), (0,))
 
 
+STAND_IN = """
+import json, os, sys
+print(json.dumps({"say": "ready"}), flush=True)
+for line in sys.stdin:
+    full = float(os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"]) < 0.9
+    failed = ["XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory"] if full else []
+    print(json.dumps({"say": "over", "do": json.loads(line)["do"], "busy": 0, "failed": failed}), flush=True)
+"""
+
+
 @pytest.fixture(autouse=True)
 def compile_once(monkeypatch):
     """Workers find what was compiled before."""
@@ -140,6 +150,19 @@ def test_under_mps_the_death_of_one_renews_the_service_and_everything_is_done(st
     assert "processes share the GPU through MPS" in notes(said) and "resume with a new MPS" in notes(said)
     assert notes_of.read_text().split() == ["begin", "quit"] * (notes_of.read_text().count("begin"))
     assert not children(store.root) and not (store.root / ".sweep").exists()
+
+
+def test_a_program_that_did_not_fit_into_its_share_is_tried_again_with_all_of_it(store, said, monkeypatch, tmp_path):
+    """A module in the place of the worker fails as XLA does, unless it has all of the memory."""
+    (tmp_path / "stand_in.py").write_text(STAND_IN)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("headway.sweep.engines.launch.WORKER", "stand_in")
+    layout = Layout(2, (Gpu("0", 1 << 40),))
+    monkeypatch.setattr(mps, "start", lambda folder: (None, "by turns"))
+    with pytest.raises(SweepError, match=r"2 of 2 cells were lost"):  # the stand-in computes nothing
+        hand_out([CELL, MIDDLE], store, processes.engine_of(layout), said.append)
+    assert notes(said).count("did not fit into its share of the device's memory; it will be tried again, alone") == 2
+    assert sum(each.programs for each in said[-1].working) == 4, "each twice"
 
 
 def test_workers_that_cannot_even_begin_are_not_started_for_ever(store, monkeypatch, said):

@@ -13,7 +13,6 @@ from headway.tasks.softmax_regression import SoftmaxRegression
 from headway.tasks.sound import require_sound
 from headway.training.group import Group
 
-pytestmark = pytest.mark.usefixtures("compilations")
 ALL = InContextRegression(sequences=0)
 FEW = InContextRegression(sequences=60_000, sums=False)
 

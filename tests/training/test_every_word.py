@@ -24,8 +24,6 @@ from headway.training.checkpoint import fill, flatten
 from headway.training.group import Group
 from headway.training.optimisers import Rates, current_rate, optimiser
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
 OPTIMISERS = ("adamw", "sgd", "adam", "lion", "muon", "rmsprop")
 PARTS = {"task": Chain, "model": ModelSettings, "training": TrainingSettings, "evaluation": EvaluationSettings}
 

@@ -16,9 +16,6 @@ FRESH = changed(
 """So slow that chance decides whether the loss falls from one epoch of two steps to the next."""
 
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
-
 @pytest.fixture(scope="module")
 def group():
     return Group([Cell(FRESH, SEEDS)])

@@ -8,7 +8,6 @@ from headway.records import Cell
 from headway.settings import SettingsError
 from headway.training.group import Group
 
-pytestmark = pytest.mark.usefixtures("compilations")
 BASE = changed(TINY, model={"width": 12, "mlp": 5, "heads": 1}, training={"steps": 4, "weight_decay": 0.1})
 
 

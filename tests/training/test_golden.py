@@ -15,8 +15,6 @@ from headway.training import problem
 from headway.training.group import Group
 from headway.training.randomness import TRAINING_SET
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
 QUICK = (
     ("minimal",),
     ("full",),

@@ -24,9 +24,6 @@ NUMBERS = {
 """What may differ between the members of a program."""
 
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
-
 @pytest.fixture(scope="module")
 def group():
     return Group([Cell(TINY, SEEDS)])

@@ -20,8 +20,6 @@ from headway.training.memory import PROCESS, footprint
 from headway.training.problem import shape
 from headway.training.randomness import ORDER, TEST_SET, TRAINING_SET, key_of
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
 
 @dataclass(frozen=True)
 class Sum:

@@ -13,9 +13,6 @@ from headway.training.problem import precision
 SEEDS = (0, 1, 2)
 
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
-
 @pytest.fixture(scope="module")
 def group():
     return Group([Cell(changed(TINY, training={"precision": "float64", "schedule": "plateau", "patience": 0}), SEEDS)])

@@ -17,7 +17,6 @@ from headway.training.group import Group
 from headway.training.memory import footprint
 from headway.training.program import _advance, _begin, _facts, _probe
 
-pytestmark = pytest.mark.usefixtures("compilations")
 TEXT = (np.arange(40_960) ** 2 // 3 % 5).astype(np.uint8)
 PROBE = TEXT[:80].reshape(10, 8)
 

@@ -17,8 +17,6 @@ from headway.tasks.task import Example
 from headway.training.group import Group
 from headway.training.problem import shape
 
-pytestmark = pytest.mark.usefixtures("compilations")
-
 MODEL = ModelSettings(heads=2, layers=1, positions="sinusoidal", width=16, norm="none", mlp=16, dropout=0.0)
 TRAINING = TrainingSettings(
     learning_rate=5e-3,

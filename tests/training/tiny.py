@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
-from jax.experimental.compilation_cache import compilation_cache
-from tests.compiling import compiled
 
 from headway.presets import MINIMAL
 from headway.records import Cell, Trajectory
@@ -71,25 +67,3 @@ def bits(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
 
 def trained(cells: Sequence[Cell], **options: Any) -> list[Outcome]:
     return outcomes(Group(cells, **options))
-
-
-@contextmanager
-def compiled_once() -> Iterator[None]:
-    """A program that is made again need not be compiled again."""
-    wanted = {
-        "jax_compilation_cache_dir": str(compiled()),
-        "jax_persistent_cache_min_compile_time_secs": 0,
-        "jax_persistent_cache_min_entry_size_bytes": -1,
-    }
-    before = {name: getattr(jax.config, name) for name in wanted}
-
-    def use(options: dict[str, Any]) -> None:
-        for name, value in options.items():
-            jax.config.update(name, value)
-        compilation_cache.reset_cache()
-
-    use(wanted)
-    try:
-        yield
-    finally:
-        use(before)

@@ -40,7 +40,7 @@ examples:
   headway run stages --keep-weights 12                models at twelve steps: docs/objects.md
   headway run ablations --only full --only "without MLP"    two of the grid's runs
   headway run all --dry-run                           what would be computed, and how long it would take
-  headway run all --on processes:4                    with four processes on this machine
+  headway run all --on processes:4                    with four processes on this machine; --on here: with one
   headway run all --on slurm --engine partition=gpu   as Slurm jobs; docs/cluster.md explains it, and Ray
 """
 

@@ -57,8 +57,8 @@ HEADLINES = (
     ),
     Headline(
         "A1 minimal",
-        """In the minimal model these minima are in order in {as_run.held} seeds with the settings of the authors'
-        code, and in {printed.held} with the printed ones.""",
+        """In the minimal model the minima of KL to the rungs are in order in {as_run.held} seeds with the settings of
+        the authors' code, and in {printed.held} with the printed ones.""",
         figure="figure-1",
     ),
     Headline(
@@ -97,8 +97,9 @@ HEADLINES = (
     ),
     Headline(
         "B7",
-        """In the toy model repetition shortens the plateau, in the context more than across samples: the factor by
-        which doubling shortens it is {here.median} times as large (median; {here.held} seeds).""",
+        """In the toy model repetition shortens the plateau, in the context more than across samples: doubling the
+        copies in the context shortens it by a factor {here.median} times as large as doubling the share across samples
+        (median; {here.held} seeds).""",
         figure="repeated",
     ),
     Headline(

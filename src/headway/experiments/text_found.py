@@ -75,7 +75,7 @@ FOUND = (
     N8_CONTEXTS,
     N8_CONTEXTS.called(
         "N8 other models",
-        """Such a law, with numbers of its own, holds for models of other depths, with an MLP, and with 256 tokens.
+        """This law, with other constants, also holds for models of other depths, with an MLP, and with 256 tokens.
         (Ours, found in these runs; its form is that of two layers.)""",
         title="information and number of contexts together predict when a lag is learnt (other models, ours)",
         about=_other_shapes,
@@ -85,6 +85,7 @@ FOUND = (
     N10,
     N10.called(
         "N10 one layer",
+        N10.statement.replace("With two texts interleaved,", "With two texts interleaved and one layer,"),
         title="a head that leaves lag 2 for lag 4 lowers the loss (one layer, ours)",
         about=runs.woven_one_layer,
         judge=of_runs(a_head_of_its_own),

@@ -101,7 +101,8 @@ class Queue:
         self._waiting, self._order, self._alone = set(), [], []
 
     def _ready(self, number: int) -> bool:
-        return not self._jobs[number].needs & (self._waiting | self._working | set(self._alone))
+        needs = self._jobs[number].needs
+        return not needs or not needs & (self._waiting | self._working | set(self._alone))
 
     def _begin(self, number: int) -> int:
         self._waiting.discard(number)

@@ -40,12 +40,9 @@ def figure_family(runs: Mapping[str, Run], *, plateaus: Sequence[float] = ()) ->
     log_axis(logarithmic, [np.asarray(line.get_ydata()) for line in lines])
     _draw_published(logarithmic, plateaus)
     name_ends(logarithmic, lines)
-    return captioned(
-        figure,
-        f"""Excess loss over training steps, one colour for each run: left on linear axes, right on logarithmic
-        ones. {CURVES} Dotted lines, if any: levels published in the paper.""",
-        runs.values(),
-    )
+    dotted = " Dotted lines: levels published in the paper." if len(plateaus) else ""
+    words = "Excess loss over training steps, one colour for each run: left on linear axes, right on logarithmic ones."
+    return captioned(figure, f"{words} {CURVES}{dotted}", runs.values())
 
 
 def draw_runs(

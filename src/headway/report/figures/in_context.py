@@ -84,8 +84,7 @@ def figure_chains(runs: RunsByName) -> Figure:
     return captioned(
         figure,
         f"""Markov chains learnt in context, one column for each number of states, over training steps. Top: KL
-        from the truth to the model after the last token; dashed: the same of each rung. Bottom: KL from each
-        rung to the model. {CURVES}""",
+        to the truth, after the last token; dashed: the same of each rung. Bottom: KL to each rung. {CURVES}""",
         runs.values(),
     )
 
@@ -127,19 +126,15 @@ def figure_distraction(runs: RunsByName, *, by_sequences: bool = False) -> Figur
             times = times * settings.training.batch * (1 - settings.task.unigrams)
         draw_seeds(axes, times, moving_values(trajectory, "loss"), colour, name)
     _draw_levels(axes, next(iter(runs.values())))
-    axes.set_xlabel("sequences that are no unigrams" if by_sequences else "training steps")
+    axes.set_xlabel("sequences that are not unigrams" if by_sequences else "training steps")
     axes.set_ylabel("KL(truth || model)")
     axes.set_xlim(left=0)
     from_zero(axes)
     handles = [line for line in axes.get_lines() if line.get_label() in runs]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(runs))
-    return captioned(
-        figure,
-        f"""KL from the truth to the model, one colour for each run; dashed: the same of the rungs. The horizontal
-        axis counts training steps or, where it says so, only the training sequences that are not drawn from
-        unigrams. {CURVES}""",
-        runs.values(),
-    )
+    against = "the number of training sequences that are not drawn from unigrams" if by_sequences else "training steps"
+    words = f"KL to the truth against {against}, one colour for each run; dashed: the same of the rungs."
+    return captioned(figure, f"{words} {CURVES}", runs.values())
 
 
 @styled
@@ -156,8 +151,7 @@ def figure_trigrams(runs: RunsByName) -> Figure:
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return captioned(
         figure,
-        f"""Trigrams learnt in context: KL from each rung to the model over training steps, one panel for each
-        run. {CURVES}""",
+        f"""Trigrams learnt in context: KL to each rung over training steps, one panel for each run. {CURVES}""",
         runs.values(),
     )
 

@@ -39,13 +39,11 @@ def figure_plateaus(kinds: Mapping[str, Sequence[ToyRun]], *, along: Along) -> F
     keys = [Line2D([], [], color=colour, label=f"d = {size}") for size, colour in colours.items()]
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="closed form"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    return captioned(
-        figure,
-        """Length of the plateau, divided by sqrt(d) T, one colour for each dimension d; thin lines are seeds,
-        thick ones their median; dashed: closed form. Panels differ in what is trained: the gap between the
-        logits of relevant and other tokens, all logits, or all logits on samples.""",
-        [run for each in kinds.values() for run in each],
-    )
+    trained = "the gap between the logits of relevant and other tokens, all logits, or all logits on samples"
+    more = f" Panels differ in what is trained: {trained}." if len(kinds) > 1 else ""
+    words = f"""Length of the plateau, divided by sqrt(d) T, against {LABELS[along]}, one colour for each dimension d;
+    thin lines are seeds, thick ones their median; dashed: closed form.{more}"""
+    return captioned(figure, words, [run for each in kinds.values() for run in each])
 
 
 @styled

@@ -36,12 +36,9 @@ def figure_progress(run: Run) -> Figure:
     if compared:
         names = reference_names(settings.task.references)
         draw_kl(others[1], trajectory, names, "kl_references", boundaries, log_steps=True)
-    return captioned(
-        figure,
-        f"""Over training steps (logarithmic): excess loss, dotted that of each rung; KL to each rung; and, if
-        such models were trained, KL to n-gram models with context length c. {CURVES} {STAGES}""",
-        [run],
-    )
+    more = "; KL to n-gram models with context length c" if compared else ""
+    words = f"Over training steps (logarithmic): excess loss, dotted that of each rung; KL to each rung{more}."
+    return captioned(figure, f"{words} {CURVES} {STAGES}", [run])
 
 
 def with_pictures(figures: dict[str, Figure], runs: Mapping[str, Run]) -> dict[str, Figure]:

@@ -75,7 +75,7 @@ def figure_ladders(runs: RunsByName) -> Figure:
     return captioned(
         figure,
         f"""Models of real text, one column for each text, over training steps (logarithmic). Top: held-out loss;
-        dashed: that of each n-gram. Bottom: KL from each n-gram to the model; a dot marks its minimum.
+        dashed: that of each n-gram. Bottom: KL to each n-gram; a dot marks its minimum.
         {CURVES}""",
         runs.values(),
     )
@@ -130,8 +130,8 @@ def figure_changed(runs: RunsByName) -> Figure:
     return captioned(
         figure,
         f"""Texts that were interleaved or shuffled, one column each, over training steps (logarithmic). Top:
-        attention of the head that attends most to each lag; lag 1 is the newest token. Bottom: KL from each
-        rung to the model. {CURVES}""",
+        attention of the head that attends most to each lag; lag 1 is the newest token. Bottom: KL to
+        each rung. {CURVES}""",
         runs.values(),
     )
 

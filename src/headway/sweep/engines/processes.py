@@ -29,6 +29,10 @@ from headway.sweep.worker import REFUSED
 OPTIONS = {"retries": Option(int, "how often lost cells are handed out again", least=0)}
 PATIENCE = 120.0
 """Seconds that a worker has to save what it has before it is killed."""
+PATIENT = 3
+"""Workers that may end before they can begin, of few; of many, as many as there are."""
+FULL = "RESOURCE_EXHAUSTED"
+"""What XLA says when a device has no memory left."""
 LATER = 2.0
 """Seconds after which one asks again for what another command computes."""
 
@@ -78,7 +82,10 @@ class Processes:
     def going(self) -> bool:
         self._listen(0.0)
         self._hand_out()
-        return bool(self._workers) or not (self._queue.over or self._stopping)
+        going = bool(self._workers) or not (self._queue.over or self._stopping)
+        if not going:
+            self._unshare()
+        return going
 
     def wait(self, seconds: float) -> None:
         """Until one of them says something, but not longer."""
@@ -151,6 +158,8 @@ class Processes:
                 number, worker.doing = worker.doing, None
                 if number is not None and said.get("busy"):
                     self._queue.give_back(number, time.monotonic() + LATER)
+                elif number is not None and FULL in str(said.get("failed")) and self._layout != self._whole.alone():
+                    self._set_aside(number, worker)
                 elif number is not None:
                     self._queue.finish(number)
         if worker.closed:
@@ -174,10 +183,10 @@ class Processes:
 
     def _go_on(self) -> None:
         """Everybody has left: what killed its worker is tried by one that has everything, or others begin anew."""
+        if self._stillborn >= max(PATIENT, self._whole.workers):
+            self._queue.abandon()
         if self._queue.over:
             self._unshare()
-        elif self._stillborn >= self._whole.workers:
-            self._queue.abandon()
         elif self._queue.alone:
             number = self._queue.take_alone()
             assert number is not None
@@ -203,8 +212,12 @@ class Processes:
         if code == REFUSED:  # the disk takes nothing, which everybody would find out
             self._queue.abandon()
         if worker.doing is None or code == REFUSED:
-            self._stillborn += not worker.ready
             self._queue.finish(-1 if worker.doing is None else worker.doing)
+            if not worker.ready:
+                self._stillborn += 1
+                self._notes.append(f"process {worker.number} {_fate(code)} before it could begin")
+                if self._stillborn < max(PATIENT, self._whole.workers):
+                    self._fill()
             return
         if code == STOPPED:  # somebody asked it to, and it has saved
             self._queue.give_back(worker.doing)
@@ -241,6 +254,15 @@ class Processes:
                 self._queue.give_back(worker.doing)
             self._gone.append(worker.working())
         self._workers = []
+
+    def _set_aside(self, number: int, worker: Process) -> None:
+        """A program that did not fit into its share of a device is tried again, alone, where it has all of it."""
+        if not self._queue.bury(number):
+            return
+        words = f"{worker.run or 'a program'} did not fit into its share of the device's memory"
+        self._notes.append(f"process {worker.number}: {words}; it will be tried again, alone")
+        for cell in self._order.cells[number]:
+            failure.forget(self._order.root / cell.identity)
 
     def _note_failed(self, number: int, words: str) -> None:
         """So that nobody tries again before somebody asks."""
