@@ -25,22 +25,23 @@ WORDS = {
     "rivals": "A step is forward, backward, clipping to norm 1 and AdamW on one batch, per seed. *PyTorch* is eager, "
     "*torch.compile* is the same model compiled, *plain JAX* is `vmap`, `value_and_grad`, optax and `jit` on dense "
     "one-hot vectors; their code is in `benchmarks/bench/rivals`. Headway is the program that the command `run` "
-    "trains with. Rival and Headway are timed in turn, and a ratio is that of two neighbours; quartiles and range are "
-    "over the rounds. Before that, all of them gave the same loss, gradient and losses of three steps from the same "
-    "weights on the same sequences.",
+    "trains with. Rival and Headway are timed in turn, and a ratio is that of two successive times; quartiles and "
+    "range are over the rounds. Before the timing, a check: from the same weights and on the same sequences, all of "
+    "them give the same loss, the same gradient and the same losses over three steps.",
     "scaling": "Headway alone, one number changed at a time from the model's own settings; per seed and step. The "
     "exponent b of cost ~ value^b is a least-squares fit on logs of the medians, with its standard error. More blocks "
     "of the task make the context longer.",
-    "start": "Each contestant alone in a fresh process: seconds from the start of the process until all imports are "
+    "start": "Each program alone in a fresh process: seconds from the start of the process until all imports are "
     "done and until the first training step is done (compiling included), and the largest resident memory, then and "
     "after the imports. The last line is the whole command up to the first line that it writes, and up to the line "
     "about its first step, with the evaluations before and after it.",
     "evaluation": "Steps and evaluations of the default run in turn. The last column is the time of the whole run "
     "divided by the time of its training steps alone.",
     "reduction": "The gradient flow of theory.md from V = 0: three heads, three features, ten positions, to time 20. "
-    "*Matrices* solves for the d x d numbers of every V, *coordinates* for the three that they stay in the span of, "
-    "finding them and making matrices of them again included. Both are timed in turn, and a ratio is that of two "
-    "neighbours. They end at the same matrices and attention but for the largest difference of any entry.",
+    "*Matrices* solves for the d x d numbers of every V; *coordinates* solves for its three coordinates in the span "
+    "that V never leaves, and its time includes the conversion to coordinates and back. Both are timed in turn, and a "
+    "ratio is that of two successive times. They end at the same matrices and attention, up to the largest "
+    "difference of any entry in the last column.",
 }
 
 

@@ -71,7 +71,7 @@ class Options(Generic[Chosen]):
     page: bool = True
     """Write the page and the figures, and open the page if there is a desktop."""
     dry_run: bool = False
-    """Only report which cells would be computed, in how many programs, how long and with how much memory."""
+    """Only report which cells would be computed, in how many programs, in what time and with how much memory."""
     on: str = "auto"
     """Where cells are computed: here (in this process), processes:N, slurm or ray; auto is here on a CPU, and several
     processes that share it on a GPU."""

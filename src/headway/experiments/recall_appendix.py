@@ -139,7 +139,8 @@ EXPERIMENT = Experiment(
         *_of_norm("pre"),
         Claim(
             "B6 recall appendix",
-            "The plateau of recall grows with the number of pairs and of symbols.",
+            "The plateau of recall, trained as in the appendix, grows with the number of pairs and with the vocabulary "
+            "size.",
             "Without norm, it is strictly longer for every next larger N_pairs at the same N_tokens, and for every "
             "next larger N_tokens at the same N_pairs.",
             "longest plateau, relative to the shortest",

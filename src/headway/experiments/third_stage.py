@@ -1,4 +1,4 @@
-"""Ours: when the third stage of the gradient flow ends: a law without fitted numbers, and runs it was not made from."""
+"""Ours: end of the third stage of the gradient flow: a law without fitted numbers, and runs it was not made from."""
 
 from __future__ import annotations
 

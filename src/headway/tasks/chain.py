@@ -60,7 +60,7 @@ class Chain:
     order: int | None = None
     """w: how many uniform tokens a sequence starts with; the largest lag if not given."""
     orthogonal: bool = False
-    """Make the feature matrices orthogonal to each other, not only each to itself."""
+    """Make the feature matrices orthogonal to each other; each of them is an orthogonal matrix anyway."""
     context: int | None = None
     """Show the model only windows of this many tokens (an n-gram model); all of them if not given."""
     references: tuple[int, ...] = ()

@@ -24,7 +24,7 @@ __all__ = ["NamedRun", "tables_of", "write_document"]
 
 INTRODUCTION = """\
 A claim holds if it holds in every seed, partly if in at least half of them. A seed *cannot be judged* if what the claim
-compares was not there to be measured; such a seed counts as one that does not hold. Numbers are medians over seeds with
+compares could not be measured; such a seed counts as one that does not hold. Numbers are medians over seeds with
 95 % intervals (BCa bootstrap). `printed` uses the settings that paper A prints, `as-run` those of its authors' code,
 `paper` those of the other papers. Claims that begin with H, N, R or T are ours. The definitions were written before the
 runs were made; [the log](log.md) lists those that changed afterwards.

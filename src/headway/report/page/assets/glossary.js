@@ -64,7 +64,7 @@ const WORDS = {
     "samples that repeat one vector (in recall: that ask for one of two favourite keys).",
   "holds, partly, fails, cannot be judged":
     "A claim is tested in every seed: it holds if it does in all of them, partly if in at least half, and fails in fewer. A seed cannot " +
-    "be judged if what the claim compares was not there to be measured, such as a plateau; it counts as a seed in which the claim does not hold. " +
+    "be judged if what the claim compares could not be measured, such as a missing plateau; it counts as a seed in which the claim does not hold. " +
     "A claim cannot be judged if it holds in less than half of the seeds and none of the others can be judged. Numbers are " +
     "medians over seeds, in brackets the 95 % interval of the median.",
 };
