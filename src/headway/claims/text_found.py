@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway.analysis.crossings import at_end
-from headway.claims.claim import AnyRun, Claim, judged
+from headway.claims.claim import AnyRun, Claim, judged, where_known
 from headway.claims.text import CLOSE, REMAINS, asked_lags, learnt_at, named, same_text, taken_up
 from headway.records import Finding
 
@@ -100,7 +100,8 @@ def contexts_predict_when(claim: Claim, *runs: AnyRun) -> Finding:
     for shape, own in shapes.items():
         laws = np.array([fitted([lag_terms(run, seed) for run in own]) for seed in seeds])
         factors.append(np.array([_factor_left_out(own, seed) for seed in seeds]))
-        parts[shape] = (laws[:, 1] < 0) & (laws[:, 2] > 0) & (factors[-1] <= CLOSE)
+        shown = (laws[:, 1] < 0) & (laws[:, 2] > 0) & (factors[-1] <= CLOSE)
+        parts[shape] = where_known(shown, factors[-1])
         (_, information, contexts), wrong = np.median(laws, axis=0), np.median(factors[-1])
         words.append(f"{shape}: I^{information:.2f} N^{contexts:.2f}, wrong by a factor of {wrong:.2f}")
     return claim.all_of(runs, parts, f"{'; '.join(words)} (medians over seeds).", np.max(factors, axis=0))

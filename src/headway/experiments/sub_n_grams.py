@@ -1,4 +1,4 @@
-"""Sub-n-grams are near-stationary (Varre et al. 2025): plateaus at the unigram, the bigram and so on."""
+"""Sub-n-grams (Varre et al. 2025): loss, attention and gradient norm beside the losses of shorter n-grams."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Why claims about real text do not hold at paper scale; every number is printed by `headway run text --grid paper`
-or computed from the records in `results` (docs/text.md says how)."""
+"""Why claims about real text do not hold at paper scale.
+
+Numbers are printed by `headway claims`, or computed from the arrays of the same records, which docs/text.md names; runs
+that are not stored are said to be so.
+"""
 
 OPTIMISERS = """
 Muon only, in seeds 2, 3 and 8; SGD 10 of 10. At its rate of 0.02 Muon hardly gets beyond the bigram: loss 2.11 after
