@@ -1,7 +1,7 @@
 """Why claims about real text do not hold at paper scale.
 
 Numbers are printed by `headway claims`, or computed from the arrays of the same records, which docs/text.md names; runs
-that are not stored are said to be so.
+that are not stored are marked as such.
 """
 
 OPTIMISERS = """
