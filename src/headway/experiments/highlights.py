@@ -235,7 +235,7 @@ def _sentence(
 def _numbers(finding: Finding) -> SimpleNamespace:
     median = over_seeds(finding.values).median
     words = {"median": f"{median:.3g}", "percent": f"{100 * median:.2g} %", "parts": len(finding.parts)}
-    words["each"] = ", ".join(f"{name} {sum(map(bool, held))} of {len(held)}" for name, held in finding.parts.items())
+    words["each"] = ", ".join(f"{name} {count} of {len(finding.holds)}" for name, count in finding.parts.items())
     return SimpleNamespace(held=_held(finding), **words)
 
 
