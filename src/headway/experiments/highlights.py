@@ -135,7 +135,7 @@ HEADLINES = (
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
         """On in-context n-grams the loss does not have a plateau at every shorter n-gram ({here.held} seeds): with
-        longer chains, heads leave out a token ({beside.held}).""",
+        longer n-grams, heads leave out a token ({beside.held}).""",
         figure="sub-n-grams",
         beside="V2 4-grams",
     ),
