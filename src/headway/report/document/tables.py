@@ -104,7 +104,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def stages_in_words(stages: Sequence[Stages]) -> str:
-    """Fewest to most rungs over seeds, and the seeds that pass them in another order: "1 to 2 (3 of 10 not in order)"."""
+    """Fewest to most rungs over seeds, and those that pass them in another order: "1 to 2 (3 of 10 not in order)"."""
     met = sorted({len(set(found.rungs)) for found in stages})
     astray = sum(list(found.rungs) != sorted(found.rungs) for found in stages)
     counted = f" ({astray} of {len(stages)} not in order)" if astray else ""
