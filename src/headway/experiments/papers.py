@@ -8,7 +8,7 @@ PAPERS = (
     Paper(
         "A",
         "Incremental Learning of Sparse Attention Patterns in Transformers",
-        "called paper A here; anonymous authors, under review; claims that begin with H, R or T are ours",
+        "called paper A here; anonymous authors, under review; claims with H, R or T or marked (ours) are ours",
         """The next token of a Markov chain depends on blocks of lags, the newest block most. A model that has found the
         first block, the first two, and so on predicts like a rung of a ladder, from uniform to the truth.""",
         (

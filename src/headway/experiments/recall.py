@@ -155,7 +155,8 @@ def _powers(
     claims = []
     for factor, more in (("N_pairs", ""), ("N_tokens", " tokens")):
         words = {"B4": f"B4{more}", "matching": f"B4 matching{more}", "factor": factor, "power": RECALL.powers[factor]}
-        ours = "" if statement == _STATEMENT else " (Not in the slides.)"
+        ours = {_STATEMENT: "", _ABOVE: " (Ours, post hoc.)"}.get(statement, " (Ours.)")
+        mark = ours.replace("Ours", "ours").replace(".", "")
         claims.append(
             Claim(
                 f"{name}{more}",
@@ -164,7 +165,7 @@ def _powers(
                 f"exponent of {factor}",
                 about=where,
                 judge=of_runs(predicate, factor=factor),
-                title=f"{case}: the plateau grows as {factor}^{RECALL.powers[factor]}{ours and ' (ours)'}",
+                title=f"{case}: the plateau grows as {factor}^{RECALL.powers[factor]}{mark}",
                 reasons={"paper": reasons[-1] if more else reasons[0]},
             )
         )

@@ -108,7 +108,7 @@ def _of_norm(norm: str) -> list[Claim]:
                 f"{name} matching{more}",
                 f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau: the exponent of {factor}, "
                 f"{words}. "
-                "(Not in the slides.)",
+                "(Ours.)",
                 f"As {name}{more}, with the time to an accuracy of {KNOWN:.0%}.",
                 f"exponent of {factor}",
                 about=where,

@@ -22,9 +22,9 @@ def _other_shapes(settings: Any) -> bool:
 
 N8_CONTEXTS = Claim(
     "N8 contexts",
-    title="information and number of contexts together predict when a lag is learnt (ours)",
+    title="information and number of contexts together predict when a lag is learnt (ours, post hoc)",
     statement="""The information of a lag and the number of contexts over which it is spread predict when it is
-    learnt. (Ours, found in these runs.)""",
+    learnt. (Ours, post hoc: found in these runs.)""",
     definition=f"""Steps t are those of N8, in unmodified texts. N is the number of contexts as long as the lag,
     exp(loss of the unigram + loss of the bigram + ..), I the information. Fitted to models of one shape,
     log t = a + b log I + c log N has b < 0 < c, and fitted to all texts but one it predicts the steps of that one
@@ -35,9 +35,9 @@ N8_CONTEXTS = Claim(
 )
 N10 = Claim(
     "N10",
-    title="a head that leaves lag 2 for lag 4 lowers the loss (ours)",
+    title="a head that leaves lag 2 for lag 4 lowers the loss (ours, post hoc)",
     statement="""With two texts interleaved, the order of information and the gain of specialising show in the seeds
-    in which a head of layer 1 ends on lag 4: it is taken up after lag 2, and the loss ends lower. (Ours, found in
+    in which a head of layer 1 ends on lag 4: it is taken up after lag 2, and the loss ends lower. (Ours, post hoc: found in
     these runs.)""",
     definition=f"""In every text, a seed counts as having such a head if one of layer 1 gives lag 4 more than {ON_IT:g}
     of its attention at the end. If it has one, lag 2 was taken up (as in N3) before lag 4, and its loss is below
@@ -50,9 +50,9 @@ N10 = Claim(
 FOUND = (
     Claim(
         "N6 bag",
-        title="shuffled in windows of 32, layer 1 takes up no lag, and the model beats every n-gram (ours)",
+        title="shuffled in windows of 32, layer 1 takes up no lag, and the model beats every n-gram (ours, post hoc)",
         statement="""Where shuffling leaves the lags no information, layer 1 takes up none, and the model learns from
-        which tokens are near. (Ours, found in these runs.)""",
+        which tokens are near. (Ours, post hoc: found in these runs.)""",
         definition=f"""In every text, shuffled in windows of {runs.WIDE} tokens, the largest attention of a head of
         layer 1 to the lags 2, 3 and 4 has risen by less than {REMAINS:.0%} of its rise in the unmodified text at the
         end of training, mean over these lags; and the held-out loss ends below that of every rung.""",
@@ -62,9 +62,9 @@ FOUND = (
     ),
     Claim(
         "N7 third lag",
-        title="more layers learn the third lag sooner (characters, ours)",
+        title="more layers learn the third lag sooner (characters, ours, post hoc)",
         statement="""With characters, of models with 2, 3 and 4 layers those with more learn the third lag sooner.
-        (Ours, found in these runs.)""",
+        (Ours, post hoc: found in these runs.)""",
         definition="""In both texts in characters, the more layers, the earlier the step at which the held-out loss is
         half-way between those of the trigram and the 4-gram.""",
         quantity="step at which the third lag is learnt, with four layers relative to two",
@@ -76,8 +76,8 @@ FOUND = (
     N8_CONTEXTS.called(
         "N8 other models",
         """This law, with other constants, also holds for models of other depths, with an MLP, and with 256 tokens.
-        (Ours, found in these runs; its form is that of two layers.)""",
-        title="information and number of contexts together predict when a lag is learnt (other models, ours)",
+        (Ours, post hoc: found in these runs; its form is that of two layers.)""",
+        title="information and number of contexts together predict when a lag is learnt (other models, ours, post hoc)",
         about=_other_shapes,
         judge=of_runs(contexts_predict_when),
         reasons={"paper": reasons.FEW_LAGS},
@@ -86,7 +86,7 @@ FOUND = (
     N10.called(
         "N10 one layer",
         N10.statement.replace("With two texts interleaved,", "With two texts interleaved and one layer,"),
-        title="a head that leaves lag 2 for lag 4 lowers the loss (one layer, ours)",
+        title="a head that leaves lag 2 for lag 4 lowers the loss (one layer, ours, post hoc)",
         about=runs.woven_one_layer,
         judge=of_runs(a_head_of_its_own),
     ),
