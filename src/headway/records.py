@@ -15,6 +15,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 Verdict = Literal["holds", "partly", "fails", "cannot be judged", "not run"]
+NOT_MADE = "A run that it needs has not been made."
+"""The detail of a claim of which nothing was run."""
 Made = TypeVar("Made")
 
 

@@ -86,3 +86,10 @@ def test_a_seed_without_a_gain_does_not_count_towards_a_law():
     before, after = law([run]), law([run._replace(gains=gains)])
     assert before is not None and after is not None
     assert (before.plateaus, after.plateaus) == (9, 8) and np.isfinite(after.power)
+
+
+def test_equal_gains_say_nothing_about_a_law():
+    equal = transitions(made([10, 20, 80], [0.2, 0.2 + 1e-16, 0.2]))
+    unequal = transitions(made([10, 20, 80], [0.4, 0.2, 0.05]))
+    assert equal is not None and unequal is not None
+    assert law([equal]) is None and law([equal, unequal]) == law([unequal])

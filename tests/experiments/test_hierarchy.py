@@ -7,7 +7,7 @@ import pytest
 from tests.claims.exemplary import EXAMPLES, other, related
 from tests.claims.made import OFTEN, climbing
 
-from headway.experiments.hierarchy import A8_PLATEAUS, stages_follow_the_hierarchy
+from headway.experiments.hierarchy import A8, A8_PLATEAUS, humps_follow_the_hierarchy, stages_follow_the_hierarchy
 
 PARTS = ["m = 1: 2 stages", "m = 1.3: 3 stages", "m = 1.5: 3 stages", "m = 1.3 less clear than 1.5"]
 FLAT = {"loss": np.ones(len(OFTEN))}
@@ -61,3 +61,10 @@ def test_the_ratio_tells_the_runs_apart_and_not_their_place(order):
 def test_other_ratios_do_not_serve():
     found = judged(*other("A8 plateaus", 1, settings=related(1.4)))
     assert (found.verdict, found.detail) == ("not run", "It needs the ratios 1, 1.3, 1.5.")
+
+
+def test_runs_that_were_evaluated_too_seldom_cannot_be_judged():
+    """They were made, so that "not run" would be wrong; and nothing was seen that refutes the claim."""
+    found = humps_follow_the_hierarchy(A8, *EXAMPLES["A8 plateaus"].runs(seeds=(0, 1)))
+    assert (found.verdict, found.holds) == ("cannot be judged", (None, None))
+    assert "too seldom" in found.detail

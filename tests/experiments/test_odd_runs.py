@@ -40,7 +40,6 @@ AT_SCALE = {
     "V1 simple model, rate 0.001",
     "E6 rate 0.03",
     "G1 softmax",
-    "A8",
     "H2 fresh data",
     "A15 27 000 samples",
 }

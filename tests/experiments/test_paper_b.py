@@ -54,7 +54,7 @@ def test_a_claim_waits_for_every_run_of_a_grid_that_it_is_about_and_for_no_other
     for claim in experiment.claims:
         for grid, runs in experiment.grids.items():
             about = [run for run, settings in runs.items() if claim.about(settings)]
-            waits = [run for run in runs if claim.lacks_one_of(runs, _without(run, runs))]
+            waits = [run for run in runs if claim.lacking(runs, _without(run, runs))]
             assert waits == about != [], (claim.name, grid)
 
 

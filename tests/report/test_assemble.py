@@ -64,7 +64,9 @@ def test_what_there_is_no_room_for_is_named(chain, recall, monkeypatch):
     monkeypatch.setattr(assemble, "MOST_BYTES", 1000)
     report = put_together("t", "", [Shown("a", chain), Shown("b", recall)])
     assert [view.label for view in report.runs] == ["a"]  # a page without any run would be no page
-    assert report.notes == ("1 run is not drawn here, to keep this page small: b. `headway watch` shows each of them.",)
+    folder = recall.path.parent.name
+    told = f"1 of 2 runs is drawn here. The other lies in {folder}/: b. `headway watch` shows each of them."
+    assert report.notes == (told,)
 
 
 def test_runs_that_no_experiment_uses_are_named_by_what_differs(chain, recall):

@@ -22,6 +22,9 @@ LADDERS = (("loss", "rung_loss"), ("excess_loss", "rung_excess"))
 LEAST = 1e-3
 """A rung counts if it gains at least this share of the whole way from the first rung to the last."""
 
+EQUAL = 1e-9
+"""Gains whose logarithms differ by less are equal: no law can be read from them."""
+
 
 class Transitions(NamedTuple):
     """Of one run: times (seed, rung - 1), NaN where a seed did not get there, and gains of the same shape."""
@@ -91,13 +94,16 @@ class Law(NamedTuple):
 
 
 def law(runs: Iterable[Transitions]) -> Law | None:
-    """Over all seeds with two plateaus or more; a wait or a gain of nothing has no logarithm and is left out."""
+    """Over all seeds with two plateaus or more before rungs of different gains.
+
+    A wait or a gain of nothing has no logarithm and is left out.
+    """
     powers, agree, plateaus = [], [], 0
     for run in runs:
         waits = np.where(run.waits > 0, run.waits, np.nan)
         for own, gains in zip(waits, run.gains, strict=True):
             known = np.isfinite(own) & (gains > 0)
-            if known.sum() < 2:
+            if known.sum() < 2 or np.ptp(np.log(gains[known])) < EQUAL:
                 continue
             plateaus += int(known.sum())
             powers.append(slopes(np.log(gains[known]), np.log(own[known])[None])[0])

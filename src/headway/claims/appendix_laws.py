@@ -138,7 +138,8 @@ def sooner_with_copies(claim: Claim, *runs: AnyRun) -> Finding:
         return claim.not_run("It needs two numbers of copies at the same sizes.")
     least = np.min(ratios, axis=0)
     value = np.where(np.isfinite(least), least, np.nan)
-    return claim.finding(runs, value, np.all(falls, axis=0), censored(runs, LONGEST))
+    sooner = np.all(falls, axis=0)
+    return claim.finding(runs, value, sooner, censored(runs, LONGEST), {"sooner with every larger B": sooner})
 
 
 @judged

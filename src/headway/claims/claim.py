@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
-from headway.records import Finding, Trajectory, shortened
+from headway.records import NOT_MADE, Finding, Trajectory, shortened
 
 Run = tuple[Any, Trajectory]
 AnyRun = tuple[Any, Trajectory]
@@ -21,6 +21,8 @@ AnyRun = tuple[Any, Trajectory]
 Results = Mapping[str, AnyRun]
 """Settings of a run and what it measured, by its name; a run that was not made is missing."""
 Judge = Callable[["Claim", Results], Any]
+MOST_NAMED = 3
+"""Missing runs that are named one by one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,10 +71,11 @@ class Claim:
     def _reason(self, grid: str) -> str:
         return " ".join(self.reasons.get(grid, self.reasons.get("", "")).split())
 
-    def lacks_one_of(self, grid: Mapping[str, Any], results: Results) -> bool:
-        """Whether a run of the grid that it is about was not made."""
+    def lacking(self, grid: Mapping[str, Any], results: Results) -> Finding | None:
+        """Not run, if a run of the grid that it is about was not made."""
         about = self.about
-        return about is not None and any(about(run) and name not in results for name, run in grid.items())
+        names = [name for name, run in grid.items() if about is not None and about(run)]
+        return self.not_run(_lacking(names, results)) if any(name not in results for name in names) else None
 
     def called(self, name: str, statement: str | None = None, **changes: Any) -> Claim:
         """The same claim about something else."""
@@ -125,7 +128,7 @@ class Claim:
         table = np.stack([np.asarray(part) == 1 for part in parts.values()], axis=1)
         return self.finding(runs, table.sum(axis=1) if values is None else values, table.all(axis=1), detail, parts)
 
-    def not_run(self, why: str = "A run that it needs has not been made.") -> Finding:
+    def not_run(self, why: str = NOT_MADE) -> Finding:
         """The records cannot speak about this claim."""
         return Finding(
             self.name, self.statement, self.definition, self.quantity, seeds=(), values=(), holds=(), detail=why
@@ -134,7 +137,24 @@ class Claim:
 
 def of_runs(predicate: Callable[..., Finding], *names: str, **more: Any) -> Judge:
     """The predicate of the runs with these names, or of all runs that the claim is about if none is given."""
-    return lambda claim, results: predicate(claim, *(map(results.get, names) if names else results.values()), **more)
+
+    def judge(claim: Claim, results: Results) -> Finding:
+        found = predicate(claim, *(map(results.get, names) if names else results.values()), **more)
+        # Which runs are missing is known by their names only here.
+        return dataclasses.replace(found, detail=_lacking(names, results)) if found.detail == NOT_MADE else found
+
+    return judge
+
+
+def _lacking(names: Sequence[str], results: Results) -> str:
+    """Which of these runs were not made, where others were; a claim of which nothing was run needs no list."""
+    missing = [name for name in names if name not in results]
+    if not missing or not results or len(missing) == len(names) > 1:
+        return NOT_MADE
+    if len(names) == 1:
+        return f"{NOT_MADE.removesuffix('.')}: {names[0]}."
+    more = f"; and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+    return f"Incomplete: runs missing: {'; '.join(missing[:MOST_NAMED])}{more} ({len(missing)} of {len(names)})."
 
 
 def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:

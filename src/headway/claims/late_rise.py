@@ -47,8 +47,7 @@ def overfits_then_rises(claim: Claim, *runs: AnyRun, late: bool) -> Finding:
     over = np.where(np.isnan(gap), -np.inf, gap) >= GAP
     largest = np.max(np.where(np.isnan(gap), -np.inf, gap), axis=1)
     rise = np.max(np.where(over & np.isfinite(gain), gain, -np.inf), axis=1)
-    value = rise if late else largest
-    number = np.where(np.isfinite(value), value, np.nan)
+    number = rise if late else largest  # -inf where nothing overfits, or nothing is learnt: that could have been seen
     words = f"{int(over.sum())} of {over.size} runs and seeds overfit."
     return claim.finding(runs, number, number >= (LATE if late else GAP), words)
 

@@ -271,7 +271,8 @@ def sharp_and_in_order(claim: Claim, *runs: AnyRun, smooth: bool = False) -> Fin
     fall, order = np.stack(falls, axis=1), np.stack(ordered, axis=1)
     parts = {"sharp": np.all(fall < 1, axis=1), "attention later": np.all(order, axis=1)}
     value = np.where(np.isfinite(fall).all(axis=1), fall.max(axis=1), np.nan)
-    words = f"Of {len(runs)} runs with {len(fall)} seeds, {np.sum(fall < 1)} are sharp and {np.sum(order)} in order."
+    made = f"{len(runs)} run{'s' if len(runs) > 1 else ''} with {len(fall)} seeds{' each' if len(runs) > 1 else ''}"
+    words = f"{np.sum(fall < 1)} of {fall.size} curves are sharp and {np.sum(order)} in order ({made})."
     return claim.finding(runs, value, np.all(list(parts.values()), axis=0), words, parts)
 
 

@@ -94,27 +94,32 @@ def farthest_before_between(claim: Claim, run: AnyRun) -> Finding:
     reached = [first_at_least(times, trajectory[f"attention_back_{lag}"][:, :, 0].max(axis=-1), LOOKS) for lag in lags]
     *between, farthest = (np.where(np.isnan(each), np.inf, each) for each in reached)
     first = np.isfinite(farthest) & np.all(farthest < np.array(between), axis=0)
-    return claim.finding([run], np.where(np.isfinite(farthest), farthest, np.nan), first)
+    return claim.finding([run], farthest, first)
 
 
 @judged
 def gradient_peaks_in_drops(claim: Claim, *runs: AnyRun) -> Finding:
     """The largest norm in each drop, over the larger of the medians on the plateaus beside it: at least `PEAK`."""
-    ratios = np.stack([_peaks(trajectory, _rungs(trajectory)) for _, trajectory in runs])
-    return _at_least_a_peak(claim, runs, ratios)
+    return _a_peak_in_each(claim, runs, [_peaks(trajectory, _rungs(trajectory)) for _, trajectory in runs])
 
 
 @judged
 def gradient_peaks_between_plateaus(claim: Claim, *runs: AnyRun) -> Finding:
     """The same between the plateaus that the loss has, wherever they lie."""
-    ratios = np.stack([_peaks(trajectory, _own_plateaus(trajectory)) for _, trajectory in runs])
-    return _at_least_a_peak(claim, runs, ratios)
+    return _a_peak_in_each(claim, runs, [_peaks(trajectory, _own_plateaus(trajectory)) for _, trajectory in runs])
 
 
-def _at_least_a_peak(claim: Claim, runs: tuple[AnyRun, ...], ratios: np.ndarray) -> Finding:
-    least = np.where(np.isnan(ratios).any(axis=0), np.nan, ratios.min(axis=0))
-    with np.errstate(invalid="ignore"):
-        return claim.finding(runs, least, least >= PEAK)
+def _a_peak_in_each(claim: Claim, runs: tuple[AnyRun, ...], ratios: list[list[np.ndarray]]) -> Finding:
+    """One drop without a peak refutes it; a drop that is not made leaves it open, if no other refutes it."""
+    drops = [np.concatenate(own) for own in zip(*ratios, strict=True)]
+    least = np.array([np.nanmin(own) if np.isfinite(own).any() else np.nan for own in drops])
+    open_ = np.array(
+        [not all(np.isfinite(each).all() and len(each) for each in own) for own in zip(*ratios, strict=True)]
+    )
+    peaks = np.where(np.isnan(least), np.nan, least >= PEAK)
+    parts = {"a peak in every drop that is made": peaks, "every drop is made": np.where(open_, np.nan, 1.0)}
+    values = np.where(open_ & (peaks != 0), np.nan, least)
+    return claim.finding(runs, values, (peaks == 1) & ~open_, parts=parts)
 
 
 def _rungs(trajectory: Trajectory) -> list[np.ndarray]:
@@ -128,14 +133,11 @@ def _own_plateaus(trajectory: Trajectory) -> list[np.ndarray]:
     return [np.array(stages_from_loss(times, loss).levels) for loss in trajectory["loss"]]
 
 
-def _peaks(trajectory: Trajectory, levels: list[np.ndarray]) -> np.ndarray:
-    """The least such ratio over the drops between levels; NaN where a drop is not made, or is none: (seed,)."""
+def _peaks(trajectory: Trajectory, levels: list[np.ndarray]) -> list[np.ndarray]:
+    """Such a ratio for each drop between levels, NaN where it is not made; one array for each seed."""
     times, norm = trajectory.times("loss").astype(float), _smooth(trajectory["gradient_norm"])
     found = []
     for row, curve, own in zip(norm, trajectory["loss"], levels, strict=True):
-        if len(own) < 2:
-            found.append(np.nan)
-            continue
         edges = [
             [_crossing(times, curve, upper + share * (lower - upper)) for share in (0.1, 0.9)]
             for upper, lower in pairwise(own)
@@ -144,8 +146,8 @@ def _peaks(trajectory: Trajectory, levels: list[np.ndarray]) -> np.ndarray:
         quiet = [_median(row[(times > a) & (times < b)]) for a, b in zip(starts, ends, strict=True)]
         peaks = [_largest(row[(times >= a) & (times <= b)]) for a, b in edges]
         # Not a number if any of them is not.
-        found.append(np.min([peak / np.max(beside) for peak, beside in zip(peaks, pairwise(quiet), strict=True)]))
-    return np.array(found)
+        found.append(np.array([peak / np.max(two) for peak, two in zip(peaks, pairwise(quiet), strict=True)]))
+    return found
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:

@@ -125,7 +125,8 @@ def _factor_left_out(runs: Sequence[AnyRun], seed: int) -> float:
     missed = [
         steps - terms @ fitted(points[:place] + points[place + 1 :]) for place, (terms, steps) in enumerate(points)
     ]
-    return float(np.exp(np.median(np.abs(np.concatenate(missed)))))
+    wrong = np.abs(np.concatenate(missed))
+    return float(np.exp(np.median(wrong))) if len(wrong) else np.nan
 
 
 def _shape(settings: Any) -> str:

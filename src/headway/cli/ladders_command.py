@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +96,9 @@ def _tell(found: dict[str, list[Transitions]]) -> None:
         told = law(own)
         if told is None:
             seeds = sum(len(each.times) for each in own)
-            print(f"{name:<24} {len(own):>5} {seeds:>6} {seeds:>9}   one transition each")
+            ended = sum(int(((each.waits > 0) & (each.waits < math.inf)).sum()) for each in own)
+            why = "one transition each" if all(len(each.rungs) == 1 for each in own) else "no seed has two plateaus"
+            print(f"{name:<24} {len(own):>5} {seeds:>6} {ended:>9}   {why}")
             continue
         power = f"{told.power:+.2f} ({told.low:+.2f} to {told.high:+.2f})"
         print(f"{name:<24} {len(own):>5} {told.seeds:>6} {told.plateaus:>9}   {power:<31}{told.ordered:.0%}")

@@ -8,7 +8,6 @@ from headway.claims.kind import SAME, same_in_kind
 from headway.claims.ladder import QUANTITY
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import ladders
-from headway.experiments.stages import TOO_SLOW
 from headway.presets import FEW_SEEDS, FULLS, MINIMALS, curves
 from headway.tasks.run import Settings
 
@@ -25,6 +24,11 @@ REMOVED = {
     "without embedding": {"embedding": "one-hot", "positions": "one-hot"},
 }
 """Name of a run -> the switches that remove a component."""
+
+STAYS_NEAR_RUNG_1 = """
+All ten seeds stay near rung 1. In five of them KL to every rung rises again before training ends, so that nothing
+later is approached. In the other five KL to rung 2 and to the truth are both still falling at the last evaluation:
+their minima coincide, which is not in order."""
 
 A19 = Claim(
     "A19",
@@ -43,7 +47,7 @@ A19_TOGETHER = A19.called(
     definition="Without all of them, KL to the rungs reaches its minima in order (A1).",
     quantity=QUANTITY,
     judge=of_runs(minima_in_order, "without all"),
-    reasons={"printed": TOO_SLOW},
+    reasons={"printed": STAYS_NEAR_RUNG_1},
 )
 A19_HEADS = A19.called(
     "A19 heads",

@@ -97,10 +97,7 @@ class Experiment:
     def read(self, results: Results, grid: str = "") -> list[Finding]:
         """Every claim held against what was measured; one that misses a run is "not run"."""
         runs = self.grids.get(grid, {})
-        return [
-            claim.not_run() if claim.lacks_one_of(runs, results) else claim.held_against(results, grid)
-            for claim in self.claims
-        ]
+        return [claim.lacking(runs, results) or claim.held_against(results, grid) for claim in self.claims]
 
     def draw(self, results: Results) -> dict[str, Figure]:
         return {} if self.figures is None else dict(self.figures(results))

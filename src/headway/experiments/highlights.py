@@ -1,7 +1,8 @@
 """What a reader should know after two minutes: claims by name, each with a plain sentence for its numbers.
 
 The sentences hold places for numbers, which come from the findings: {here.held} is "10 of 10", {here.median} the median
-of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts; {printed.held} is
+of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts, {here.each} in
+how many seeds each of them holds; {printed.held} is
 that of a certain grid, {beside.held} that of another claim, {published.pairs} what a paper gives. The verdict decides
 which sentence is shown, so that none can say more than the records do.
 """
@@ -21,8 +22,8 @@ GRIDS = ("as-run", "paper", "printed", "quick")
 """Which grid's verdict stands beside a sentence: the first that was run."""
 
 
-PUBLISHED = SimpleNamespace(pairs=RECALL.powers["N_pairs"])
-"""What a sentence may put beside our numbers: the power of the number of pairs in the law of recall."""
+PUBLISHED = SimpleNamespace(pairs=RECALL.powers["N_pairs"], tokens=RECALL.powers["N_tokens"])
+"""What a sentence may put beside our numbers: the powers in the law of recall."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,23 @@ class Headline:
 HEADLINES = (
     Headline(
         "A1",
-        """The full model approaches the reference predictors in order, from the newest block to the truth: KL to each
-        reaches its minimum later than to the one before, in {here.held} seeds.""",
+        """The full transformer approaches the reference predictors in order, from the newest block to the truth: KL to
+        each reaches its minimum later than to the one before ({here.held} seeds), and comes closer than growing
+        confidence alone would ({beside.held}).""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         figure="figure-3",
+        beside="A1 nearer",
     ),
     Headline(
         "A4",
-        """In the full model heads first compete, then cooperate: the competition index, the overlap of their attention,
-        rises and then falls in {here.held} seeds (median fall from its peak: {here.median}).""",
+        """In the full transformer heads first compete, then cooperate: the competition index, the overlap of their
+        attention, rises and then falls in {here.held} seeds (median fall from its peak: {here.median}).""",
         figure="mass",
     ),
     Headline(
         "A1 minimal",
-        """In the minimal model the minima of KL to the rungs are in order in {as_run.held} seeds with the settings of
-        the authors' code, and in {printed.held} with the printed ones.""",
+        """In the minimal model, a single attention layer, KL minima are in order in {as_run.held} seeds with the
+        settings of the authors' code. With the printed ones training ends too early: {printed.held}.""",
         figure="figure-1",
     ),
     Headline(
@@ -69,8 +72,8 @@ HEADLINES = (
     ),
     Headline(
         "A7",
-        """The smaller the initial scores, the longer the first stage: from the smallest scale it ends {here.median}
-        times as late as from the largest (median; {here.held} seeds).""",
+        """The smaller the initial scores, the longer the first stage: from the smallest scale above zero it ends
+        {here.median} times as late as from the largest of the uniform ones (median; {here.held} seeds).""",
         figure="figure-4-left",
     ),
     Headline(
@@ -86,7 +89,7 @@ HEADLINES = (
         """With all {here.parts} positional encodings that were tried, KL minima are in order and each rung is
         approached more closely than by confidence alone, in {here.held} seeds.""",
         """It depends on the positional encoding whether KL minima are in order and each rung is approached more closely
-        than by confidence alone: in the median seed both hold with {here.median} of the {here.parts} tried.""",
+        than by confidence alone: {here.each}.""",
         figure="ladders",
     ),
     Headline(
@@ -97,18 +100,50 @@ HEADLINES = (
     ),
     Headline(
         "B7",
-        """In the toy model repetition shortens the plateau, in the context more than across samples: doubling the
-        copies in the context shortens it by a factor {here.median} times as large as doubling the share across samples
-        (median; {here.held} seeds).""",
+        """In the toy model with one trained score, repetition shortens the plateau, in the context more than across
+        samples ({here.held} seeds); with all scores trained, repetition in the context is not the more efficient one
+        ({beside.held}).""",
         figure="repeated",
+        beside="B7 logits",
     ),
     Headline(
         "B4",
-        """The plateau of recall grows with the number of pairs to the power {here.median}; published is the power
-        {published.pairs} ({here.held} seeds within the tolerance).""",
+        """The plateau of recall grows with the number of pairs to the power {here.median}, published
+        {published.pairs} ({here.held} seeds within the tolerance), and with the number of tokens to the power
+        {beside.median}, published {published.tokens}.""",
         """The published law of recall does not hold at our sizes: the plateau grows with the number of pairs to the
-        power {here.median}; published is the power {published.pairs} ({here.held} seeds within the tolerance).""",
+        power {here.median}, published {published.pairs} ({here.held} seeds within the tolerance), and with the number
+        of tokens to the power {beside.median}, published {published.tokens}.""",
         figure="law",
+        beside="B4 tokens",
+    ),
+    Headline(
+        "B9",
+        "Recall is learnt in one transition, in {here.held} seeds.",
+        """Recall is not learnt in one transition at all of our sizes: naming any value of the sequence comes first, and
+        matching the query can come {here.median} times as late (median of the latest; {here.held} seeds).""",
+        figure="plateaus",
+    ),
+    Headline(
+        "E1",
+        """On in-context Markov chains of two and three states the nearest rung is uniform, then unigram, then bigram,
+        in {here.held} seeds; with four and eight states in {beside.held}.""",
+        figure="ladder",
+        beside="E1 more states",
+    ),
+    Headline(
+        "V1",
+        "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
+        """On in-context n-grams the loss does not have a plateau at every shorter n-gram ({here.held} seeds): with
+        longer chains, heads leave out a token ({beside.held}).""",
+        figure="sub-n-grams",
+        beside="V2 4-grams",
+    ),
+    Headline(
+        "V4",
+        """Where a model predicts like a k-gram, its gradient shrinks as the context grows: with the longest context it
+        is {here.median} of that with the shortest (median; {here.held} seeds).""",
+        figure="gradient",
     ),
     Headline(
         "Z1",
@@ -119,27 +154,30 @@ HEADLINES = (
     Headline(
         "Z2",
         """With separate keys and queries the loss has a plateau before every drop, and every drop adds one head, along
-        one eigenvector: in {beside.held} seeds from a balanced initialisation, as in the theory, and in {here.held}
-        from the paper's random one.""",
+        one eigenvector: in {here.held} seeds from the paper's random initialisation, and in {beside.held} from the
+        theory's, which gives each head an eigenvector of its own.""",
         figure="heads",
         beside="Z2 balanced",
     ),
     Headline(
-        "V4",
-        """Where a model predicts like a k-gram, its gradient shrinks as the context grows: with the longest context it
-        is {here.median} of that with the shortest (median; {here.held} seeds).""",
-        figure="gradient",
-    ),
-    Headline(
-        "E1",
-        "On in-context Markov chains the nearest rung is uniform, then unigram, then bigram, in {here.held} seeds.",
-        figure="ladder",
-    ),
-    Headline(
         "G4",
-        """On the plateau of moving-window sums attention moves before the loss: it has made a quarter of its way at
-        {here.median} of the time at which the loss has made a twentieth of its own (median; {here.held} seeds).""",
+        """On the plateau of moving-window sums attention moves before the loss: it has made a quarter of its rise at
+        {here.median} of the step at which the loss has made a twentieth of its drop (median; {here.held} seeds).""",
         figure="plateau",
+    ),
+    Headline(
+        "N1",
+        """Models of real text pass unigrams, bigrams and trigrams in order, without plateaus ({here.held} seeds). In
+        every text they also come closer to all three than by confidence alone in {beside.held}.""",
+        figure="ladder",
+        beside="N2",
+    ),
+    Headline(
+        "N5",
+        "In models of real text, previous-token heads come before induction heads, in {here.held} seeds.",
+        "In small models of real text no induction head forms, so that none can come after previous-token heads "
+        "({here.held} seeds).",
+        figure="heads",
     ),
 )
 
@@ -197,6 +235,7 @@ def _sentence(
 def _numbers(finding: Finding) -> SimpleNamespace:
     median = over_seeds(finding.values).median
     words = {"median": f"{median:.3g}", "percent": f"{100 * median:.2g} %", "parts": len(finding.parts)}
+    words["each"] = ", ".join(f"{name} {count} of {len(finding.holds)}" for name, count in finding.parts.items())
     return SimpleNamespace(held=_held(finding), **words)
 
 

@@ -86,11 +86,14 @@ def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collectio
 
 def _results(outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]]) -> dict[str, Any]:
     """Findings in sentences, the papers they are of, and the claims in a few words."""
+    from headway.experiments import NAMES, find
     from headway.experiments.highlights import highlights
     from headway.experiments.papers import PAPERS
 
     titles = {claim.name: claim.title for outcome in outcomes for claim in outcome.experiment.claims if claim.title}
-    return {"highlights": highlights(findings, titles), "papers": PAPERS, "titles": titles}
+    every = {claim.name for name in NAMES for claim in find(name).claims}
+    unlisted = len(every - {finding.claim for _, finding in findings})
+    return {"highlights": highlights(findings, titles), "papers": PAPERS, "titles": titles, "unlisted": unlisted}
 
 
 def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
@@ -100,7 +103,7 @@ def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     if not names:
         return "Headway: runs of this folder", ""
     if len(names) > FEW:
-        return "What was found", ""
+        return "Headway: what was found", ""
     heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     return f"Headway: {heading}", " ".join(titles.values())
 

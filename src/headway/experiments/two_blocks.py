@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.clarity import CLARITY, first_stage_less_marked
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.stages import TOO_SLOW
 from headway.presets import BLOCKS_OF_FOUR, FEW_SEEDS, FULLS, MINIMALS, curves
 from headway.tasks.run import Settings
 
@@ -20,6 +19,11 @@ RATES = {"quick": (0.04, 0.001), "printed": (0.0015, 0.001), "as-run": (0.04, 0.
 GONE_OR_AS_CLEAR = """
 With two layers, half of the seeds have no first plateau of the loss; the others still do, and in two of them it is
 slightly clearer than with one layer."""
+
+NOTHING_TO_COMPARE = """
+With two layers the minima are in order in seven seeds. With one layer and this learning rate, the model is still
+approaching rung 1 when training ends, in every seed: its loss has no plateau to compare with, so that these seven
+cannot be judged. In the other three, KL to rung 2 and to the truth reach their minima at the same evaluation."""
 
 A15 = Claim(
     "A15",
@@ -43,7 +47,7 @@ A15_MINIMAL = A15.called(
     A15.statement.replace("full", "minimal"),
     title="two layers: KL minima in order, first plateau less clear (minimal model)",
     judge=of_runs(first_stage_less_marked, "minimal, two layers", "minimal, one layer"),
-    reasons={"printed": TOO_SLOW},
+    reasons={"printed": NOTHING_TO_COMPARE},
 )
 
 

@@ -135,7 +135,8 @@ def put_together(
 ) -> Report:
     """The page: the first runs come first, and what there is no room for is named in a note."""
     views, missing = views_of(runs, portraits, unfit)
-    notes = (_left_out(missing),) if missing else ()
+    folders = sorted({each.record.path.parent.name for each in runs})
+    notes = (_left_out(len(views), missing, folders),) if missing else ()
     views = tuple(sorted(views, key=lambda view: view.section == OTHERS))  # those that no experiment names come last
     return Report(title, introduction, views, tuple(findings), tuple(commands), tuple(figures), notes, **results)
 
@@ -202,9 +203,14 @@ def _room(trajectory: Trajectory) -> int:
     return min(pictures, MOST_PICTURES) + 4 * sum(values.size for values in curves)
 
 
-def _left_out(labels: Sequence[str]) -> str:
+def _left_out(drawn: int, labels: Sequence[str], folders: Sequence[str]) -> str:
+    """How many runs are drawn of how many, which are not, and where those are."""
     named = "; ".join(labels[:MOST_NAMED])
     more = f"; and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
-    verb = "is" if len(labels) == 1 else "are"
-    count = f"{len(labels)} run{'' if len(labels) == 1 else 's'}"
-    return f"{count} {verb} not drawn here, to keep this page small: {named}{more}. `headway watch` shows each of them."
+    verb = "is" if drawn == 1 else "are"
+    others = "The other lies" if len(labels) == 1 else "The others lie"
+    places = " and ".join(f"{folder}/" for folder in folders)
+    return (
+        f"{drawn} of {drawn + len(labels)} runs {verb} drawn here. {others} in {places}: {named}{more}. "
+        "`headway watch` shows each of them."
+    )

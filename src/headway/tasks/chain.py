@@ -167,7 +167,7 @@ class Chain:
 
     def about(self) -> About:
         return About(
-            title=f"A Markov chain of {self.vocab} tokens with {len(self.blocks)} blocks of lags",
+            title=f"A Markov chain with vocabulary size {self.vocab} and {len(self.blocks)} blocks of lags",
             rungs=self.rungs,
             loss="cross-entropy",
             progress=self.PROGRESS,

@@ -44,7 +44,7 @@ def test_sentence_slider_curve_and_picture_are_on_the_first_screen(loaded, width
     loaded.settle()
     loaded.settle()
     title = loaded.text("#watch-title")
-    assert title == "minimal, as-run: A Markov chain of 50 tokens with 3 blocks of lags"
+    assert title == "minimal, as-run: A Markov chain with vocabulary size 50 and 3 blocks of lags"
     assert loaded.text("#summary .chosen").count(".") >= 1 and "went through all 3 stages" in loaded.text(
         "#summary .chosen"
     )

@@ -119,6 +119,8 @@ def test_where_training_ended_is_stated_with_the_count_by_minima_where_it_is_ano
     assert " KL minima are in order in 4 of 4 seeds; a stage takes more: a turn" in words
     skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
     assert skipped.startswith(" Seed 0 skipped a stage. KL minima are in order in 2 of 2 seeds")
+    squared = SHORT.replace("excess loss", "squared error")
+    assert " Distance minima are in order in 2 of 2 seeds" in js("summary", squared, rungs=[[1, 3], [1, 2, 3]])
 
 
 def test_a_share_of_the_run_is_a_share_of_the_slider(js):

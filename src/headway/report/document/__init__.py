@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway.analysis import median_in_words
-from headway.records import Finding
+from headway.records import NOT_MADE, Finding
 from headway.report.about import context_of
 from headway.report.captions import caption_of
 from headway.report.document import one_changed, published_table
@@ -31,8 +31,11 @@ runs were made; [the log](log.md) lists those that changed afterwards.
 
 *KL to rung i lowest*: the step at which KL to rung i reaches its minimum. A *boundary* is the step at which KL to one
 rung exceeds its minimum by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step,
-the number of those that have it follows it. *Published* values are read by eye from the authors' figures, for one seed.
-Excess loss is in nats."""
+the number of those that have it follows it. *Stages* are the rungs that a seed is closest to in turn; seeds in which
+they do not come in order (rung 2, then rung 1) are counted behind them and have no boundary there. *Published* values
+are read by eye from the authors' figures, for one seed. Excess loss is in nats: *at the rungs*, at the minimum of KL to
+each of them, in the seeds in which KL to it rises again, and in all seeds the *lowest*. Grids on which nothing was run
+for a claim are left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:
@@ -135,14 +138,12 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
     for claim in dict.fromkeys(finding.claim for _, finding in own):
         rows = [(grid, finding) for grid, finding in own if finding.claim == claim]
         first = rows[0][1]
-        lines = [
-            f"**{claim}.** {first.statement}",
-            "",
-            f"*Definition:* {first.definition}",
-            "",
-            f"| grid | verdict | seeds | {first.quantity} | |",
-            "|---|---|---|---|---|",
-        ]
+        lines = [f"**{claim}.** {first.statement}", "", f"*Definition:* {first.definition}", ""]
+        rows = [(grid, finding) for grid, finding in rows if finding.detail != NOT_MADE]
+        if not rows:
+            blocks.append("\n".join([*lines, "Not run."]))
+            continue
+        lines += [f"| grid | verdict | seeds | {first.quantity} | |", "|---|---|---|---|---|"]
         for grid, finding in rows:
             words = [finding.detail] if finding.detail else []
             if finding.parts and finding.verdict not in ("holds", "not run"):

@@ -39,8 +39,7 @@ def stage_table(runs: Sequence[NamedRun]) -> str:
     lines = [_row(headings), "|---" * len(headings) + "|"]
     for run in runs:
         stages = ladder_stages(run.trajectory)
-        met = sorted({len(set(found.rungs)) for found in stages})
-        cells = [run.name, run.grid, f"{len(run.trajectory.seeds)}", " to ".join(map(str, {met[0]: 0, met[-1]: 0}))]
+        cells = [run.name, run.grid, f"{len(run.trajectory.seeds)}", stages_in_words(stages)]
         for rung in range(1, rungs):
             cells.append(_spread(over_seeds([_at(found, found.leavings, rung) for found in stages])))
             cells.append(_spread(over_seeds([_at(found, found.boundaries, rung) for found in stages])))
@@ -104,6 +103,14 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def stages_in_words(stages: Sequence[Stages]) -> str:
+    """Fewest to most rungs over seeds, and those that pass them in another order: "1 to 2 (3 of 10 not in order)"."""
+    met = sorted({len(set(found.rungs)) for found in stages})
+    astray = sum(list(found.rungs) != sorted(found.rungs) for found in stages)
+    counted = f" ({astray} of {len(stages)} not in order)" if astray else ""
+    return " to ".join(map(str, {met[0]: 0, met[-1]: 0})) + counted
+
+
 def _at(stages: Stages, times: tuple[float, ...], rung: int) -> float:
     """The time that belongs to the step from `rung` to the next, or NaN."""
     crossing = (rung, rung + 1)
@@ -130,4 +137,5 @@ def _spread(over: OverSeeds, digits: str = ".0f") -> str:
 
 
 def _level(over: OverSeeds, digits: str = ".2f") -> str:
-    return "-" if over.seeds == 0 else f"{over.median:{digits}}"
+    missing = f" ({over.seeds} of {over.seeds + over.missing})" if over.missing else ""
+    return "-" if over.seeds == 0 else f"{over.median:{digits}}{missing}"

@@ -25,6 +25,7 @@ def payload(report: Report) -> dict[str, Any]:
         "highlights": plain_json(report.highlights),
         "papers": plain_json(report.papers),
         "titles": dict(report.titles),
+        "unlisted": report.unlisted,
     }
 
 

@@ -139,6 +139,8 @@ class Report:
     """Its sections; a claim stands under the paper of its first letter, and a paper without claims is named only."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """A claim's name -> what it claims, in a few words."""
+    unlisted: int = 0
+    """Claims of experiments of which there is no run."""
 
     def __post_init__(self) -> None:
         twice = [key for key, count in Counter(group.key for group in self.figures).items() if count > 1]

@@ -10,6 +10,9 @@ import { counted, joined, sentence } from "./words.js";
 
 const OTHERS = { key: "others", title: "Other claims", source: "", task: "", pictures: [], letters: "" };
 
+const LADDER =
+  "Every task has a ladder: reference predictors, its rungs, from knowing nothing to the truth. KL to a rung is how far a model's predictions are from it.";
+
 /** The address of a claim on this page. */
 const idOf = (claim) => `claim-${claim.replace(/[^A-Za-z0-9]+/g, "-")}`;
 
@@ -35,6 +38,7 @@ function verdictsOf(report, { claim, grid, verdict, held }) {
 function findingCard(report, highlight) {
   const { claim, sentence: words } = highlight;
   const title = report.titles[claim];
+  const paper = report.papers.find(({ letters }) => letters.includes(claim[0]));
   return element(
     "li",
     { class: "finding" },
@@ -42,6 +46,7 @@ function findingCard(report, highlight) {
     element(
       "div",
       {},
+      paper ? element("p", { class: "quiet finding-paper" }, paper.title) : "",
       element("p", { class: "finding-words" }, formula(words)),
       element(
         "p",
@@ -188,9 +193,10 @@ function countWords(report, rows, known) {
   const none = absent.length ? `There are no runs of ${joined(absent)}.` : "";
   const ours = own.length;
   const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
+  const further = report.unlisted ? `${counted(report.unlisted, "further claim")}, of experiments that have not been run here, ${report.unlisted === 1 ? "is" : "are"} not listed.` : "";
   const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours` : ""}`;
   const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;
-  return [`${what}: ${held}${open}${missing}.`, ruleWords(report.findings), none].filter(Boolean).join(" ");
+  return [`${what}: ${held}${open}${missing}.`, further, ruleWords(report.findings), none].filter(Boolean).join(" ");
 }
 
 /** A link to a claim opens it. */
@@ -220,6 +226,7 @@ export function mountResults(main, report) {
     "section",
     { id: "findings", "aria-labelledby": "findings-title" },
     element("h2", { id: "findings-title" }, "Findings"),
+    element("p", {}, LADDER),
     element("ul", { class: "findings" }, report.highlights.map((each) => findingCard(report, each))),
   );
   const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));

@@ -40,7 +40,7 @@ function minimaWords(run) {
   const count = (inThis) => run.seeds.filter((_, seed) => inThis(run, seed)).length;
   const [byMinima, byTurns] = [count(minimaInOrder), count(inOrder)];
   if (byMinima === byTurns) return "";
-  const minima = `${rungMeasure(run)} minima are ${byMinima ? "" : "not "}in order`;
+  const minima = `${sentence(rungMeasure(run))} minima are ${byMinima ? "" : "not "}in order`;
   const where = run.seeds.length > 1 && byMinima ? ` in ${byMinima} of ${run.seeds.length} seeds` : "";
   return ` ${minima}${where}; a stage takes more: a turn (see the words used on this page).`;
 }
@@ -81,7 +81,7 @@ export function summarise(run) {
     const many = run.seeds.length > 1 ? ", in the median," : "";
     if (byLadder(run) || byLevels(run))
       sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
-    else sentences.push(`The drops are half done${many} ${joined(drops)}.`);
+    else sentences.push(`${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}.`);
   }
   const ends = lossEnds(run);
   if (ends) {

@@ -1,0 +1,40 @@
+"""What a claim says that lacks some of its runs: which ones."""
+
+import pytest
+from tests.claims.made import bottoming_at, made_run, made_settings
+
+from headway.claims.claim import Claim, judged, of_runs
+
+RUN = made_run(made_settings(), (0, 1), kl=bottoming_at(10, 60, 300))
+NAMES = ("a", "b", "c", "d", "e")
+
+
+@judged
+def nothing_asked(claim, *runs):
+    return claim.finding(runs, [1, 1], [True, True])
+
+
+def detail(*made: str, names: tuple[str, ...] = NAMES) -> str:
+    claim = Claim("X1", "Says.", "Defined.", "measured", of_runs(nothing_asked, *names))
+    found = claim.held_against(dict.fromkeys(made, RUN))
+    assert found.verdict == "not run"
+    return found.detail
+
+
+def test_missing_runs_are_named_where_others_are_there_and_of_many_the_first():
+    assert detail("a", "b", "d") == "Incomplete: runs missing: c; e (2 of 5)."
+    assert detail("e") == "Incomplete: runs missing: a; b; c; and 1 more (4 of 5)."
+    assert detail("other", names=("a",)) == "A run that it needs has not been made: a."
+
+
+@pytest.mark.parametrize("made", [(), ("other",)], ids=["no run", "none of its runs"])
+def test_a_claim_of_which_nothing_was_run_needs_no_list(made):
+    assert detail(*made) == "A run that it needs has not been made."
+
+
+def test_a_claim_found_by_settings_names_the_missing_runs_of_its_grid():
+    claim = Claim("X1", "Says.", "Defined.", "measured", of_runs(nothing_asked), about=lambda settings: True)
+    grid = dict.fromkeys(NAMES, RUN[0])
+    found = claim.lacking(grid, {"a": RUN, "b": RUN, "c": RUN})
+    assert found is not None and found.detail == "Incomplete: runs missing: d; e (2 of 5)."
+    assert claim.lacking(grid, dict.fromkeys(NAMES, RUN)) is None
