@@ -40,8 +40,20 @@ def test_a_bag_is_read_without_a_lag_in_layer_1(end, layer, good):
     lags = {2: 50, 3: 50}
     plain = made(PLAIN, falling_to(1.6), attends(lags))
     mixed = made(PLAIN.changed(task={"shuffled": 32}), falling_to(end), attends(lags, layer=layer))
-    assert text_found.reads_a_bag(CLAIM, plain, mixed).holds == (good,)
+    finding = text_found.reads_a_bag(CLAIM, plain, mixed)
+    assert finding.holds == (good,)
+    assert f"no lag in {layer} of 1 seeds" in finding.detail
     assert text_found.reads_a_bag(CLAIM, mixed).verdict == "not run", "nothing to compare with"
+
+
+def test_a_lag_taken_up_on_the_way_and_given_up_again_is_reported_beside_a_bag():
+    lags = {2: 50, 3: 50}
+    passing = attends(lags)
+    passing[:, -20:] = passing[:, :1]
+    plain = made(PLAIN, falling_to(1.6), attends(lags))
+    finding = text_found.reads_a_bag(CLAIM, plain, made(PLAIN.changed(task={"shuffled": 32}), falling_to(1.4), passing))
+    assert finding.holds == (True,), "judged at the end"
+    assert "no lag in 0 of 1 seeds" in finding.detail, "by the largest value on the way"
 
 
 def test_a_law_of_information_and_contexts_is_found_and_predicts_a_text_left_out():
@@ -67,3 +79,11 @@ def test_where_contexts_help_instead_of_delay_there_is_no_such_law():
 
 def test_one_text_alone_predicts_nothing():
     assert text_found.contexts_predict_when(CLAIM, on_time(PLAIN, LEVELS, LAW)).holds == (None,), "cannot be judged"
+
+
+def test_exponents_of_the_wrong_sign_refute_the_law_although_no_text_can_be_left_out():
+    run = on_time(PLAIN, LEVELS, (0.0, 0.3, 0.9))  # more information, later
+    assert text_found.fitted([text_found.lag_terms(run, 0)])[1] > 0
+    finding = text_found.contexts_predict_when(CLAIM, run)
+    assert np.isnan(finding.values).all()
+    assert finding.holds == (False,)

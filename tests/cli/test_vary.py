@@ -78,7 +78,7 @@ def test_what_cannot_be_varied_is_told_in_a_sentence(typed, said):
 def test_a_setting_is_varied_once_and_only_if_all_runs_have_it():
     with pytest.raises(UserError, match=r"--vary task\.ratio is given twice"):
         axes_from([("task.ratio", "1"), ("task.ratio", "2")], [Settings()])
-    other = find("recall").grids["quick"]["64 symbols, 2 pairs"]
+    other = find("recall").grids["quick"]["vocabulary size 64, 2 pairs"]
     with pytest.raises(UserError, match=r"--vary task\.ratio names no setting that all runs of this grid have\."):
         axes_from([("task.ratio", "1")], [Settings(), other])
 

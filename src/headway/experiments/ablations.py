@@ -51,7 +51,7 @@ A19_TOGETHER = A19.called(
 )
 A19_HEADS = A19.called(
     "A19 heads",
-    "With any one component removed, heads still compete, then cooperate. (Not in the paper.)",
+    "With any one component removed, heads still compete, then cooperate. (Ours.)",
     title="any one component removed: KL minima in order; heads compete, then cooperate (ours)",
     definition=f"With the same seed, for each component removed alone, {SAME}.",
     quantity="number of components whose removal leaves both intact",

@@ -68,7 +68,7 @@ A10_ADAPTIVE = Claim(
     "A10 adaptive",
     title="choosing the context length beats early stopping (ours)",
     statement="""With little data, choosing the context length by validation beats early stopping of a model that
-    sees the whole context. (The paper hints at this gain.)""",
+    sees the whole context. (Ours; the paper hints at this gain.)""",
     definition="""For every size: n-gram models of all lengths are stopped at their own best step, and the one with
     the lowest loss on the even test sequences is chosen. Its excess loss on the odd test sequences is compared with
     that of the model that sees the whole context, stopped in the same way. The claim holds for a seed if the mean

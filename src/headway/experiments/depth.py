@@ -28,7 +28,7 @@ all of it: still only 2, 1 and 0 of 10 seeds come closer than that."""
 H2 = Claim(
     "H2",
     title="one to four layers: KL minima in order, nearer than by confidence alone (ours)",
-    statement="Learning is incremental at every depth: one, two, three and four layers. (Not in the paper.)",
+    statement="Learning is incremental at every depth: one, two, three and four layers. (Ours.)",
     definition=f"With the same seed, for each depth, {SURVIVES}.",
     quantity="number of depths, of four, at which both hold",
     judge=of_runs(staircase_survives, *DEPTHS, names=tuple(DEPTHS)),
@@ -36,8 +36,7 @@ H2 = Claim(
 )
 H2_FRESH = H2.called(
     "H2 fresh data",
-    "With fresh data at every step, which cannot be overfitted, learning is incremental at every depth. "
-    "(Not in the paper.)",
+    "With fresh data at every step, which cannot be overfitted, learning is incremental at every depth. (Ours.)",
     title="one to four layers, fresh data: KL minima in order, nearer than by confidence alone (ours)",
     judge=of_runs(staircase_survives, *FRESH, names=tuple(FRESH)),
     reasons={"as-run": NOT_OVERFITTING},

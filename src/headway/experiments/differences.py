@@ -79,7 +79,7 @@ H3 = Claim(
     "H3",
     title="a plateau schedule updated once an epoch stops learning at a saddle (ours)",
     statement="""The printed schedule, which halves the learning rate when the training loss has not improved for 10
-    epochs, can stop learning at a saddle. (Not in the paper, which gives only its name, patience and factor.)""",
+    epochs, can stop learning at a saddle. (Ours; the paper gives only its name, patience and factor.)""",
     definition="""From initial scores of 1e-9, with the same seed and all else equal, the first stage ends under a
     constant learning rate and never ends under the plateau schedule.""",
     quantity="final learning rate under the plateau schedule, relative to the initial one",
@@ -88,7 +88,7 @@ H3 = Claim(
 )
 H3_STEPS = H3.called(
     "H3 every step",
-    "If its patience is read as 10 steps, the printed schedule stops learning at a saddle. (Not in the paper.)",
+    "If its patience is read as 10 steps, the printed schedule stops learning at a saddle. (Ours.)",
     title="a plateau schedule updated at every step stops learning at a saddle (ours)",
     judge=_from_saddles("plateau-step"),
     reasons={"printed": STAYS_ANYWAY},

@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B6 closed form",
-            "The plateau lasts sqrt(pi/2) sqrt(d) T (ours: derived from the flow before it saturates).",
+            "The plateau lasts sqrt(pi/2) sqrt(d) T. (Ours: derived from the flow before it saturates.)",
             f"For every d, the plateau at the largest T is within a factor of {AGREES} of the closed form, and the "
             "deviation never grows with T.",
             "plateau at the largest T, relative to the closed form; the ratio furthest from 1",

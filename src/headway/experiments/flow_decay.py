@@ -57,7 +57,7 @@ def _end(strength: float, decay: float, length: int) -> float:
 _claim = partial(Claim, about=predicates.is_solved)
 T6 = _claim(
     "T6",
-    title="as much weight decay as in training leaves the flow's stages where they are",
+    title="as much weight decay as in training leaves the flow's stages where they are (ours)",
     statement="""Decayed by as much as in paper A's training, the flow passes its stages at almost the same times: why
     weight decay makes almost no difference there. (Ours.)""",
     definition=f"""With the least decay lambda of the grid for which lambda t_h >= {APPLIED:g} (learning rate times
@@ -69,7 +69,7 @@ T6 = _claim(
 )
 T7 = _claim(
     "T7",
-    title="weight decay delays the flow's stages, and much of it removes the last",
+    title="weight decay delays the flow's stages, and much of it removes the last (ours)",
     statement="""The more weight decay, the later every stage of the flow, and enough of it removes stages, the last
     first. (Ours.)""",
     definition="""In every seed no boundary comes sooner with more decay (one that is not reached counts as latest),
@@ -81,7 +81,7 @@ T7 = _claim(
 )
 T8 = _claim(
     "T8",
-    title="what weight decay leaves of the flow's loss follows from one head per feature",
+    title="what weight decay leaves of the flow's loss follows from one head per feature (ours)",
     statement="""With weight decay the flow ends at the loss that a single head has on a single feature where
     decay and gradient balance, summed over features. (Ours.)""",
     definition=f"""In every flow with lambda times the last time at least {AT_REST:g} in which every seed learns all
@@ -92,7 +92,7 @@ T8 = _claim(
 )
 R3 = Claim(
     "R3",
-    title="gradient descent with weight decay follows the flow with weight decay",
+    title="gradient descent with weight decay follows the flow with weight decay (ours)",
     statement="Gradient descent with weight decay passes the stages when the flow with the same decay does. (Ours.)",
     definition=f"""From the same initial values, with time = learning rate times step and for every decay with which
     descent was run: every boundary that the flow reaches within the time of training is within {CLOSE:.0%} of it, and

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+_QUICK = [(n, p) for n in (64, 128) for p in (2, 4)]
+_PAPER = [(n, p) for n in (32, 64, 128, 256) for p in (8, 16, 32, 64)]
+_FAN_IN = [(64, 2), (128, 2), (64, 4), *((n, p) for n in (32, 64, 128) for p in (8, 16))]
+
+
+def _sizes(sizes: list[tuple[int, int]], before: str = "") -> dict[str, str]:
+    """Recall's vocabulary sizes were given in symbols."""
+    return {f"{before}{n} symbols, {p} pairs": f"{before}vocabulary size {n}, {p} pairs" for n, p in sizes}
+
+
+_ALONE = [size for size in (*_QUICK, *_PAPER) if size not in ((128, 64), (256, 64))]
+_DISTINCT = [(n, p) for n, p in (*_QUICK, *_PAPER) if p < n]
+
 FORMERLY: dict[str, dict[str, str]] = {
     "two-blocks": {
         "full, two": "full, two layers",
@@ -26,6 +39,8 @@ FORMERLY: dict[str, dict[str, str]] = {
         "full, as it is": "full",
         "full, neither": "full, attention not dropped, readout by Xavier",
     },
+    "recall": _sizes(_ALONE) | _sizes(_FAN_IN, "fan-in, "),
+    "recall-appendix": _sizes(_DISTINCT) | _sizes(_DISTINCT, "norm, "),
     "recall-repetition": {"none": "no repetition"},
     "recall-repetition-appendix": {"none": "no repetition"},
 }

@@ -193,7 +193,7 @@ CLAIMS = (
     Claim(
         "E2 dropout",
         title="dropout lengthens the plateau (ours)",
-        statement="Dropout makes the plateau longer. (Not in the paper.)",
+        statement="Dropout makes the plateau longer. (Ours.)",
         definition="""With two states the bigram first is the nearest rung at a later step with dropout than
         without.""",
         quantity="step at which the bigram first is the nearest rung, with dropout relative to without",

@@ -24,7 +24,7 @@ A1 = A1_MINIMAL.called(
 A1_NEARER = A1_MINIMAL_NEARER.called(
     "A1 nearer",
     A1_MINIMAL_NEARER.statement.replace("minimal", "full"),
-    title="each lower rung is approached more closely than by confidence alone (full model)",
+    title="each lower rung is approached more closely than by confidence alone (full model, ours)",
     judge=of_runs(nearer_than_stageless, "full"),
 )
 A2 = Claim(

@@ -52,7 +52,7 @@ A17_NEARER = Claim(
     "A17 nearer",
     title="overlapping blocks: a combination is approached more closely than by confidence alone (three heads, ours)",
     statement="""With overlapping blocks and three heads, training approaches some combination of them more
-    closely than a model that only grows in confidence. (Not in the paper.)""",
+    closely than a model that only grows in confidence. (Ours.)""",
     definition=f"""For some combination S of blocks, neither none nor all of them, and the predictor f_S that knows only
     these, the smallest KL(f_S || model) over training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over
     s, where z are the truth's logits, and it comes strictly before KL to the truth reaches its minimum.""",

@@ -33,7 +33,7 @@ proportions. In addition, the seeds of the flow differ from each other by more t
 # Written when the published boundaries and those of some flows were known, and no transformer had been laid over one.
 R2 = Claim(
     "R2",
-    title="one factor maps the flow's stages onto the minimal transformer's",
+    title="one factor maps the flow's stages onto the minimal transformer's (ours)",
     statement="""One factor between the flow's time and training steps maps the stages of the flow onto those of the
     minimal transformer. (Ours; the paper calls them similar.)""",
     definition=f"""The factor is chosen so that the flow's first boundary after stage 1 (median over seeds) equals
@@ -48,7 +48,7 @@ R2_UNIT = R2.called(
     "R2 unit strength",
     "One factor also maps the flow of the paper's Figure 10, whose weakest feature has strength 1, onto the "
     "minimal transformer. (Ours.)",
-    title="one factor maps the flow's stages onto the minimal transformer's (weakest feature of strength 1)",
+    title="one factor maps the flow's stages onto the minimal transformer's (weakest feature of strength 1, ours)",
     judge=of_runs(one_factor_maps, "minimal", OF_UNIT, within=STRETCH),
     reasons={"printed": TOO_SLOW, "as-run": SHORTENED},
 )

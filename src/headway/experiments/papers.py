@@ -8,7 +8,7 @@ PAPERS = (
     Paper(
         "A",
         "Incremental Learning of Sparse Attention Patterns in Transformers",
-        "called paper A here; anonymous authors, under review; claims that begin with H, R or T are ours",
+        "called paper A here; anonymous authors, under review; claims with H, R or T or marked (ours) are ours",
         """The next token of a Markov chain depends on blocks of lags, the newest block most. A model that has found the
         first block, the first two, and so on predicts like a rung of a ladder, from uniform to the truth.""",
         (
@@ -26,7 +26,9 @@ PAPERS = (
         "The emergence of sparse attention",
         "called paper B here; N. Zucchet, F. D'Angelo, A. Lampinen, S. Chan, slides, 2025",
         """One of T tokens matters, and attention has to find it: single-location regression, in a toy model and in a
-        transformer. Associative recall needs two such steps: find the queried key, and name the value behind it.""",
+        transformer. Associative recall needs two such steps: find the queried key, and name the value behind it. On the
+        expected loss the toy model is nearly deterministic: its seeds agree to about three digits and are not
+        independent tests.""",
         (
             TaskPicture(("x₁", "x₂", "x₃", "x₄", "x₅", "x₆", "y"), ((3, 6, 0),), "single-location regression"),
             TaskPicture(("a", "7", "b", "2", "c", "5", "b", "?"), ((3, 7, 0), (2, 6, 1)), "associative recall"),

@@ -40,7 +40,7 @@ H1 = Claim(
     "H1",
     title="every positional encoding: KL minima in order, nearer than by confidence alone (ours)",
     statement="""Learning is incremental with every positional encoding: learned, sinusoidal, rotary and relative
-    positions and ALiBi. (Not in the paper.)""",
+    positions and ALiBi. (Ours.)""",
     definition=f"With the same seed, for each of these five encodings, {SURVIVES}.",
     quantity="number of encodings, of five, for which both hold",
     judge=_survives,
@@ -72,7 +72,7 @@ MISSED = {
 EACH = tuple(
     H1.called(
         f"H1 {encoding}",
-        f"Learning is incremental with {name}. (Not in the paper.)",
+        f"Learning is incremental with {name}. (Ours.)",
         title=f"{name}: KL minima in order, nearer than by confidence alone (ours)",
         definition=f"With them, {SURVIVES}.",
         quantity="whether both hold",

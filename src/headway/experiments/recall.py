@@ -42,9 +42,9 @@ FAN_IN = {
     "quick": ((64, 2), (128, 2), (64, 4)),
     "paper": ((32, 8), (64, 8), (128, 8), (32, 16), (64, 16), (128, 16)),
 }
-"""Symbols and pairs with an embedding of variance 1 / N_tokens, shorter the more symbols there are. Ours.
+"""N_tokens and N_pairs with an embedding of variance 1 / N_tokens, shorter the larger the vocabulary. Ours.
 
-256 symbols and 8 pairs were given up after 64 000 steps without a match, for want of time."""
+A vocabulary size of 256 with 8 pairs was given up after 64 000 steps without a match, for want of time."""
 
 
 def _runs(grid: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _runs(grid: str) -> dict[str, Any]:
 
 
 def _name(tokens: int, pairs: int) -> str:
-    return f"{tokens} symbols, {pairs} pairs"
+    return f"vocabulary size {tokens}, {pairs} pairs"
 
 
 GRIDS = {grid: _runs(grid) for grid in BASES}
@@ -155,7 +155,8 @@ def _powers(
     claims = []
     for factor, more in (("N_pairs", ""), ("N_tokens", " tokens")):
         words = {"B4": f"B4{more}", "matching": f"B4 matching{more}", "factor": factor, "power": RECALL.powers[factor]}
-        ours = "" if statement == _STATEMENT else " (Not in the slides.)"
+        ours = {_STATEMENT: "", _ABOVE: " (Ours, post hoc.)"}.get(statement, " (Ours.)")
+        mark = ours.replace("Ours", "ours").replace(".", "")
         claims.append(
             Claim(
                 f"{name}{more}",
@@ -164,7 +165,7 @@ def _powers(
                 f"exponent of {factor}",
                 about=where,
                 judge=of_runs(predicate, factor=factor),
-                title=f"{case}: the plateau grows as {factor}^{RECALL.powers[factor]}{ours and ' (ours)'}",
+                title=f"{case}: the plateau grows as {factor}^{RECALL.powers[factor]}{mark}",
                 reasons={"paper": reasons[-1] if more else reasons[0]},
             )
         )

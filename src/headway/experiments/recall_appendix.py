@@ -41,7 +41,7 @@ def _runs(grid: str) -> dict[str, Any]:
     """From short plateaus to long ones, for each norm: if time runs out, the least is lost."""
     base = BASES[grid].changed(training={"rates": RATES[grid]})
     return {
-        f"{before}{n} symbols, {p} pairs": base.changed(task={"vocab": n, "pairs": p}, model={"norm": norm})
+        f"{before}vocabulary size {n}, {p} pairs": base.changed(task={"vocab": n, "pairs": p}, model={"norm": norm})
         for norm, before in NORMS.items()
         for p in PAIRS[grid]
         for n in TOKENS[grid]
@@ -108,7 +108,7 @@ def _of_norm(norm: str) -> list[Claim]:
                 f"{name} matching{more}",
                 f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau: the exponent of {factor}, "
                 f"{words}. "
-                "(Not in the slides.)",
+                "(Ours.)",
                 f"As {name}{more}, with the time to an accuracy of {KNOWN:.0%}.",
                 f"exponent of {factor}",
                 about=where,

@@ -40,7 +40,7 @@ same runs agree with the flow of the printed grid."""
 # Written when gradient descent with steps of 0.05 and 0.1 had been looked at, and nothing by SGD or AdamW.
 R1 = Claim(
     "R1",
-    title="the flow predicts the stage times of gradient descent and SGD on its own model",
+    title="the flow predicts the stage times of gradient descent and SGD on its own model (ours)",
     statement="""The gradient flow predicts the training of its own model: gradient descent and SGD pass the stages
     at the flow's times, AdamW in the same order. (Ours; the paper shows the flow alone.)""",
     definition=f"""From the same initial values, with time = learning rate times step: every boundary (the loss

@@ -53,7 +53,7 @@ they are small enough to miss the bound by a little."""
 _claim = partial(Claim, about=lambda settings: True, reasons={"printed": AMPLIFIED_NOISE})
 T1 = _claim(
     "T1",
-    title="the flow's first stage grows as the predicted power of the length T",
+    title="the flow's first stage grows as the predicted power of the length T (ours)",
     statement="""The duration of the first stage grows as the square root of the number of positions T if Pi is
     applied once, and as T if it is applied twice. (Ours.)""",
     definition=f"""Least squares on logarithms over the runs that differ in T alone: the exponent of the first boundary
@@ -63,7 +63,7 @@ T1 = _claim(
 )
 T2 = _claim(
     "T2",
-    title="a formula predicts the flow's first stage within 15 %",
+    title="a formula predicts the flow's first stage within 15 % (ours)",
     statement="""The first stage lasts sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
     F_2(H/m_1) with Pi twice; F_1, F_2 and D are integrals, derived in the documentation (Theory). (Ours.)""",
     definition=f"""In every run with at least {LONG} positions the first boundary differs from the formula by at
@@ -73,7 +73,7 @@ T2 = _claim(
 )
 T3 = _claim(
     "T3",
-    title="the flow's second stage ends when differences between heads have grown enough",
+    title="the flow's second stage ends when differences between heads have grown enough (ours)",
     statement="""The second plateau ends when small differences between the heads, which grow on the residual of
     identical heads, have grown enough: a tenth of the initial noise needs ten times the growth. (Ours.)""",
     definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
@@ -83,7 +83,7 @@ T3 = _claim(
 )
 T4 = _claim(
     "T4",
-    title="the flow's second stage grows as the square of the logarithm of the noise",
+    title="the flow's second stage grows as the square of the logarithm of the noise (ours)",
     statement="""The duration of the second stage grows faster than log(1/sigma) and slower than any power of
     1/sigma: like the square of the logarithm. (Ours.)""",
     definition="""Over the runs that differ in noise alone, ordered by decreasing noise: the slope of t_2 - t_1
@@ -94,7 +94,7 @@ T4 = _claim(
 )
 T5 = _claim(
     "T5",
-    title="the end of the flow's second stage is predicted within a factor of 2",
+    title="the end of the flow's second stage is predicted within a factor of 2 (ours)",
     statement="""The second stage ends about when the differences between heads reach 1 (T sigma Lambda = 1),
     whatever T, the strengths, the number of heads and the noise are. (Ours.)""",
     definition=f"""In every run the second boundary is reached within a factor of {FACTOR:g} of the time predicted

@@ -34,9 +34,9 @@ A1_MINIMAL = Claim(
 )
 A1_MINIMAL_NEARER = Claim(
     "A1 minimal, nearer",
-    title="each lower rung is approached more closely than by confidence alone (minimal model)",
+    title="each lower rung is approached more closely than by confidence alone (minimal model, ours)",
     statement="The minimal model approaches each lower rung more closely than a model that only grows in confidence. "
-    "(Not in the paper.)",
+    "(Ours.)",
     definition=f"""For every rung i below the truth, the smallest KL(rung i || model) over training is below
     {NEARER:g} of the smallest KL(rung i || softmax(s z)) over s, where z are the truth's logits. A model that
     learns all blocks at once and only grows in confidence also has its minima in order, but comes no nearer.""",

@@ -129,7 +129,7 @@ def _v1_of(runs: str, about: Callable[[Any], bool], which: str, statement: str, 
     return V1.called(
         f"V1 {runs}",
         statement,
-        title=f"the loss has plateaus at the best shorter n-grams ({runs})",
+        title=f"the loss has plateaus at the best shorter n-grams ({runs}{', ours' if 'Ours' in statement else ''})",
         definition=V1.definition.replace(_V1_RUNS, which),
         about=about,
         judge=of_runs(waits_at_rungs),
@@ -205,9 +205,9 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "V2 4-grams",
-            title="with 4-grams, a head attends three tokens back before one attends two back",
+            title="with 4-grams, a head attends three tokens back before one attends two back (ours, post hoc)",
             statement="""With 4-grams, heads leave out a token: one attends three tokens back before any attends two
-            back. (Ours, found in these runs.)""",
+            back. (Ours, post hoc: found in these runs.)""",
             definition=f"""Simple model, 4-grams, 128 tokens: some head of layer 1 has a mean attention of {LOOKS:g} or
             more to the token three back at an earlier evaluation than any has to the token two back.""",
             quantity="step at which a head first attends three tokens back",
@@ -218,7 +218,7 @@ EXPERIMENT = Experiment(
             "V2 transformer",
             "In a transformer, heads of layer 1 are uniform at first, then one attends to the previous token, and at "
             "the end one attends one token back and one two tokens back. (Ours.)",
-            title="one head after another attends one token further back (transformer)",
+            title="one head after another attends one token further back (transformer, ours)",
             definition=V2.definition.replace("Simple model, trigrams, 32 tokens, alpha = 1", "Transformer, trigrams"),
             about=_transformer,
             judge=of_runs(heads_by_stage),
@@ -229,7 +229,7 @@ EXPERIMENT = Experiment(
             "V3 own plateaus",
             "The norm of the gradient is low on the plateaus that the loss has, wherever they lie, and peaks in the "
             "drops between them. (Ours.)",
-            title="the gradient norm is small on the loss's own plateaus and peaks in drops",
+            title="the gradient norm is small on the loss's own plateaus and peaks in drops (ours)",
             definition=V3.definition.replace(
                 "from one k-gram's loss to the next", "from one plateau of the loss (`stages_from_loss`) to the next"
             ),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 N1 = Claim(
     "N1",
-    title="KL to the n-grams reaches its minima in order",
+    title="KL to the n-grams reaches its minima in order (ours)",
     statement="A model of real text passes unigrams, bigrams, trigrams and longer n-grams in this order.",
     definition="""In every text, with b_n the step at which KL(n-gram || model) on held-out text reaches its minimum:
     b_1 < b_2 < b_3, and no higher order has its minimum before a lower one.""",
@@ -45,7 +45,7 @@ N1 = Claim(
 )
 N3 = Claim(
     "N3",
-    title="attention takes up lags in the order of their information",
+    title="attention takes up lags in the order of their information (ours)",
     statement="""Attention takes up lags in the order of their information about the next token, given the nearer
     lags, measured in the corpus.""",
     definition="""A lag is taken up when the attention of the head that attends to it most has risen half-way from its
@@ -58,7 +58,7 @@ N3 = Claim(
 )
 DISTANCE = Claim(
     "N3 distance",
-    title="a far lag with information gets more attention than a nearer one without",
+    title="a far lag with information gets more attention than a nearer one without (ours)",
     statement="A nearer lag without information is attended to less than a farther one with information.",
     definition="""In every text, interleaved from two sequences, the largest attention of any head to lag 4 at the end
     of training exceeds the largest attention of any head to lag 3.""",
@@ -69,7 +69,7 @@ DISTANCE = Claim(
 )
 N4 = Claim(
     "N4",
-    title="heads share lags, then specialise",
+    title="heads share lags, then specialise (ours)",
     statement="Heads first attend to the same lag, and then specialise.",
     definition=f"""In every text the chance that two heads of the last layer, each picking one of the 8 nearest
     lags by its attention, pick the same one rises by more than {HUMP} above its start, and falls by more than
@@ -84,28 +84,28 @@ CLAIMS = (
     N1.called(
         "N1 MLP",
         "A model with an MLP also passes unigrams, bigrams, trigrams and longer n-grams in this order.",
-        title="KL to the n-grams reaches its minima in order (with an MLP)",
+        title="KL to the n-grams reaches its minima in order (with an MLP, ours)",
         about=runs.with_mlp,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 256 tokens",
         "With a context of 256 tokens, with and without an MLP, a model also passes the n-grams in this order.",
-        title="KL to the n-grams reaches its minima in order (256 tokens)",
+        title="KL to the n-grams reaches its minima in order (256 tokens, ours)",
         about=runs.long,
         judge=of_runs(in_order),
     ),
     N1.called(
         "N1 optimisers",
         "Trained with Muon or with SGD, a model also passes the n-grams in this order.",
-        title="KL to the n-grams reaches its minima in order (Muon, SGD)",
+        title="KL to the n-grams reaches its minima in order (Muon, SGD, ours)",
         about=runs.otherwise,
         judge=of_runs(in_order),
         reasons={"paper": reasons.OPTIMISERS},
     ),
     Claim(
         "N2",
-        title="the n-grams are approached more closely than by confidence alone",
+        title="the n-grams are approached more closely than by confidence alone (ours)",
         statement="A model comes closer to unigrams, bigrams and trigrams than one that only grows in confidence.",
         definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) falls below 0.99 of the smallest value that
         KL(n-gram || softmax(s z)) takes over s, where z are the same model's logits at the end of training.""",
@@ -119,7 +119,7 @@ CLAIMS = (
         "N3 interleaved",
         """Attention follows the information of the lags also where their order differs: two texts are interleaved,
         so that every second lag carries no information.""",
-        title="attention takes up lags in the order of their information (two texts interleaved)",
+        title="attention takes up lags in the order of their information (two texts interleaved, ours)",
         definition=N3.definition.replace(
             "Of the lags 2, 3 and 4 (lag 1 is the newest token, which the residual path carries),",
             "Of the lags 2, 4 and 6,",
@@ -133,7 +133,7 @@ CLAIMS = (
         "N3 one layer",
         """With one layer, which cannot attend to lag 4 by way of lag 3, a nearer lag without information is attended to
         less than a farther one with information.""",
-        title="a far lag with information gets more attention than a nearer one without (one layer)",
+        title="a far lag with information gets more attention than a nearer one without (one layer, ours)",
         about=runs.woven_one_layer,
         judge=of_runs(not_by_distance),
         reasons={"paper": reasons.ONE_LAYER},
@@ -143,14 +143,14 @@ CLAIMS = (
         "N4 one layer",
         """With one layer and two texts interleaved, where only attention reaches the informative lags, heads first
         attend to the same lag, and then specialise.""",
-        title="heads share lags, then specialise (one layer, two texts interleaved)",
+        title="heads share lags, then specialise (one layer, two texts interleaved, ours)",
         about=runs.woven_one_layer,
         judge=of_runs(together_then_apart),
         reasons={"paper": reasons.STAY_ON_LAG_2},
     ),
     Claim(
         "N5",
-        title="previous-token heads form before induction heads",
+        title="previous-token heads form before induction heads (ours)",
         statement="Previous-token heads come before induction heads, and the in-context score falls with the latter.",
         definition=f"""In every text, attention to the previous token and prefix matching (attention to the token that
         followed an earlier occurrence of the current one, on random tokens repeated with a random period), each for the
@@ -164,7 +164,7 @@ CLAIMS = (
     ),
     Claim(
         "N6",
-        title="shuffled in windows, the unigram stays and no lag is taken up",
+        title="shuffled in windows, the unigram stays and no lag is taken up (ours)",
         statement="""A stage survives shuffling within windows if its information does: the unigram's does, and no
         single lag is taken up.""",
         definition=f"""In every text, shuffled in windows of four tokens, KL to the unigram reaches its minimum at the
@@ -177,7 +177,7 @@ CLAIMS = (
     ),
     Claim(
         "N6 wide",
-        title="shuffled in windows of 32, no lag is taken up",
+        title="shuffled in windows of 32, no lag is taken up (ours)",
         statement="Where shuffling leaves the lags no information, none is taken up.",
         definition=f"""In every text, shuffled in windows of {runs.WIDE} tokens, attention to the lags 2, 3 and 4 rises
         by less than {REMAINS:.0%} of its rise in the unmodified text, mean over these lags.""",
@@ -188,7 +188,7 @@ CLAIMS = (
     ),
     Claim(
         "N7",
-        title="more layers learn the second lag sooner",
+        title="more layers learn the second lag sooner (ours)",
         statement="Models with more layers learn the second lag sooner.",
         definition="""In every text, the more layers, the earlier the step at which the held-out loss is half-way
         between those of the bigram and the trigram.""",
@@ -199,7 +199,7 @@ CLAIMS = (
     ),
     Claim(
         "N8",
-        title="a lag's information predicts when it is learnt",
+        title="a lag's information predicts when it is learnt (ours)",
         statement="The information of a lag predicts when it is learnt.",
         definition=f"""A lag is learnt when the held-out loss is half-way between that of the n-gram without it and that
         of the n-gram with it. Over the lags of all texts (unmodified, interleaved and shuffled), the logarithm of that
@@ -212,7 +212,7 @@ CLAIMS = (
     ),
     Claim(
         "N9",
-        title="a longer plateau where no residual path carries the most informative lag",
+        title="a longer plateau where no residual path carries the most informative lag (ours)",
         statement="Where no residual path carries the most informative lag, the unigram's plateau is longer.",
         definition=f"""In every text, interleaved from two sequences, the unigram is the nearest rung for at least
         {LONGER:g} times as many steps as in the unmodified text.""",

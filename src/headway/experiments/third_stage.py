@@ -39,7 +39,7 @@ TYPICAL, MOST = 1.5, 4.0
 # over seeds) were looked at; the definitions below were then written, before any run with several factors was made.
 T9 = Claim(
     "T9",
-    title="the third boundary of the flow is proportional to a time that theory gives",
+    title="the third boundary of the flow is proportional to a time that theory gives (ours)",
     statement="""The third stage ends at t* + K / (m_3 sqrt x): t* is when the heads that stayed behind begin to differ,
     x the attention that they have left at position 3, whatever T, the strengths, the number of
     features and heads, and the noise are. (Ours.)""",
@@ -52,7 +52,7 @@ T9 = Claim(
 )
 T10 = Claim(
     "T10",
-    title="the law of the third boundary holds for settings that it was not made from",
+    title="the law of the third boundary holds for settings that it was not made from (ours)",
     statement="""The law of T9 predicts the third boundary where several factors differ at once, in runs made after it
     was written. (Ours.)""",
     definition=f"""Over the runs that differ from figure 10's in several factors, and for which the law predicts a third

@@ -166,7 +166,7 @@ def _powers() -> list[Claim]:
     return [
         Claim(
             f"B3 appendix{more}",
-            f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Untied by us.)"),
+            f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Ours: fitted apart.)"),
             f"{fit}that of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
             f"exponent of {factor}",
             about=_in_law,

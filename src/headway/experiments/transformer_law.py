@@ -220,7 +220,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 Xavier",
-            f"{_OTHER_START}: the exponent of d. (Not in the slides.)",
+            f"{_OTHER_START}: the exponent of d. (Ours.)",
             f"As B3, from the runs with this initialisation, which have no copies: within {NEAR} of 1.29.",
             "exponent of d",
             about=_xavier,
@@ -235,7 +235,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 Xavier length",
-            f"{_OTHER_START}: the exponent of T. (Not in the slides.)",
+            f"{_OTHER_START}: the exponent of T. (Ours.)",
             f"As B3 length, from the runs with this initialisation, which have no copies: within {NEAR} of 0.80.",
             "exponent of T",
             about=_xavier,

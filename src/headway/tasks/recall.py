@@ -35,7 +35,7 @@ class Recall:
     PROGRESS: ClassVar[str] = "accuracy"
 
     vocab: int = 64
-    """N_tokens: symbols in the pool that keys and values share."""
+    """N_tokens, the vocabulary size: symbols in the pool that keys and values share."""
     pairs: int = 16
     """N_pairs: how many pairs a sequence shows before the query."""
     copies: float = 1.0
@@ -122,7 +122,7 @@ class Recall:
 
     def about(self) -> About:
         return About(
-            title=f"Associative recall of {self.pairs} pairs of {self.vocab} symbols",
+            title=f"Associative recall of {self.pairs} pairs, vocabulary size {self.vocab}",
             rungs=self.rungs,
             loss="cross-entropy",
             progress="accuracy",

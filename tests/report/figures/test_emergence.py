@@ -48,13 +48,13 @@ def test_recall_shows_every_run_and_both_attentions():
     figure = figure_recall(usual)
     assert [axes.get_title() for axes in figure.axes] == ["2 pairs", "4 pairs"]
     named = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert named == ["64 symbols", "128 symbols", "end of the plateau", "any value"]
+    assert named == ["N_tokens = 64", "N_tokens = 128", "end of the plateau", "any value"]
     for axes, pairs in zip(figure.axes, (2, 4), strict=True):
         assert len({line.get_color() for line in axes.get_lines()}) == 3, "two runs and the end of their plateaus"
         *level, threshold = [line.get_ydata()[0] for line in axes.get_lines() if line.get_linestyle() == "--"]
         assert threshold == 0.05
         assert level == [1 / pairs + (1 - 1 / pairs) / symbols for symbols in (64, 128)], "the query's, or as good"
-    _, right = figure_two_attentions(several["64 symbols, 4 pairs"]).axes
+    _, right = figure_two_attentions(several["vocabulary size 64, 4 pairs"]).axes
     assert {text.get_text() for text in right.texts} == {"value to key", "query to value"}
 
 

@@ -151,11 +151,15 @@ def test_a_seed_that_cannot_be_judged_has_a_word_a_sign_and_a_count_of_its_own(j
 def test_which_claims_are_ours_is_said_by_paper_title_or_statement(js):
     rows = [
         [finding("quick", "holds", claim, words)]
-        for claim, words in (("A1", "It holds."), ("A2", "It holds."), ("H1", "It."), ("A3", "It. (Not in the paper.)"))
+        for claim, words in (("A1", "It holds."), ("A2", "It holds."), ("H1", "It."), ("A3", "It. (Ours.)"))
     ]
     papers = [{"ours": "H"}, {}]
     ours = "rows.map((row) => m.isOurs(papers, titles, row))"
     assert js("counting", ours, rows=rows, papers=papers, titles={"A2": "it (ours)"}) == [False, True, True, True]
+    titles = {"A1": "it (three heads, ours)", "A2": "it (ours, post hoc)"}
+    assert js("counting", ours, rows=rows, papers=papers, titles=titles) == [True, True, True, True]
+    late = "rows.map((row) => m.isPostHoc(titles, row))"
+    assert js("counting", late, rows=rows, titles=titles) == [False, True, False, False]
 
 
 def test_the_words_of_the_page_fold_open_where_a_link_leads_to_them(results):

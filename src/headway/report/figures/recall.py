@@ -22,13 +22,13 @@ from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_fi
 
 @styled
 def figure_recall(runs: Sequence[Run]) -> Figure:
-    """Accuracy without repetition over training, a panel for each number of pairs, a colour for each of symbols.
+    """Accuracy without repetition over training, a panel for each number of pairs, a colour for each vocabulary size.
 
     Dashed: how often naming any value of the sequence is right.
     """
     tasks = [settings.task for settings, _ in runs]
-    symbols = sorted({task.vocab for task in tasks})
-    colours = dict(zip(symbols, run_colours(len(symbols)), strict=True))
+    sizes = sorted({task.vocab for task in tasks})
+    colours = dict(zip(sizes, run_colours(len(sizes)), strict=True))
     numbers = sorted({task.pairs for task in tasks})
     figure = new_figure(PAGE_WIDTH, 2.4)
     panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
@@ -37,7 +37,7 @@ def figure_recall(runs: Sequence[Run]) -> Figure:
         own = [run for run in runs if run[0].task.pairs == pairs]
         for settings, trajectory in own:
             values, colour = moving_values(trajectory, "accuracy"), colours[settings.task.vocab]
-            draw_stopping(axes, trajectory.times("accuracy"), values, colour, f"{settings.task.vocab} symbols")
+            draw_stopping(axes, trajectory.times("accuracy"), values, colour, f"N_tokens = {settings.task.vocab}")
             axes.axhline(settings.task.naming, color=colour, linewidth=0.7, linestyle=DASHES)
         for threshold in sorted({settings.training.threshold for settings, _ in own}):
             axes.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
@@ -45,14 +45,14 @@ def figure_recall(runs: Sequence[Run]) -> Figure:
         axes.xaxis.set_major_locator(MaxNLocator(3))
         axes.set_title(f"{pairs} pairs")
         axes.set_ylabel("accuracy" if axes is panels[0] else "")
-    keys = [Line2D([], [], color=colour, label=f"{count} symbols") for count, colour in colours.items()]
+    keys = [Line2D([], [], color=colour, label=f"N_tokens = {count}") for count, colour in colours.items()]
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DOTS, label="end of the plateau"))
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="any value"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return captioned(
         figure,
         f"""Accuracy on associative recall over training steps, one panel for each number of pairs, one colour for
-        each number of symbols; dashed: naming any value of the sequence; dotted: accuracy at which the
+        each vocabulary size N_tokens; dashed: naming any value of the sequence; dotted: accuracy at which the
         plateau ends. {CURVES}""",
         runs,
     )
@@ -68,8 +68,8 @@ def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: 
         (panels[:2], list(runs), law),
         (panels[2:], known, None),
     ):
-        draw_family(of_pairs, every, "pairs", "vocab", "pairs P", "N", published)
-        draw_family(of_tokens, every, "vocab", "pairs", "symbols N", "P", published)
+        draw_family(of_pairs, every, "pairs", "vocab", "number of pairs N_pairs", "N_tokens", published)
+        draw_family(of_tokens, every, "vocab", "pairs", "vocabulary size N_tokens", "N_pairs", published)
     (threshold,) = {settings.training.threshold for settings, _ in runs}
     for axes, level in zip(panels, (threshold, threshold, half, half), strict=True):
         axes.set_title(f"to an accuracy of {level:.0%}", fontsize="small")
@@ -79,8 +79,8 @@ def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: 
     return captioned(
         figure,
         """Training steps to an accuracy of 5 %, where the plateau ends, and to the larger one named above a
-        panel, against the number of pairs P and of symbols N. Dots are seeds, lines medians; dashed: the
-        published law.""",
+        panel, against the number of pairs N_pairs and the vocabulary size N_tokens. Dots are seeds, lines medians;
+        dashed: the published law.""",
         runs,
     )
 
@@ -96,7 +96,7 @@ def figure_two_attentions(run: Run) -> Figure:
     guess = settings.task.naming
     left.axhline(guess, color=MUTED, linewidth=0.7, linestyle=DOTS)
     note_above(left, "any value of the sequence", (0.015, guess), ("axes fraction", "data"), "left")
-    left.set_title(f"{settings.task.vocab} symbols, {settings.task.pairs} pairs")
+    left.set_title(f"vocabulary size {settings.task.vocab}, {settings.task.pairs} pairs")
     lines = []
     for name, colour, label in (
         ("attention_previous", COMPETITION_COLOUR, "value to key"),

@@ -63,8 +63,12 @@ export function countsByGrid(findings, grids) {
   });
 }
 
-/** Whether a claim is ours and not the paper's: its paper, its title or its statement says so. */
+/** Whether a claim is ours and not the paper's: its paper's letters, its title or its statement say so. */
 export const isOurs = (papers, titles, [{ claim, statement }]) =>
   papers.some(({ ours = "" }) => ours.includes(claim[0])) ||
-  /\(ours\)/.test(titles[claim] ?? "") ||
-  /\(Not in the (paper|slides)\.\)/.test(statement);
+  /\bours(, post hoc)?\)$/.test(titles[claim] ?? "") ||
+  /\(Ours\b/.test(statement);
+
+/** Whether a claim was written after its outcome had been seen. */
+export const isPostHoc = (titles, [{ claim, statement }]) =>
+  /\bours, post hoc\)$/.test(titles[claim] ?? "") || /\(Ours, post hoc\b/.test(statement);

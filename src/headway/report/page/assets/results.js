@@ -1,5 +1,5 @@
 // The page of results: what was found first, then a section a paper, its task in a picture and its claims beneath.
-import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, mainVerdict, ruleWords, verdictCounts } from "./counting.js";
+import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, isPostHoc, mainVerdict, ruleWords, verdictCounts } from "./counting.js";
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
@@ -194,7 +194,9 @@ function countWords(report, rows, known) {
   const ours = own.length;
   const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
   const further = report.unlisted ? `${counted(report.unlisted, "further claim")}, of experiments that have not been run here, ${report.unlisted === 1 ? "is" : "are"} not listed.` : "";
-  const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours` : ""}`;
+  const late = own.filter((row) => isPostHoc(report.titles, row)).length;
+  const seen = late ? ` (${late} of them post hoc: written after their outcome had been seen)` : "";
+  const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
   const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;
   return [`${what}: ${held}${open}${missing}.`, further, ruleWords(report.findings), none].filter(Boolean).join(" ");
 }
