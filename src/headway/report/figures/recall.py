@@ -48,7 +48,7 @@ def figure_recall(runs: Sequence[Run]) -> Figure:
     keys = [Line2D([], [], color=colour, label=f"N_tokens = {count}") for count, colour in colours.items()]
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DOTS, label="end of the plateau"))
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="any value"))
-    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    figure.legend(handles=keys, loc="outside lower center", ncols=-(-len(keys) // 2))
     return captioned(
         figure,
         f"""Accuracy on associative recall over training steps, one panel for each number of pairs, one colour for
@@ -68,8 +68,8 @@ def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: 
         (panels[:2], list(runs), law),
         (panels[2:], known, None),
     ):
-        draw_family(of_pairs, every, "pairs", "vocab", "number of pairs N_pairs", "N_tokens", published)
-        draw_family(of_tokens, every, "vocab", "pairs", "vocabulary size N_tokens", "N_pairs", published)
+        draw_family(of_pairs, every, "pairs", "vocab", "N_pairs", "N_tokens", published)
+        draw_family(of_tokens, every, "vocab", "pairs", "N_tokens", "N_pairs", published)
     (threshold,) = {settings.training.threshold for settings, _ in runs}
     for axes, level in zip(panels, (threshold, threshold, half, half), strict=True):
         axes.set_title(f"to an accuracy of {level:.0%}", fontsize="small")
