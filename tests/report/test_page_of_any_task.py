@@ -231,10 +231,11 @@ def test_runs_of_another_origin_are_listed_under_their_own_title(opened):
     runs = (line_view(), chain_view("chain 12ab", 16, "Other runs in this folder"))
     it = opened(Report("Folder", "", runs, notes=("2 runs are not drawn here.",)))
     assert it.page.get_attribute("#run optgroup", "label") == "Other runs in this folder"
-    assert it.page.locator("#run optgroup option").all_inner_texts() == ["chain 12ab"]
+    named = "chain 12ab (Other runs in this folder)"
+    assert it.page.locator("#run optgroup option").all_inner_texts() == [named]
     assert "2 runs are not drawn here." in it.text("#summary")
-    it.choose("#run", "chain 12ab")
-    assert it.text("#watch-title") == f"chain 12ab: {CHAIN.title}"
+    it.choose("#run", named)
+    assert it.text("#watch-title") == f"{named}: {CHAIN.title}"
 
 
 def test_real_records_of_every_kind_make_a_page(tmp_path):
