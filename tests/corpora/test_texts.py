@@ -111,3 +111,17 @@ def test_an_archive_or_a_text_with_another_hash_is_refused_and_nothing_is_writte
         fetch("t", tmp_path / "texts", [(tmp_path / "no-index").as_uri()])
     with pytest.raises(SettingsError, match="what can be fetched is enwik8"):
         fetch("another", tmp_path)
+
+
+def test_an_index_is_known_with_pip_and_without(monkeypatch):
+    """An environment that uv made has no pip of its own."""
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    monkeypatch.setattr(fetching.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(fetching.shutil, "which", lambda _name: None)
+    assert fetching.indices_of_pip() == [fetching.USUAL_INDEX]
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
+    assert fetching.indices_of_pip() == ["https://index.example/simple"]
+    monkeypatch.delenv("PIP_INDEX_URL")
+    told = "global.index-url='https://a.example/simple'\nglobal.extra-index-url='https://b.example https://c.example'\n"
+    monkeypatch.setattr(fetching, "_settings_of_pip", lambda: told)
+    assert fetching.indices_of_pip() == ["https://a.example/simple", "https://b.example", "https://c.example"]
