@@ -56,7 +56,7 @@ def test_a_text_that_is_missing_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv(texts.FOLDER, str(tmp_path))
     with pytest.raises(SettingsError, match=r"python -m headway\.corpora enwik8"):
         parts_of("enwik8", "")
-    monkeypatch.setitem(texts.TEXTS, "lacking", texts.Package("no-such-distribution", "", 1, ""))
+    monkeypatch.setitem(texts.TEXTS, "lacking", texts.Package("no-such-distribution", "", 1, "", 1))
     with pytest.raises(SettingsError, match="pip install"):
         parts_of("lacking", "")
 

@@ -18,7 +18,8 @@ from headway.report.build import run_view
 from headway.report.page import Report
 from headway.report.page.packing import unpack
 from headway.report.page.payload import payload
-from headway.report.page.run_payload import MOST_PICTURES, MOST_TIMES, run_payload
+from headway.report.page.picture_payload import MOST_PICTURES
+from headway.report.page.run_payload import MOST_TIMES, run_payload
 
 RUNS = (chain_view(), line_view(), heads_view(), made_view("minimal, quick"))
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
