@@ -39,6 +39,13 @@ def test_the_command_prints_what_the_function_finds(capsys):
     assert numbers.split() == [f"{loss:.3f}" for loss in losses.values()]
 
 
+def test_skip_grams_have_losses_too_and_that_of_the_nearest_lag_is_the_bigrams():
+    losses = held_out_losses(FILE, "characters", 40, 3, 24, 1, 20, lags=3)
+    assert list(losses)[-5:] == ["lag 1", "lag 2", "lag 3", "1 and 2", "1 and 3"]
+    assert losses["lag 1"] == pytest.approx(losses["2"]), "both know the previous token"
+    assert losses["lag 1"] < losses["lag 2"] < losses["1"] and losses["1 and 2"] < losses["lag 2"]
+
+
 def test_what_cannot_work_is_refused_in_words():
     with pytest.raises(SystemExit, match="nor a file that can be read"):
         main(["no-such-text"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,21 +22,34 @@ AT_A_TIME = 32
 """Stretches whose distributions are in memory together."""
 
 
-def rung_losses(model: Ngrams, strengths: tuple[float, ...], rows: Array) -> Array:
-    """Of the rungs of `rungs.ladder`, over every token of rows (row, time) but the first of each: (rung,)."""
-    total = np.zeros(model.orders + 2)
-    for first in range(0, len(rows), AT_A_TIME):
-        own = rows[first : first + AT_A_TIME]
-        said = rungs.ladder(model, strengths, own)[:, :, 1:]
-        came = np.take_along_axis(said, own[None, :, 1:, None], axis=-1)
-        total -= came.sum(axis=(1, 2, 3), dtype=np.float64)
-    return total / (rows.shape[0] * (rows.shape[1] - 1))
+def surprise(said: Array, rows: Array) -> Array:
+    """-mean log p of every token of rows (row, time) but the first, by predictors (predictor, row, time, vocab)."""
+    came = np.take_along_axis(said[:, :, 1:], rows[None, :, 1:, None], axis=-1)
+    return -came.mean(axis=(1, 2, 3), dtype=np.float64)
+
+
+def rung_losses(model: Ngrams, strengths: Sequence[float], rows: Array) -> Array:
+    """Of the rungs of `rungs.ladder`: (rung,)."""
+    parts = [rows[first : first + AT_A_TIME] for first in range(0, len(rows), AT_A_TIME)]
+    losses = [surprise(rungs.ladder(model, strengths, own), own) for own in parts]
+    return np.average(losses, axis=0, weights=[len(own) for own in parts])
+
+
+def skip_losses(documents: Sequence[Array], model: Ngrams, lags: int, rows: Array) -> dict[str, float]:
+    """Of skip-grams: each lag alone, and each together with the previous token."""
+    alone = surprise(rungs.skips(documents, model.vocab, lags, rows), rows)
+    both = surprise(rungs.pairs(documents, model, lags, rows), rows)
+    names = [f"lag {lag}" for lag in range(1, lags + 1)] + [f"1 and {lag}" for lag in range(2, lags + 1)]
+    return dict(zip(names, map(float, [*alone, *both]), strict=True))
 
 
 def held_out_losses(
-    text: str, tokeniser: str, vocab: int, orders: int, length: int, shuffled: int, stretches: int
+    text: str, tokeniser: str, vocab: int, orders: int, length: int, shuffled: int, stretches: int, lags: int = 0
 ) -> dict[str, float]:
-    """Rung -> loss, over so many stretches of `length` + 1 tokens, evenly spread over the held-out part."""
+    """Rung -> loss, over so many stretches of `length` + 1 tokens, evenly spread over the held-out part.
+
+    Skip-grams up to lag `lags` follow.
+    """
     key = text, "" if text in TEXTS else digest_of(text), tokeniser, vocab, shuffled
     tokens, model = read(*key), counted(*key, orders)
     require(
@@ -43,9 +57,11 @@ def held_out_losses(
         f"--length is {length}, but no held-out document of {text} is as long. Use less.",
     )
     strengths = rungs.cache_strengths(model, spread(tokens.tuning or tokens.held_out, length + 1, TUNING_ROWS))
-    losses = rung_losses(model, strengths, spread(tokens.held_out, length + 1, stretches))
+    rows = spread(tokens.held_out, length + 1, stretches)
+    losses = rung_losses(model, strengths, rows)
     names = "uniform", *(f"{order}" for order in range(1, model.orders + 1)), "and cache"
-    return dict(zip(names, map(float, losses), strict=True))
+    found = dict(zip(names, map(float, losses), strict=True))
+    return found | (skip_losses(tokens.training, model, lags, rows) if lags else {})
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -56,6 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
     asked.add_argument("--orders", type=int, default=7, help="highest order of the n-grams")
     asked.add_argument("--length", type=int, default=64, help="tokens that a rung sees at most")
     asked.add_argument("--shuffled", type=int, default=1, help="shuffle tokens within windows of this size")
+    asked.add_argument("--lags", type=int, default=0, help="also skip-grams up to this lag")
     asked.add_argument("--stretches", type=int, default=1024, help="number of held-out stretches")
     try:
         losses = held_out_losses(**vars(asked.parse_args(arguments)))
