@@ -12,13 +12,14 @@ from tests.report.conftest import Opened
 from tests.report.made_run import made_view
 from tests.report.made_task import CHAIN, TIMES, chain_view, curves_alone, heads_view, line_view, settings
 
-from headway.records import About, Trajectory, plain
+from headway.records import About, Trajectory
 from headway.report.about import about_of, drawable
 from headway.report.build import run_view
 from headway.report.page import Report
 from headway.report.page.packing import unpack
 from headway.report.page.payload import payload
 from headway.report.page.run_payload import MOST_PICTURES, MOST_TIMES, run_payload
+from headway.settings.plain import plain
 
 RUNS = (chain_view(), line_view(), heads_view(), made_view("minimal, quick"))
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
