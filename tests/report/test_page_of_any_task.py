@@ -125,7 +125,7 @@ def test_the_ladder_has_the_names_of_the_tasks_own_rungs(tasks):
 def test_the_story_is_told_with_the_tasks_own_names(tasks):
     words = tasks.text(".storyline")
     assert words.startswith(
-        "Seed 0: stage 1 (unigram) from step 20, stage 2 (bigram) from step 310. KL to unigram is lowest ("
+        "Seed 0: stage 1 (unigram) from step 20, stage 2 (bigram) from step 310. KL to unigram reaches its minimum ("
     )
     tasks.press("1")
     assert "stage 1 of 2 (unigram)" in tasks.text("#narration") and "to bigram" in tasks.text("#narration")
