@@ -72,9 +72,7 @@ def _summary(schedule: Schedule, engine: Engine | None) -> list[str]:
     cells = sum(len(part.bundle.cells) for part in schedule.parts)
     programs = counted(sum(part.programs for part in schedule.parts), "program")
     time = "time unknown" if schedule.seconds is None else f"about {clock(schedule.seconds)}, and the page"
-    return [
-        f"{counted(cells, 'cell')} to compute in {programs}{_by(engine)}: {time} (docs/cluster.md: how accurate this is)."
-    ]
+    return [f"{counted(cells, 'cell')} to compute in {programs}{_by(engine)}: {time} (how accurate: docs/cluster.md)."]
 
 
 def _by(engine: Engine | None) -> str:

@@ -31,7 +31,7 @@ def show_working(console: Console, working: Sequence[Working]) -> None:
 
 
 def show_spent(console: Console, spent: Mapping[str, Mapping[str, float]]) -> None:
-    """Name of a process -> seconds by `SPENT`: a sentence about one, a table with a line of all if there are several."""
+    """Name of a process -> seconds by `SPENT`: a line about one, a table if there are several."""
     everything = {name: sum(each.get(name, 0.0) for each in spent.values()) for name in SPENT}
     total = sum(everything.values())
     if total < LEAST:
