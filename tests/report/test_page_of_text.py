@@ -10,9 +10,10 @@ from tests.report.conftest import Opened
 from tests.report.made_task import heads_view
 
 from headway.corpora.tokens import code_points
-from headway.records import About, Trajectory, plain
+from headway.records import About, Trajectory
 from headway.report.build import run_view
 from headway.report.page import Report
+from headway.settings.plain import plain
 
 TIMES = np.arange(0, 60, 10)
 TOKENS = ["T", "he", " ", "<b>", "\n", "é"]

@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from headway.records import Finding, Trajectory, plain
+from headway.records import Finding, Trajectory
 from headway.report.about import PROGRESS, context_of, drawable
 from headway.report.build import run_view
 from headway.report.page import FigureGroup, Report, RunView
 from headway.report.page.flow_payload import is_portrait
 from headway.report.page.picture_payload import MOST_PICTURES
+from headway.settings.plain import plain
 from headway.store import Record
 from headway.store.kinds import summary
 
