@@ -113,15 +113,19 @@ def test_an_archive_or_a_text_with_another_hash_is_refused_and_nothing_is_writte
         fetch("another", tmp_path)
 
 
-def test_an_index_is_known_with_pip_and_without(monkeypatch):
-    """An environment that uv made has no pip of its own."""
+def test_an_index_is_known_with_pip_and_without(monkeypatch, tmp_path):
+    """An environment that uv made has no pip of its own: the interpreter on the path is asked."""
     monkeypatch.delenv("PIP_INDEX_URL", raising=False)
-    monkeypatch.setattr(fetching.importlib.util, "find_spec", lambda _name: None)
+    told = "global.index-url='https://a.example/simple'\nglobal.extra-index-url='https://b.example https://c.example'\n"
+    without, having = (tmp_path / name for name in ("without", "having"))
+    without.write_text("#!/bin/sh\nexit 1\n")
+    having.write_text(f'#!/bin/sh\ncat <<"END"\n{told}END\n')
+    for each in (without, having):
+        each.chmod(0o700)
+    monkeypatch.setattr(fetching.sys, "executable", str(without))
+    monkeypatch.setattr(fetching.shutil, "which", lambda _name: str(having))
+    assert fetching.indices_of_pip() == ["https://a.example/simple", "https://b.example", "https://c.example"]
     monkeypatch.setattr(fetching.shutil, "which", lambda _name: None)
-    assert fetching.indices_of_pip() == [fetching.USUAL_INDEX]
+    assert fetching.indices_of_pip() == []
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     assert fetching.indices_of_pip() == ["https://index.example/simple"]
-    monkeypatch.delenv("PIP_INDEX_URL")
-    told = "global.index-url='https://a.example/simple'\nglobal.extra-index-url='https://b.example https://c.example'\n"
-    monkeypatch.setattr(fetching, "_settings_of_pip", lambda: told)
-    assert fetching.indices_of_pip() == ["https://a.example/simple", "https://b.example", "https://c.example"]

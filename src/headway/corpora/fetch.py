@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib.util
 import io
 import os
 import shutil
@@ -25,8 +24,6 @@ from headway.corpora.texts import TEXTS, checked
 from headway.settings.checks import SettingsError
 
 SECONDS = 60
-USUAL_INDEX = "https://pypi.org/simple"
-"""Where nothing else is set, as for pip."""
 
 
 class Archive(NamedTuple):
@@ -94,26 +91,32 @@ def downloaded(wanted: Archive, indices: list[str]) -> bytes:
         except (OSError, ValueError) as error:
             tried.append(f"{page}: {error}")
     raise SettingsError(
-        f"{wanted.file} could not be fetched ({'; '.join(tried)}). Give an index by "
+        f"{wanted.file} could not be fetched ({'; '.join(tried) or 'pip is set up with no index'}). Give an index by "
         f"--index, or fetch {wanted.file} of {wanted.project} by other means and pass its path by --archive."
     )
 
 
 def indices_of_pip() -> list[str]:
     """As pip is set up: its main index, then further ones."""
-    settings = dict(line.split("=", 1) for line in _settings_of_pip().splitlines() if "=" in line)
+    told = _asked_of_pip("-m", "pip", "config", "list")
+    settings = dict(line.split("=", 1) for line in told.splitlines() if "=" in line)
     named = {key.rpartition(".")[2]: value.strip("'\"") for key, value in settings.items()}
-    main = os.environ.get("PIP_INDEX_URL") or named.get("index-url") or USUAL_INDEX
-    return [main, *named.get("extra-index-url", "").split()]
+    main = os.environ.get("PIP_INDEX_URL") or named.get("index-url") or _usual_index()
+    return [*([main] if main else []), *named.get("extra-index-url", "").split()]
 
 
-def _settings_of_pip() -> str:
-    """pip config list, of this interpreter's pip or the one on the path: an environment that uv made has none."""
-    here = importlib.util.find_spec("pip") is not None
-    pip = [sys.executable, "-m", "pip"] if here else [shutil.which("pip3") or shutil.which("pip") or ""]
-    if not pip[0]:
-        return ""
-    return subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False).stdout
+def _usual_index() -> str:
+    """What pip uses where nothing is set."""
+    return _asked_of_pip("-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)").strip()
+
+
+def _asked_of_pip(*arguments: str) -> str:
+    """What an interpreter that has pip prints: this one, or that on the path, for an environment of uv's has none."""
+    for python in filter(None, (sys.executable, shutil.which("python3"))):
+        said = subprocess.run([python, *arguments], capture_output=True, text=True, check=False)
+        if said.returncode == 0:
+            return said.stdout
+    return ""
 
 
 class _Links(HTMLParser):
