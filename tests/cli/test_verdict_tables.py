@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from tests.report.made_run import made_findings
 
-from headway.cli.verdict_tables import VERDICT_STYLES, print_in_full, print_table, print_verdicts
+from headway.cli.verdict_tables import VERDICT_STYLES, print_briefly, print_in_full, print_table, print_verdicts
 from headway.records import Finding, Verdict
 
 ODD_WORDS = Finding(
@@ -35,6 +35,12 @@ def test_words_in_brackets_are_words(show, width):
     if show is print_in_full:
         assert "A99, quick: a seed counts if [nan] and [/bold]." in text
         assert "seed 0 0.5 holds seed 1 0.25 does not hold" in text
+
+
+def test_of_very_many_claims_a_line_has_the_verdict_on_every_grid():
+    holds = replace(ODD_WORDS, holds=(True, True))
+    text = shown(print_briefly, 200, [("printed", ODD_WORDS), ("as-run", holds), ("quick", replace(holds, claim="A1"))])
+    assert text.startswith("A99: printed partly 1/2, as-run holds 2/2 A1: quick holds 2/2 `headway claims A1`")
 
 
 @pytest.mark.parametrize("width", [60, 200])
