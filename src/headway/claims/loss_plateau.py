@@ -6,7 +6,6 @@ import numpy as np
 
 from headway.analysis import over_seeds
 from headway.analysis.crossings import at_end, first_at_least, first_at_most
-from headway.analysis.laws import slopes
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.records import Finding, Trajectory
 
@@ -22,8 +21,6 @@ HALF = 0.5
 """Of the fall of the loss, at which a plateau is over."""
 SHORT = 0.5
 """Without a plateau half of the fall comes after less than this share of the steps it takes otherwise."""
-POWER, INVERSE = -1.0, 0.3
-"""Of c in the length of the plateau, c <= 1, and how far from it still counts."""
 
 
 def fallen(run: AnyRun, share: float) -> np.ndarray:
@@ -132,20 +129,6 @@ def _scaled(run: AnyRun, plain: np.ndarray) -> float:
     """c T(c) / T(1), the median over seeds that get there in both."""
     with np.errstate(invalid="ignore"):
         return over_seeds(run[0].model.emphasis * ended(run) / plain).median
-
-
-@judged
-def lengthens_as_it_is_weakened(claim: Claim, *runs: AnyRun) -> Finding:
-    """T(c) ~ c^-1 for c <= 1, seed by seed."""
-    if len(runs) < 2:
-        return claim.not_run()
-    every = sorted(runs, key=lambda run: run[0].model.emphasis)
-    steps = np.stack([ended(run) for run in every], axis=1)
-    power = slopes(np.log([run[0].model.emphasis for run in every]), np.log(steps))
-    power = np.where(np.isfinite(steps).all(axis=1), power, np.nan)
-    told = ", ".join(f"{run[0].model.emphasis:g}: {_median(own)}" for run, own in zip(every, steps.T, strict=True))
-    with np.errstate(invalid="ignore"):
-        return claim.finding(every, power, np.abs(power - POWER) <= INVERSE, f"Steps with c = {told} (medians).")
 
 
 @judged

@@ -62,7 +62,6 @@ NAMES = (
     "linear-attention",
     "attention-rank",
     "loss-plateau",
-    "plateau-strength",
     "text",
 )
 """In the order of paper A, with what goes beyond it at its end, of paper B, from the toy on, of their siblings, and

@@ -23,12 +23,7 @@ from headway.report.figures.linear_attention import (
     figure_ranks,
 )
 from headway.report.figures.lines import Run
-from headway.report.figures.loss_plateau import (
-    figure_interventions,
-    figure_loss_plateau,
-    figure_strength,
-    figure_window_attention,
-)
+from headway.report.figures.loss_plateau import figure_interventions, figure_loss_plateau, figure_window_attention
 from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
 from headway.report.figures.recall import figure_recall, figure_recall_sizes, figure_repetition, figure_two_attentions
@@ -80,7 +75,6 @@ __all__ = [
     "figure_sharpness",
     "figure_sizes",
     "figure_stages",
-    "figure_strength",
     "figure_transition",
     "figure_two_attentions",
     "figure_variation",

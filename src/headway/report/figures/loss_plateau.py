@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headway.claims.loss_plateau import ended
 from headway.records import Trajectory
 from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
@@ -75,36 +74,6 @@ def figure_interventions(runs: Mapping[str, PlateauRun]) -> Figure:
         f"""Moving-window sums, over training steps (logarithmic), one colour for each run: the loss, dashed that
         of each rung, and the mean cosine between hidden states of different outputs. {CURVES}""",
         runs.values(),
-    )
-
-
-@styled
-def figure_strength(runs: Mapping[str, PlateauRun]) -> Figure:
-    """T against c, c <= 1, beside T(1) / c."""
-    every = sorted(runs.values(), key=lambda run: run[0].model.emphasis)
-    factors = np.array([settings.model.emphasis for settings, _ in every])
-    steps = np.stack([ended(run) for run in every], axis=1)
-    figure = new_figure(PAGE_WIDTH / 2, 2.3)
-    axes = figure.subplots()
-    dress(axes)
-    for row in steps:
-        axes.plot(factors, row, "o", color=INK, alpha=0.3, markersize=3)
-    middle = np.median(steps, axis=0)
-    axes.plot(factors, middle, "o-", color=INK, label="median")
-    axes.plot(factors, middle[-1] * factors[-1] / factors, color=MUTED, linestyle=DASHES, label="1/c")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(factors, [f"{each:g}" for each in factors], minor=False)
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel("c")
-    axes.set_ylabel("steps to half of the drop")
-    axes.legend()
-    return captioned(
-        figure,
-        """Moving-window sums: training steps until half of the last drop of the loss, against the factor c by which
-        attention to the relevant numbers is multiplied; both axes are logarithmic. Points are seeds, the line is
-        their median. Dashed: 1/c through the median at the largest c.""",
-        every,
     )
 
 
