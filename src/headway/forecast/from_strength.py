@@ -59,7 +59,7 @@ class Cells:
     @property
     def ended(self) -> np.ndarray:
         """Seeds whose plateau ended with every c: (seed,)."""
-        return np.isfinite(self.steps).all(axis=0)
+        return np.all(np.isfinite(self.steps), axis=0)
 
 
 def measured(runs: Sequence[AnyRun]) -> list[Cells]:
