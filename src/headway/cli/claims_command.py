@@ -92,22 +92,31 @@ def _print_published(stores: Sequence[Store]) -> None:
     """As Markdown, as docs/reproduction.md has it."""
     from headway.experiments.outcome import outcomes_from
     from headway.published import STAGE_ENDS
-    from headway.report.document import NamedRun, one_changed
+    from headway.report.document import NamedRun, one_changed, sibling_numbers
     from headway.report.document.published_table import WORDS, published_table, rows
 
     wanted = {experiment for experiment, _ in STAGE_ENDS} | set(one_changed.EXPERIMENTS)
-    outcomes = [each for each in outcomes_from(stores, ("as-run",)) if each.called in wanted]
+    siblings = {each.experiment for each in sibling_numbers.NUMBERS}
+    outcomes = [
+        each
+        for each in outcomes_from(stores, ("as-run", "paper"))
+        if each.called in (wanted if each.grid == "as-run" else siblings)
+    ]
     runs = [
         NamedRun(each.called, each.grid, name, *run)
         for each in outcomes
         for name, run in each.results.items()
         if "kl_rungs" in run[1]
     ]
-    if not rows(runs):
-        raise UserError("there is no run of the grid as-run with published numbers. Name a folder with --from.")
-    print(f"{WORDS}\n\n{published_table(runs)}")
+    beside = sibling_numbers.rows(runs)
+    if not rows(runs) and not beside:
+        raise UserError("there is no run at paper scale with published numbers. Name a folder with --from.")
+    if rows(runs):
+        print(f"{WORDS}\n\n{published_table(runs)}")
     if tested := one_changed.one_changed(runs):
         print(f"\n{one_changed.WORDS}\n\n{tested}")
+    if beside:
+        print(f"\n{sibling_numbers.WORDS}\n\n{sibling_numbers.sibling_table(runs)}")
 
 
 def _require_records(folders: Sequence[Path]) -> None:

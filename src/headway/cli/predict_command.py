@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 USAGE = """\
 Predict the length of a plateau: in paper B's models until attention finds the relevant token, in
-linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages. The
-answer comes with a 95 % interval for one run and with its source: theory, or a law fitted to records. Nothing is
-trained. The model may also come first: headway predict transformer ...
+linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages, in
+moving-window sums with weakened attention until the last drop. The answer comes with a 95 % interval for one run and
+with its source: theory, or a law fitted to records. Nothing is trained. The model may also come first: headway predict
+transformer ...
 
 examples:
   headway predict --dimension 64 --length 1024 --copies 4                 the toy model, all logits trained
@@ -34,6 +35,7 @@ examples:
   headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until 50 % accuracy
   headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
   headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6        boundaries between the chain's stages
+  headway predict --model moving-window --strength 0.3                    the loss plateau with weaker attention
   headway predict --held-out                                              accuracy on held-out cells
 """
 

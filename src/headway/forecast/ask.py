@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.claims.claim import AnyRun
+from headway.forecast import from_strength
 from headway.forecast.answer import Forecast
 from headway.forecast.from_chain import from_chain
 from headway.forecast.from_descent import from_descent
@@ -23,6 +24,9 @@ def ask(question: Question, folders: Sequence[Path]) -> Forecast:
         return from_descent(question)
     if question.kind.source == "chain":
         return from_chain(question, runs_of(question.model, folders), tuple(map(str, folders)))
+    if question.kind.source == "strength":
+        weak = from_strength.measured(runs_of(question.model, folders))
+        return from_strength.from_strength(question, weak, tuple(map(str, folders)))
     return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
 
 

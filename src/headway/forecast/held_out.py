@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.claims.claim import AnyRun
 from headway.claims.recall import KNOWN
-from headway.forecast import from_chain
+from headway.forecast import from_chain, from_strength
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.ask import answer, cells
 from headway.forecast.from_descent import told_and_measured
@@ -50,6 +50,8 @@ def held_out(model: str, runs: Sequence[AnyRun]) -> list[HeldOut]:
         return _of_theory_alone(runs)
     if MODELS[model].source == "chain":
         return _of_chain(runs)
+    if MODELS[model].source == "strength":
+        return _of_strength(runs)
     found = []
     for what, question in _readings(model, runs):
         measured = cells(question, runs)
@@ -86,14 +88,30 @@ def _of_chain(runs: Sequence[AnyRun]) -> list[HeldOut]:
         if len(cells.settings) < 2 * PARTS:
             continue
         for held, folds in from_chain.splits(cells):
-            pairs = from_chain.held_back(cells, boundary, folds)
-            if pairs:
-                inside = sum(int(np.sum((told.low <= steps) & (steps <= told.high))) for told, steps in pairs)
-                misses = np.concatenate([np.abs(np.log(steps / told.steps)) for told, steps in pairs])
-                width = float(np.median([told.high / told.low for told, _ in pairs]))
-                miss = float(np.exp(np.median(misses)))
-                rows.append(HeldOut(f"boundary {boundary}", held, inside, len(misses), len(pairs), miss, width))
+            rows += _row(f"boundary {boundary}", held, from_chain.held_back(cells, boundary, folds))
     return rows
+
+
+def _of_strength(runs: Sequence[AnyRun]) -> list[HeldOut]:
+    """Plateaus of moving-window sums with weakened attention, one way to train after the other."""
+    return [
+        row
+        for cells in from_strength.measured(runs)
+        for held, folds in from_strength.splits(cells)
+        for row in _row(
+            f"moving-window, width {cells.trained.model.width}", held, from_strength.held_back(cells, folds)
+        )
+    ]
+
+
+def _row(what: str, held: str, pairs: list[tuple[Forecast, np.ndarray]]) -> list[HeldOut]:
+    """How forecasts did beside the steps of all seeds; nothing of no forecast."""
+    if not pairs:
+        return []
+    inside = sum(int(np.sum((told.low <= steps) & (steps <= told.high))) for told, steps in pairs)
+    misses = np.concatenate([np.abs(np.log(steps / told.steps)) for told, steps in pairs])
+    width = float(np.median([told.high / told.low for told, _ in pairs]))
+    return [HeldOut(what, held, inside, len(misses), len(pairs), float(np.exp(np.median(misses))), width)]
 
 
 def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Question]]:

@@ -22,8 +22,9 @@ class Kind(NamedTuple):
     """The one that measures its plateaus .."""
     repetition: str
     """.. and the one in which they change by repetition."""
-    source: Literal["theory", "law", "descent", "chain"] = "law"
-    """Theory, of what is trained on how many samples; a law, measured; descent on few numbers; or the chain's ways."""
+    source: Literal["theory", "law", "descent", "chain", "strength"] = "law"
+    """Theory, of what is trained on how many samples; a law, measured; descent on few numbers; the chain's ways; or how
+    strong attention is."""
     others: int = 0
     """Tokens that must not be copies."""
     answers: bool = False
@@ -56,6 +57,13 @@ MODELS = {
     "minimal": Kind(
         ("ratio",), ("ratio", "blocks", "weighting"), "hierarchy", "hierarchy", "chain", optional=("vocab", "start")
     ),
+    "moving-window": Kind(
+        ("strength",),
+        ("rule", "count", "modulus"),
+        "loss-plateau",
+        "loss-plateau",
+        "strength",
+    ),
 }
 """All that differs between the models that can be asked about."""
 SYMBOLS = {
@@ -69,17 +77,27 @@ SYMBOLS = {
     "start": "std",
     "drop": "m",
     "ratio": "m",
+    "strength": "c",
 }
-_EXAMPLES = {"dimension": 64, "length": 256, "vocab": 64, "pairs": 16, "heads": 5, "start": 0.01, "ratio": 1.5}
+_EXAMPLES = {
+    "dimension": 64,
+    "length": 256,
+    "vocab": 64,
+    "pairs": 16,
+    "heads": 5,
+    "start": 0.01,
+    "ratio": 1.5,
+    "strength": 0.3,
+}
 
 
 @dataclass(frozen=True)
 class Asked:
     """Whatever may be asked, complete or not."""
 
-    model: Literal["toy", "transformer", "recall", "linear-attention", "minimal"] = "toy"
-    """Paper B's toy model, a transformer on single-location regression or on associative recall, linear attention, or
-    paper A's minimal model."""
+    model: Literal["toy", "transformer", "recall", "linear-attention", "minimal", "moving-window"] = "toy"
+    """Paper B's toy model, a transformer on single-location regression or on associative recall, linear attention,
+    paper A's minimal model, or a transformer on moving-window sums."""
     dimension: int | None = None
     """d: dimension of a token; toy and transformer."""
     length: int | None = None
@@ -118,6 +136,8 @@ class Asked:
     """Number of the boundary between two stages; minimal. All of them if not given, in Python the first."""
     preset: Literal["as-run", "printed"] = "as-run"
     """Learning rate and scores as in this preset; minimal."""
+    strength: float | None = None
+    """c: factor by which attention to the relevant numbers is multiplied, at most 1; moving-window."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +165,8 @@ class Question(Asked):
             require_number("learning_rate", self.learning_rate, above=0)
         self._check_the_spectrum()
         self._check_the_chain()
-        if self.kind.source != "chain":
+        self._check_the_strength()
+        if self.kind.source not in ("chain", "strength"):
             self._check_that_copies_fit()
         self._check_the_accuracy()
 
@@ -224,6 +245,20 @@ class Question(Asked):
                 self.boundary < len(self.blocks),
                 f"boundary is {self.boundary}, but {len(self.blocks)} blocks have {len(self.blocks) - 1} of them.",
             )
+
+    def _check_the_strength(self) -> None:
+        if self.strength is None:
+            return
+        require_number("strength", self.strength, above=0)
+        require(
+            self.strength <= 1,
+            f"strength is {self.strength:g}, but only weaker attention has a law: above 1 the plateau soon stops "
+            "getting shorter (`headway claims G5 --from results`). Use a number of at most 1.",
+        )
+        require(
+            self.copies == 1 and self.repeated == 0,
+            'copies and repeated are about paper B\'s tasks, but the model is "moving-window". Leave them out.',
+        )
 
     def _check_the_accuracy(self) -> None:
         if self.accuracy is None:

@@ -161,6 +161,12 @@ class Chain:
         return self.horizon
 
     @property
+    def relevant(self) -> tuple[tuple[int, int], ...]:
+        """(query, key) of every lag of a block, behind each token that is predicted; what a window shows of them."""
+        last = range(self.reads - (self.horizon if self.context is None else 1), self.reads)
+        return tuple((place, place + 1 - lag) for place in last for lag in self.lags if lag <= place + 1)
+
+    @property
     def rungs(self) -> tuple[str, ...]:
         """f_{1:i} knows the first i blocks."""
         return ("uniform", *(f"f_{{1:{i}}}" for i in range(1, len(self.blocks) + 1)))

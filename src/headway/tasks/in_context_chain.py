@@ -18,6 +18,7 @@ from headway.tasks.walks import (
     gram_name,
     matches,
     stationary,
+    steps_back,
     walk,
 )
 
@@ -90,6 +91,11 @@ class InContextChain:
     def pictured(self) -> int:
         """Where heads look is shown from the last position, at which the test is."""
         return 1
+
+    @property
+    def relevant(self) -> tuple[tuple[int, int], ...]:
+        """The tokens before each, which layer 1 of an induction head attends to."""
+        return steps_back(self.length, self.order)
 
     @property
     def rungs(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from headway.settings.checks import require_number, require_whole, settle
 from headway.settings.model import ModelSettings
 from headway.settings.training import EvaluationSettings, TrainingSettings
 from headway.tasks.task import Example
-from headway.tasks.walks import dirichlet, followers, gram_name, walk
+from headway.tasks.walks import dirichlet, followers, gram_name, steps_back, walk
 
 FLOOR = 1e-8
 """Added to a probability before its logarithm is taken."""
@@ -67,6 +67,11 @@ class SubNGrams:
     def pictured(self) -> int:
         """Where heads look is shown from a few of the last positions."""
         return min(4, self.length)
+
+    @property
+    def relevant(self) -> tuple[tuple[int, int], ...]:
+        """The n - 1 tokens before each, which the heads of layer 1 attend to in the end."""
+        return steps_back(self.length, self.grams - 1)
 
     @property
     def rungs(self) -> tuple[str, ...]:

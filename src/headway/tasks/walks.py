@@ -8,6 +8,11 @@ CANDIDATES = 16
 """Doubly stochastic matrices that are tried at a time."""
 
 
+def steps_back(length: int, lags: int) -> tuple[tuple[int, int], ...]:
+    """(place, place - lag) for lags 1, 2, ..: pairs of positions."""
+    return tuple((place, place - lag) for lag in range(1, lags + 1) for place in range(lag, length))
+
+
 def dirichlet(key: PRNGKeyArray, alpha: float, rows: int, states: int) -> Float[Array, "{rows} {states}"]:
     """Rows ~ Dir(alpha, .., alpha).
 
