@@ -78,7 +78,7 @@ def test_a_run_ends_with_a_verdict_on_every_claim_and_the_path_of_the_page(first
 def test_a_run_shows_what_it_does_and_how_far_it_is(first):
     told = [line for line in first.stderr.splitlines() if line.startswith(("training", "step", "done"))]
     assert told[0].startswith("training minimal (2 runs side by side) for 12 steps")
-    assert re.fullmatch(r"step 12/12, median loss \d\.\d{3}, nearest rungs [123] [123], 0:00 left", told[-2])
+    assert re.fullmatch(r"step 12/12, median loss \d\.\d{3}, approaching rungs [123] [123], 0:00 left", told[-2])
     assert re.fullmatch(r"done: minimal \(2 runs side by side\), \d:\d\d", told[-1])
 
 
@@ -162,7 +162,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
     by_two = headway("run", "stages", "--seeds", "3", *SMALL[2:], "--dry-run", "--on", "processes:2", "--into", "runs")
     assert "1 cell to compute in 1 program by 2 processes: about 0:" in by_two.out
     again = headway(*RUN, "--dry-run", "--into", tmp_path / "runs")
-    assert "Nothing is missing: all 1 cells are there. Nothing was started." in again.out
+    assert "Nothing to compute: 1 cell, on disk already. Nothing was started." in again.out
     assert names(tmp_path / "runs") == {record.path.name}
 
 
