@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from benchmarks.bench.small import GROWING, SMALL, SMALL_AXES, changed_along, small_axes, small_names, small_settings
 from headway import presets
 from headway.tasks.chain import Blocks
 from headway.tasks.run import Settings
@@ -38,12 +39,18 @@ def cases(part: str, scale: str, gpu: bool, rounds: int | None) -> list[Case]:
     """
     names = {"rivals": ("minimal", "full", "full-dropout"), "start": ("minimal", "full", "full-dropout")}
     quick = {"rivals": ("minimal", "full-dropout")}
+    if part == "transformers":
+        return [case(name, scale, gpu, rounds) for name in small_names(scale == QUICK)]
     chosen = quick.get(part, ("minimal",)) if scale == QUICK else names.get(part, ("minimal", "full"))
-    return [case(name, scale, gpu, rounds) for name in chosen]
+    growing = (GROWING,) if part == "scaling" else ()
+    return [case(name, scale, gpu, rounds) for name in (*chosen, *growing)]
 
 
 def case(name: str, scale: str, gpu: bool, rounds: int | None = None) -> Case:
     """The case of that name; one seed on a CPU, many side by side on a GPU."""
+    if name in SMALL:
+        small = Case(name, small_settings(name, scale == QUICK), 2 if scale == QUICK else 8, _small_pace(scale, gpu))
+        return small if rounds is None else replace(small, pace=replace(small.pace, rounds=rounds))
     minimal = name == "minimal"
     settings = presets.minimal_as_run() if minimal else presets.full_as_run()
     if not minimal:
@@ -69,6 +76,12 @@ def _pace(minimal: bool, scale: str, gpu: bool) -> Pace:
     return Pace(headway_steps=6, rival_steps=2, rounds=9) if minimal else Pace(3, 1, 7)
 
 
+def _small_pace(scale: str, gpu: bool) -> Pace:
+    if scale == QUICK:
+        return Pace(headway_steps=2, rival_steps=2, rounds=2)
+    return Pace(headway_steps=30, rival_steps=30, rounds=7) if gpu else Pace(3, 3, 7)
+
+
 def _small(settings: Settings, minimal: bool) -> Settings:
     """The same parts in shapes that say nothing about speed and show that everything works."""
     model = settings.model if minimal else replace(settings.model, width=12, mlp=8)
@@ -82,6 +95,8 @@ def _small(settings: Settings, minimal: bool) -> Settings:
 
 def axes(model: str, scale: str, gpu: bool) -> Mapping[str, tuple[int, ...]]:
     """Name of an axis -> the values it takes, the case's own among them."""
+    if model in SMALL:
+        return small_axes(scale == QUICK, gpu)
     if scale == QUICK:
         return {"batch": (32, 64), "seeds": (1, 2)}  # every further value takes seconds to compile
     return {
@@ -110,8 +125,11 @@ def along(base: Case, axis: str, value: int) -> Case:
             changed = replace(settings, task=replace(task, blocks=_blocks(value, len(task.blocks[0]))))
         case "seeds":
             return replace(base, seeds=value)
+        case _ if axis in SMALL_AXES and base.name in SMALL:
+            changed = changed_along(settings, axis, value)
         case _:
-            raise ValueError(f"there is no axis {axis!r} to scale along. Use one of {', '.join(AXES)}.")
+            there = ", ".join(SMALL_AXES if base.name in SMALL else AXES)
+            raise ValueError(f"there is no axis {axis!r} to scale along. Use one of {there}.")
     return replace(base, settings=changed)
 
 
@@ -123,7 +141,7 @@ AXES = {
     "blocks": "blocks of the task",
     "seeds": "seeds in one program",
 }
-"""What can be scaled along, in words."""
+"""What paper A's models can be scaled along, in words."""
 
 
 def _blocks(count: int, size: int) -> Blocks:

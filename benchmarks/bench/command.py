@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 USAGE = """\
 Measure the speed of training on this machine: on the CPU, or on the GPU if JAX has one.
 
-  rivals      a training step of plain PyTorch, torch.compile and plain JAX, in turn with Headway's
-  scaling     what a step costs against batch, T, d, heads, blocks of the task and seeds
-  start       compiling, memory, and the time from the command to its first step
-  evaluation  what the evaluations of a default run cost beside its steps
-  reduction   the gradient flow of d x d matrices against the same flow in coordinates
+  rivals        a training step of plain PyTorch, torch.compile and plain JAX, in turn with Headway's
+  transformers  small transformers of paper B and of text, many seeds in one program, beside PyTorch and a floor
+  scaling       what a step costs against batch, T, d, heads, layers, width, blocks of the task and seeds
+  start         compiling, memory, and the time from the command to its first step
+  evaluation    what the evaluations of a default run cost beside its steps
+  reduction     the gradient flow of d x d matrices against the same flow in coordinates
 
 All contestants must first give the same loss and gradients, or nothing is measured. Records, tables and pictures
 are made as the numbers come in: stop it whenever you like. All of it takes about an hour on two cores.
@@ -48,8 +49,11 @@ class Options:
     """Parts to measure."""
     quick: bool = False
     """Small shapes, which show that everything works and nothing about speed."""
-    rivals: tuple[Literal["torch", "torch-compile", "jax"], ...] | None = None
-    """Whom to compare with; all if not given, but with --quick not torch.compile, which compiles for a minute."""
+    rivals: tuple[Literal["torch", "torch-compile", "torch-graphs", "jax"], ...] | None = None
+    """Whom to compare with; torch, torch-compile and jax if not given, but with --quick not torch-compile.
+
+    torch-graphs is torch.compile with CUDA graphs, for the part `transformers` on a GPU; jax has no part in that one.
+    """
     rounds: int | None = None
     """How often everything is measured in turn; chosen by the part if not given."""
     into: Path = Path("runs/bench")

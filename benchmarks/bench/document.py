@@ -8,13 +8,14 @@ from pathlib import Path
 
 from benchmarks.bench import PARTS
 from benchmarks.bench.record import BenchRecord
-from benchmarks.bench.tables import Table, table
+from benchmarks.bench.tables import CASES, COMPARED, Table, ratios, table
 
 TRUSTED = 0.1
 """Share of the processor that others may have: beyond it, PyTorch's threads were seen to wait for each other."""
 
 TITLES = {
     "rivals": "Against what a user would write instead",
+    "transformers": "Small transformers, many seeds in one program",
     "scaling": "How the cost grows",
     "start": "Before the first step, and memory",
     "evaluation": "What measuring costs",
@@ -28,6 +29,12 @@ WORDS = {
     "trains with. Rival and Headway are timed in turn, and a ratio is that of two successive times; quartiles and "
     "range are over the rounds. Before the timing, a check: from the same weights and on the same sequences, all of "
     "them give the same loss, the same gradient and the same losses over three steps.",
+    "transformers": "Models of paper B and of text: eight seeds in one program of Headway beside one seed of the same "
+    "model as a PyTorch user writes it (fused projections, `scaled_dot_product_attention`, fused AdamW on a GPU), "
+    "eager, compiled, or compiled with CUDA graphs; per seed and step, with the arithmetic of the run "
+    "(TF32 where it asks for it, which a CPU computes in float32). Its batches are drawn beforehand, Headway draws its "
+    "own. The logits of both from the same weights are compared first. The floor is the time of the matrix products of "
+    "a step alone, counted from the program, at the rate of one large product on this machine.",
     "scaling": "Headway alone, one number changed at a time from the model's own settings; per seed and step. The "
     "exponent b of cost ~ value^b is a least-squares fit on logs of the medians, with its standard error. More blocks "
     "of the task make the context longer.",
@@ -50,7 +57,7 @@ def document(records: Sequence[BenchRecord], pictures: Path, folder: Path, comma
     parts = [
         "# How fast Headway trains",
         f"Every number on this page is made from the records by `{command}`; do not edit it. The records hold every "
-        "single time; each table names the command that measures it again.",
+        "single time, except where a table says so; each table names the command that measures it again.",
     ]
     shown = [record for record in records if record.scale == "paper"] or list(records)
     if shown and shown[0].scale != "paper":
@@ -67,12 +74,25 @@ def document(records: Sequence[BenchRecord], pictures: Path, folder: Path, comma
                 parts += [f"### {TITLES[part]}", WORDS[part], _markdown(words)]
                 parts += _pictures(part, records_of, pictures, folder)
                 parts.append(f"Measured by {', '.join(f'`{c}`' for c in words.commands)}; {rounds(words)}.")
+                parts += _kept(records_of)
     return "\n\n".join(parts) + "\n"
+
+
+def _kept(records: Sequence[BenchRecord]) -> list[str]:
+    """Who lacks single times, and why."""
+    lacking = [CASES[record.case] for record in records if "spreads" in record.measured]
+    if not lacking:
+        return []
+    return [
+        f"Of {'; '.join(lacking)} only quartiles and range were kept, not single times: a script measured them before "
+        "this part did. How busy others kept the processor meanwhile is not known, but for the load before."
+    ]
 
 
 def rounds(table: Table) -> str:
     """How often it was measured, and how much others disturbed it."""
     count = "once" if table.rounds == (1,) else f"{' or '.join(map(str, table.rounds))} rounds"
+    count = count if table.rounds else "the number of rounds was not kept"
     if table.others is None:
         return count
     doubt = ", too much to trust the ratios" if table.others > TRUSTED else ""
@@ -97,8 +117,9 @@ def _machines(records: Sequence[BenchRecord]) -> str:
 
 def _pictures(part: str, records: Sequence[BenchRecord], pictures: Path, folder: Path) -> list[str]:
     names = [record.name for record in records] if part in ("scaling", "reduction") else []
-    if part == "rivals":
-        names = list(dict.fromkeys(f"rivals-{record.scale}-{record.platform}" for record in records))
+    if part in COMPARED:
+        compared = [record for record in records if ratios(record)]
+        names = list(dict.fromkeys(f"{part}-{record.scale}-{record.platform}" for record in compared))
     where = Path(os.path.relpath(pictures, folder)).as_posix()
     return [f"![{TITLES[part]}]({where}/{name}.png)" for name in names]
 

@@ -10,10 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from benchmarks.bench.cases import AXES
 from benchmarks.bench.power_law import axis_exponent, medians
 from benchmarks.bench.record import BenchRecord
-from benchmarks.bench.tables import CASES, NAMES, ratios
+from benchmarks.bench.tables import ALONG, CASES, COMPARED, NAMES, ratios
 from headway.report.colours import HEAD_COLOURS, INK, MUTED
 from headway.report.figures.style import dress, new_figure, styled
 from headway.store import files
@@ -23,10 +22,10 @@ def pictures(records: Sequence[BenchRecord]) -> dict[str, Figure]:
     """Name of a file, without its suffix -> what it shows."""
     drawn = {record.name: draw_scaling(record) for record in records if record.part == "scaling"}
     drawn |= {record.name: draw_reduction(record) for record in records if record.part == "reduction"}
-    against = [record for record in records if record.part == "rivals"]
-    for scale, platform in dict.fromkeys((record.scale, record.platform) for record in against):
-        alike = [record for record in against if (record.scale, record.platform) == (scale, platform)]
-        drawn[f"rivals-{scale}-{platform}"] = draw_rivals(alike)
+    against = [record for record in records if record.part in COMPARED and ratios(record)]
+    for kind in dict.fromkeys((record.part, record.scale, record.platform) for record in against):
+        alike = [record for record in against if (record.part, record.scale, record.platform) == kind]
+        drawn["-".join(kind)] = draw_rivals(alike)
     return drawn
 
 
@@ -46,7 +45,7 @@ def draw_rivals(records: Sequence[BenchRecord]) -> Figure:
     axes.set_yticks(range(len(bars)), [f"{CASES[record.case]}: {NAMES[name]}" for record, name, _ in bars])
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * max([1.0, *(over.high for _, _, over in bars)]))
-    axes.set_xlabel("time of a training step / Headway's (dashed: as fast as Headway)")
+    axes.set_xlabel("time of a training step / Headway's\n(dashed: as fast as Headway)")
     return figure
 
 
@@ -69,7 +68,7 @@ def draw_scaling(record: BenchRecord) -> Figure:
         panel.plot(values, 1e3 * fit.constant * np.array(values, float) ** fit.value, color=MUTED, linewidth=0.8)
         panel.vlines(values, [taken.min() for taken in rounds], [taken.max() for taken in rounds], color=INK)
         panel.plot(values, milliseconds, "o", color=HEAD_COLOURS[0], markersize=3.5)
-        panel.set(xscale="log", yscale="log", xlabel=AXES[axis])
+        panel.set(xscale="log", yscale="log", xlabel=ALONG[axis])
         panel.xaxis.set_major_locator(FixedLocator(values))
         panel.xaxis.set_major_formatter(FixedFormatter([str(value) for value in values]))
         panel.xaxis.set_minor_locator(NullLocator())

@@ -17,12 +17,13 @@ from benchmarks.bench import rivals
 from benchmarks.bench.cases import PAPER, QUICK
 from benchmarks.bench.headway_side import on_gpu
 from benchmarks.bench.machine import describe, disturbance
-from benchmarks.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start
+from benchmarks.bench.parts import Bench, against_rivals, evaluation, reduction, scaling, start, transformers
 from benchmarks.bench.record import BenchRecord
 from headway.training.chunks import device
 
 MEASURES = {
     "rivals": against_rivals.measure,
+    "transformers": transformers.measure,
     "scaling": scaling.measure,
     "start": start.measure,
     "evaluation": evaluation.measure,

@@ -11,9 +11,13 @@ from benchmarks.bench.cases import AXES
 from benchmarks.bench.power_law import axis_exponent, medians
 from benchmarks.bench.record import BenchRecord
 from benchmarks.bench.rivals import TITLES
+from benchmarks.bench.small import SMALL, SMALL_AXES
 
 NAMES = {"headway": "Headway", **TITLES}
-CASES = {"minimal": "minimal", "full": "full", "full-dropout": "full, dropout"}
+CASES = {"minimal": "minimal", "full": "full", "full-dropout": "full, dropout", **SMALL}
+ALONG = {**AXES, **SMALL_AXES}
+COMPARED = ("rivals", "transformers")
+"""Parts in which somebody takes turns with Headway."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,17 @@ def table(part: str, records: Sequence[BenchRecord]) -> Table:
     rows = [row for record in records for row in rows_of(record)]
     commands = dict.fromkeys(record.command for record in records)
     shares = [share for record in records for share in record.measured.get("others", ()) if share is not None]
-    rounds = sorted({_rounds(record) for record in records})
+    rounds = sorted({_rounds(record) for record in records} - {0})
     return Table(headings, rows, tuple(commands), tuple(rounds), max(shares, default=None))
 
 
 def _rounds(record: BenchRecord) -> int:
-    """How many rounds a record holds; each process of its own is one."""
+    """How many rounds a record holds; each process of its own is one, and 0 if only spreads were kept."""
     match record.part:
         case "rivals":
             return len(record.measured["rounds"])
+        case "transformers":
+            return len(record.measured.get("rounds", ()))
         case "scaling":
             return min(len(taken) for times in record.measured["axes"].values() for taken in times.values())
         case "evaluation":
@@ -63,6 +69,9 @@ def duration(seconds: float) -> str:
 
 def ratios(record: BenchRecord) -> dict[str, Spread]:
     """Rival -> its seconds divided by those of Headway right after it, over the rounds."""
+    kept = record.measured.get("spreads")
+    if kept is not None:  # where single times were not kept
+        return {name: Spread(**each["ratio"]) for name, each in kept["rivals"].items()}
     return {
         name: spread([pair["seconds"] / pair["headway"] for pair in pairs]) for name, pairs in _pairs(record).items()
     }
@@ -94,11 +103,37 @@ def _rivals(record: BenchRecord) -> list[tuple[str, ...]]:
     return rows
 
 
+def _transformers(record: BenchRecord) -> list[tuple[str, ...]]:
+    """As above; what Headway takes beside the floor, where it was measured; itself alone where nobody took part."""
+    rows, own = [], _headway(record)
+    operations, per_second = (record.measured.get(name) for name in ("operations", "operations_per_second"))
+    floor = operations / per_second if operations and per_second else None
+    beside = ("", "") if floor is None else (duration(floor), f"{own / floor:.1f}x")
+    kept = record.measured.get("spreads")
+    for name, over in ratios(record).items():
+        if kept is None:
+            theirs = spread([pair["seconds"] for pair in _pairs(record)[name]]).median
+        else:
+            theirs = kept["rivals"][name]["seconds"]["median"]
+        quartiles = f"{over.lower_quartile:.2g}-{over.upper_quartile:.2g}"
+        range_ = f"{over.low:.2g}-{over.high:.2g}"
+        ratio = f"{over.median:.3g}x"
+        words = (CASES[record.case], NAMES[name], duration(theirs), duration(own), ratio, quartiles, range_, *beside)
+        rows.append(words)
+    return rows or [(CASES[record.case], "(nobody)", "", duration(own), "", "", "", *beside)]
+
+
+def _headway(record: BenchRecord) -> float:
+    """Its median seconds per seed and step."""
+    kept = record.measured.get("spreads")
+    return spread(record.measured["headway"]).median if kept is None else kept["headway_seconds"]["median"]
+
+
 def _scaling(record: BenchRecord) -> list[tuple[str, ...]]:
     rows = []
     for axis, times in record.measured["axes"].items():
         costs = ", ".join(f"{value}: {duration(cost)}" for value, cost in medians(times).items())
-        rows.append((CASES[record.case], AXES[axis], costs, str(axis_exponent(times))))
+        rows.append((CASES[record.case], ALONG[axis], costs, str(axis_exponent(times))))
     return rows
 
 
@@ -160,6 +195,10 @@ def _reduction(record: BenchRecord) -> list[tuple[str, ...]]:
 
 _PARTS = {
     "rivals": (("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range"), _rivals),
+    "transformers": (
+        ("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range", "floor", "Headway / floor"),
+        _transformers,
+    ),
     "scaling": (("model", "along", "a step at each value", "exponent"), _scaling),
     "start": (("model", "by", "imports done", "first step done", "peak memory", "after imports"), _start),
     "evaluation": (("model", "a step", "an evaluation", "in steps", "how many", "run / its steps"), _evaluation),

@@ -31,6 +31,10 @@ MEASURED = {
         "differences": {}, "compile_seconds": {"headway": 1.0, "torch": 0.0, "jax": 2.0}, "rounds": ROUNDS,
         "others": [None, 0.02, 0.31],
     },
+    "transformers": {
+        "operations": 3e6, "operations_per_second": 6e7, "differences": {"logits": 5e-7}, "rounds": ROUNDS,
+        "compile_seconds": {"headway": 1.0, "torch": 0.0}, "headway": [0.1, 0.15, 0.3], "others": [0.0] * 3,
+    },
     "scaling": {
         "axes": {
             "batch": {str(batch): [1e-6 * batch**2] * 3 for batch in (500, 1000, 4000)},
@@ -64,6 +68,21 @@ def made(part: str, name: str = "minimal", scale: str = "paper", measured: dict 
         machine=MACHINE,
         measured=MEASURED[part] if measured is None else measured,
     )
+
+
+SPREADS = {
+    "differences": {"logits": 5e-7},
+    "spreads": {
+        "headway_seconds": dict.fromkeys(("low", "lower_quartile", "median", "upper_quartile", "high"), 0.002),
+        "rivals": {
+            "torch-graphs": {
+                "seconds": dict.fromkeys(("low", "lower_quartile", "median", "upper_quartile", "high"), 0.006),
+                "ratio": {"low": 2.0, "lower_quartile": 2.5, "median": 3.0, "upper_quartile": 3.5, "high": 4.0},
+            }
+        },
+    },
+}
+"""What an older record of small transformers holds instead of single times."""
 
 
 EVERY_PART = [made(part) for part in MEASURED]

@@ -5,6 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from benchmarks.bench.cases import AXES, along, axes, case, cases
+from benchmarks.bench.small import GROWING, SMALL, SMALL_AXES
 
 
 def flat(settings: dict, prefix: str = "") -> dict:
@@ -47,6 +48,32 @@ def test_along_an_axis_nothing_else_changes(model, gpu):
             ]
 
 
-def test_there_is_no_other_axis():
+def test_small_transformers_are_those_of_the_papers_many_seeds_at_once():
+    found = {each.name: each for each in cases("transformers", "paper", True, None)}
+    assert list(found) == list(SMALL)
+    assert {each.seeds for each in found.values()} == {8}
+    for name in ("recall", "single-location"):
+        assert (found[name].settings.training.batch, found[name].settings.model.width) == (32, 256)
+    text = [each.settings for name, each in found.items() if name.startswith("text")]
+    assert [(each.model.layers, bool(each.model.mlp), each.task.length) for each in text] == [
+        (2, False, 64), (2, True, 64), (4, False, 64), (2, False, 256),
+    ]  # fmt: skip
+    assert GROWING in {each.name for each in cases("scaling", "paper", False, None)}
+
+
+def test_a_small_transformer_grows_along_one_axis_at_a_time():
+    base = case(GROWING, "paper", False)
+    own = {"seeds": 8, "length": 32, "dimension": 16, "layers": 2, "width": 256}
+    assert axes(GROWING, "paper", False).keys() == SMALL_AXES.keys() == own.keys()
+    for axis, values in axes(GROWING, "paper", False).items():
+        assert own[axis] in values
+        assert along(base, axis, own[axis]) == base
+        changed = along(base, axis, values[0])
+        before, after = ({**flat(asdict(each.settings)), "seeds": each.seeds} for each in (base, changed))
+        assert [name.rpartition(".")[2] for name in before if before[name] != after[name]] == [axis]
+
+
+@pytest.mark.parametrize("name", ["minimal", GROWING])
+def test_there_is_no_other_axis(name):
     with pytest.raises(ValueError, match="no axis 'depth'"):
-        along(case("minimal", "paper", False), "depth", 2)
+        along(case(name, "paper", False), "depth", 2)

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.bench.made import EVERY_PART, made
+from tests.bench.made import EVERY_PART, SPREADS, made
 
 from benchmarks.bench import PARTS
 from benchmarks.bench.document import document
@@ -28,6 +28,27 @@ def test_the_tables_hold_what_was_measured():
     assert rows("start")[0] == ("minimal", "Headway", "1 s", "4 s", "300 MiB", "100 MiB")
     assert rows("reduction")[1] == ("100", "20 s", "200 ms", "100x", "100-100", "3e-11")
     assert rows("evaluation")[0][3:] == ("4.00 (2.00 to 9.00)", "100 in 2000 steps", "1.20x")
+
+
+def test_a_small_transformer_stands_beside_its_floor():
+    """3 million operations at 60 million a second are 50 ms, a third of Headway's 150 ms."""
+    words = ("minimal", "PyTorch", "600 ms", "150 ms", "4x", "4-4", "4-4", "50 ms", "3.0x")
+    assert rows("transformers")[0] == words
+    alone = made("transformers", measured={**made("transformers").measured, "rounds": [[], [], []]})
+    (row,) = table("transformers", [alone]).rows
+    assert row[1] == "(nobody)" and row[3] == "150 ms"
+    assert not pictures([alone])
+
+
+def test_records_that_kept_no_single_times_are_shown_and_say_so():
+    older = made("transformers", "text", measured=SPREADS)
+    (row,) = table("transformers", [older]).rows
+    wanted = ("text", "torch.compile, CUDA graphs", "6 ms", "2 ms", "3x", "2.5-3.5", "2-4", "", "")
+    assert row == wanted
+    page = document([older], Path("b"), Path("docs"), "headway bench --from b")
+    assert "Of text only quartiles and range were kept" in page
+    assert "the number of rounds was not kept" in page
+    assert "only quartiles" not in document(EVERY_PART, Path("b"), Path("docs"), "headway bench --from b")
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(4.2e-5, "42 µs"), (0.0471, "47.1 ms"), (2.5, "2.5 s"), (95, "95 s")])

@@ -60,6 +60,17 @@ def test_quick_rivals_and_evaluation_end_with_records_tables_and_pictures(headwa
     assert set(tmp_path.iterdir()) == {folder}
 
 
+def test_quick_small_transformers_are_measured_without_a_rival_too(headway, tmp_path):
+    """Plain JAX has no part in it, and PyTorch need not be installed: Headway alone, beside the floor."""
+    said = headway("bench", "--quick", "--what", "transformers", "--rivals", "jax", "--rounds", 1, "--into", tmp_path)
+    assert said.code == 0, said.err
+    (record,) = read_all(tmp_path)
+    assert (record.part, record.case, record.settings["seeds"]) == ("transformers", "single-location", 2)
+    assert record.measured["operations"] > 0 and record.measured["operations_per_second"] > 1e6
+    assert len(record.measured["headway"]) == 1 and record.measured["rounds"] == [[]]
+    assert re.search(r"single-location +\(nobody\)", said.out)
+
+
 def test_an_interruption_keeps_the_rounds_that_were_measured(headway, tmp_path, monkeypatch, only_minimal):
     taken = []
 

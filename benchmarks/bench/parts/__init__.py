@@ -34,6 +34,11 @@ class Bench:
         """What that part measures."""
         return cases(part, self.scale, self.gpu, self.rounds)
 
+    def rivals_of(self, part: str) -> tuple[str, ...]:
+        """CUDA graphs are for models that wait for launches, the small ones; those are not written in plain JAX."""
+        other = "jax" if part == "transformers" else "torch-graphs"
+        return tuple(name for name in self.rivals if name != other)
+
     def keep(self, part: str, case: Case, measured: Mapping[str, Any]) -> None:
         """Write what was measured so far."""
         settings = {**asdict(case.settings), "seeds": case.seeds, "pace": asdict(case.pace)}

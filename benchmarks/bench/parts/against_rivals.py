@@ -20,7 +20,7 @@ def measure(bench: Bench) -> None:
     for case, model in cases.items():
         if model not in checked:  # Dropout is not compared: everybody draws other masks.
             bench.say(f"{model}: comparing losses and gradients")
-            checked[model] = check(case.settings, bench.rivals, bench.gpu)
+            checked[model] = check(case.settings, bench.rivals_of("rivals"), bench.gpu)
     for case, model in cases.items():
         _measure(bench, case, checked[model])
 
@@ -30,7 +30,7 @@ def _measure(bench: Bench, case: Case, agreed: dict[str, Any]) -> None:
     headway = begun.contestant(case.pace.headway_steps)
     opponents = [
         rivals.make(name, case.settings, begun.weights, begun.sequences, case.pace.rival_steps, bench.gpu).contestant
-        for name in bench.rivals
+        for name in bench.rivals_of("rivals")
     ]
     measured: dict[str, Any] = {"differences": agreed, "compile_seconds": {}, "rounds": [], "others": []}
     for contestant in (headway, *opponents):

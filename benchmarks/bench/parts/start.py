@@ -30,7 +30,7 @@ def measure(bench: Bench) -> None:
     cases = bench.cases("start")
     for case in cases:
         alone = {}
-        for name in (HEADWAY, *bench.rivals):
+        for name in (HEADWAY, *bench.rivals_of("start")):
             bench.say(f"{case.name}: {name} alone in a process")
             alone[name] = _alone(bench, case, name)
             bench.keep("start", case, {"alone": alone})

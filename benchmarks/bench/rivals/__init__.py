@@ -22,7 +22,12 @@ Arrays = Mapping[str, np.ndarray]
 HEAD, MLP = ".layers[0].attention.", ".layers[0].mlp."
 NORMS = (".layers[0].norms[0].", ".layers[0].norms[1].")
 
-TITLES = {"torch": "PyTorch", "torch-compile": "torch.compile", "jax": "plain JAX"}
+TITLES = {
+    "torch": "PyTorch",
+    "torch-compile": "torch.compile",
+    "jax": "plain JAX",
+    "torch-graphs": "torch.compile, CUDA graphs",
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,9 @@ def absence(name: str, gpu: bool) -> str | None:
         return (
             f"{TITLES[name]} is left out: PyTorch is not installed. `pip install '.[torch]'` in the checkout does it."
         )
-    if name == "torch-compile" and not any(map(shutil.which, (os.environ.get("CXX", "c++"), "g++", "clang++"))):
+    if name == "torch-graphs" and not gpu:
+        return f"{TITLES[name]} is left out: there is no GPU."
+    if name.startswith("torch-") and not any(map(shutil.which, (os.environ.get("CXX", "c++"), "g++", "clang++"))):
         return f"{TITLES[name]} is left out: it needs a C++ compiler. On Debian: apt-get install g++."
     if gpu:
         from benchmarks.bench.rivals.torch_training import has_gpu

@@ -236,12 +236,40 @@ class Chain:
 
     def conditional(self, world: Features, window: Int[Array, " lag"]) -> Float[Array, " token"]:
         """p(next token | window), the newest token last: the truth, which is the last rung."""
+        rows = self.rows_round_alike and jax.devices()[0].platform == "cpu"
+        blocks = self.added_rows(world, window) if rows else self.one_hot_products(world, window)
+        # Added up one after the other, as the rungs are, so that both round alike.
+        return jax.nn.softmax(jnp.cumsum(blocks, axis=0)[-1])
+
+    @property
+    def rows_round_alike(self) -> bool:
+        """w a + v b is rounded once, in any order, if w and v are powers of two; w a alone with any weight.
+
+        Then rows of the features and products with one-hot vectors give the same bits, so that a seed draws the same
+        tokens by both. Three lags or other weights round more than once, and in the order in which a product adds up.
+        """
+        used = [row[row != 0] for row in self.lag_weights()]
+        return all(len(row) <= 1 or (len(row) == 2 and bool(np.all(np.abs(np.frexp(row)[0]) == 0.5))) for row in used)
+
+    def one_hot_products(self, world: Features, window: Int[Array, " lag"]) -> Float[Array, "block token"]:
+        """A_k sum_i alpha_i x_{t-i}: what each block adds to the logits of the next token, by the formula."""
         lagged = jax.nn.one_hot(window[::-1], self.vocab, dtype=world.matrices.dtype)
         # Whatever precision the model is trained in.
         mixed = jnp.matmul(world.weights, lagged, precision="highest")
-        blocks = jnp.einsum("kyx,kx->ky", world.matrices, mixed, precision="highest")
-        # Added up one after the other, as the rungs are, so that both round alike.
-        return jax.nn.softmax(jnp.cumsum(blocks, axis=0)[-1])
+        return jnp.einsum("kyx,kx->ky", world.matrices, mixed, precision="highest")
+
+    def added_rows(self, world: Features, window: Int[Array, " lag"]) -> Float[Array, "block token"]:
+        """sum_i alpha_i A_k[:, x_{t-i}]: the same, where a product with a one-hot vector is the row it chooses.
+
+        A product reads the whole matrix for every token, which took most of the time of drawing on a CPU.
+        """
+        rows = jnp.moveaxis(world.matrices, 2, 0)
+        return jnp.stack(
+            [
+                sum(world.weights[k, lag - 1] * rows[window[-lag], k] for lag in block)
+                for k, block in enumerate(self.blocks)
+            ]
+        )
 
     def contributions(self, world: Features, sequence: Int[Array, " time"]) -> Float[Array, "predicted block token"]:
         """What every block adds to the logits at every predicted position of a whole sequence."""
