@@ -92,7 +92,7 @@ def _print_published(stores: Sequence[Store]) -> None:
     """As Markdown, as docs/reproduction.md has it."""
     from headway.experiments.outcome import outcomes_from
     from headway.published import STAGE_ENDS
-    from headway.report.document import NamedRun, one_changed
+    from headway.report.document import NamedRun, one_changed, read_otherwise
     from headway.report.document.published_table import WORDS, published_table, rows
 
     wanted = {experiment for experiment, _ in STAGE_ENDS} | set(one_changed.EXPERIMENTS)
@@ -106,6 +106,8 @@ def _print_published(stores: Sequence[Store]) -> None:
     if not rows(runs):
         raise UserError("there is no run of the grid as-run with published numbers. Name a folder with --from.")
     print(f"{WORDS}\n\n{published_table(runs)}")
+    if read := read_otherwise.read_otherwise(runs):
+        print(f"\n{read_otherwise.WORDS}\n\n{read}")
     if tested := one_changed.one_changed(runs):
         print(f"\n{one_changed.WORDS}\n\n{tested}")
 

@@ -87,13 +87,13 @@ class Screen(LiveScreen):
         return f"{clock((time.monotonic() - self._since) * (self._steps - self._step) / done)} left"
 
     def _told(self) -> str:
-        """At which rung each is; of more than a line can hold, how many are at each."""
+        """Which rung each approaches; of more than a line can hold, how many approach each."""
         if self._rungs is None:
             return ""
         if len(self._rungs) <= MOST_SHOWN:
-            return f", nearest rungs {' '.join(map(str, self._rungs))}"
+            return f", approaching rungs {' '.join(map(str, self._rungs))}"
         rungs, counts = np.unique(self._rungs, return_counts=True)
-        return f", {', '.join(f'{count} nearest rung {rung}' for rung, count in zip(rungs, counts, strict=True))}"
+        return f", {', '.join(f'{count} approaching rung {rung}' for rung, count in zip(rungs, counts, strict=True))}"
 
     def _table(self) -> Group:
         table = Table(box=None, padding=(0, 2))
