@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from headway.presets import beside_ngrams
-from headway.records import Cell, plain
+from headway.records import Cell
 from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
+from headway.settings.plain import plain
 from headway.store.kinds import revive_cell
 from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings

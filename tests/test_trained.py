@@ -13,9 +13,10 @@ from tests.training.test_own_model import Known, Sum
 from tests.training.tiny import TINY, changed
 
 from headway import registry
-from headway.records import Cell, Open
+from headway.records import Cell
 from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
 from headway.settings.keeping import Keep
+from headway.settings.plain import Open
 from headway.store import Store
 from headway.sweep.here import run_cells
 from headway.tasks.chain import Chain

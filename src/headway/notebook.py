@@ -192,7 +192,7 @@ def stages(record: Record) -> list[Stages]:
 
 
 def page(records: Record | Sequence[Record], path: str | Path, title: str = "Headway") -> Path:
-    """One self-contained page about one or several runs of any task; portraits are shown with their flows."""
+    """One self-contained page about one or several runs of any task; a phase portrait is shown with its flow."""
     from headway.report.page import Report, write_page
 
     return write_page(path, Report(title, "", _views(records)))

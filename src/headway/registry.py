@@ -2,7 +2,7 @@
 
 A trained run is called by its task's name; other kinds are computed in one go. Code is loaded when it is needed, so
 that records can be read where the accelerator's packages are missing. A kind that nobody here knows is a user's: its
-records are read as they are (`records.Open`), and it can be trained once its file is loaded (`add`).
+records are read as they are (`settings.plain.Open`), and it can be trained once its file is loaded (`add`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from headway.records import Cell, Open, Trajectory, revive
+from headway.records import Cell, Trajectory
 from headway.settings.checks import SettingsError
+from headway.settings.plain import Open, revive
 
 
 class Computed(NamedTuple):

@@ -53,7 +53,7 @@ def text(rng, length, vocab):
 
 
 @pytest.mark.parametrize(
-    ("rows", "length", "vocab", "orders"), [(1, 150, 5, 4), (6, 20, 7, 3), (3, 2, 4, 5), (1, 40, 3, 1)]
+    ("rows", "length", "vocab", "orders"), [(1, 150, 5, 4), (2, 90, 4, 7), (6, 20, 7, 3), (3, 2, 4, 5), (1, 40, 3, 1)]
 )
 def test_every_order_is_the_definition(rows, length, vocab, orders):
     rng = np.random.default_rng(rows)

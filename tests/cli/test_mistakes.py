@@ -71,7 +71,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("rnu stages", "there is no command 'rnu'. Did you mean 'run'?"),
         ("--seeds 8", "--seeds needs a command before it, such as `headway run stages --seeds 8`."),
         ("xyzzy", "there is no command 'xyzzy'. See `headway --help`."),
-        ("run stagse", "there is no experiment 'stagse'. Did you mean 'stages'? There are stages, attention, ladder"),
+        ("run stagse", "there is no experiment 'stagse'. Did you mean 'stages'? `headway list` shows all."),
         ("report lader", "there is no experiment 'lader'. Did you mean 'ladder'?"),
         ("report --grid as_run", "no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run, paper."),
         ("claims --grid as_run", "no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run, paper."),

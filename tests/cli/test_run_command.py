@@ -163,7 +163,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
     by_two = headway("run", "stages", "--seeds", "3", *SMALL[2:], "--dry-run", "--on", "processes:2", "--into", "runs")
     assert "1 cell to compute in 1 program by 2 processes: about 0:" in by_two.out
     again = headway(*RUN, "--dry-run", "--into", tmp_path / "runs")
-    assert "Nothing is missing: all 1 cells are there. Nothing was started." in again.out
+    assert "Nothing to compute: 1 cell, on disk already. Nothing was started." in again.out
     assert names(tmp_path / "runs") == {record.path.name}
 
 

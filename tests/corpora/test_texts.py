@@ -56,7 +56,7 @@ def test_a_text_that_is_missing_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv(texts.FOLDER, str(tmp_path))
     with pytest.raises(SettingsError, match=r"python -m headway\.corpora enwik8"):
         parts_of("enwik8", "")
-    monkeypatch.setitem(texts.TEXTS, "lacking", texts.Package("no-such-distribution", "", 1, ""))
+    monkeypatch.setitem(texts.TEXTS, "lacking", texts.Package("no-such-distribution", "", 1, "", 1))
     with pytest.raises(SettingsError, match="pip install"):
         parts_of("lacking", "")
 
@@ -111,3 +111,21 @@ def test_an_archive_or_a_text_with_another_hash_is_refused_and_nothing_is_writte
         fetch("t", tmp_path / "texts", [(tmp_path / "no-index").as_uri()])
     with pytest.raises(SettingsError, match="what can be fetched is enwik8"):
         fetch("another", tmp_path)
+
+
+def test_an_index_is_known_with_pip_and_without(monkeypatch, tmp_path):
+    """An environment that uv made has no pip of its own: the interpreter on the path is asked."""
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    told = "global.index-url='https://a.example/simple'\nglobal.extra-index-url='https://b.example https://c.example'\n"
+    without, having = (tmp_path / name for name in ("without", "having"))
+    without.write_text("#!/bin/sh\nexit 1\n")
+    having.write_text(f'#!/bin/sh\ncat <<"END"\n{told}END\n')
+    for each in (without, having):
+        each.chmod(0o700)
+    monkeypatch.setattr(fetching.sys, "executable", str(without))
+    monkeypatch.setattr(fetching.shutil, "which", lambda _name: str(having))
+    assert fetching.indices_of_pip() == ["https://a.example/simple", "https://b.example", "https://c.example"]
+    monkeypatch.setattr(fetching.shutil, "which", lambda _name: None)
+    assert fetching.indices_of_pip() == []
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
+    assert fetching.indices_of_pip() == ["https://index.example/simple"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.cli.process import Shell
 
-from headway.records import Open
+from headway.settings.plain import Open
 from headway.store import Record, Store
 from headway.watch.handler import Handler
 

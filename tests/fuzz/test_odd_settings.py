@@ -50,6 +50,7 @@ def test_settings_are_made_or_refused_by_name(record, cases):
     settings = importlib.import_module("headway.settings")
     kinds = importlib.import_module("headway.store.kinds")
     records = importlib.import_module("headway.records")
+    plain = importlib.import_module("headway.settings.plain")
     registry = importlib.import_module("headway.registry")
     kind = getattr(importlib.import_module(f"headway.{RECORDS[record]}"), record)
     names = [field.name for field in fields(kind)]
@@ -67,14 +68,14 @@ def test_settings_are_made_or_refused_by_name(record, cases):
             ]
             assert any(name in str(error) or name.rstrip("s") in str(error) for name in [*names, *inner]), error
             return
-        told = json.loads(json.dumps(records.plain(made), allow_nan=False))
+        told = json.loads(json.dumps(plain.plain(made), allow_nan=False))
         computed = hasattr(kind, "KIND")
-        assert (registry.settings_of(made.KIND, told) if computed else records.revive(kind, told)) == made
+        assert (registry.settings_of(made.KIND, told) if computed else plain.revive(kind, told)) == made
         if computed:
             cell = records.Cell(made, (0,))
             described = json.loads(json.dumps(cell.describe()))
             assert kinds.revive_cell(described) == cell
-            assert records.named_by(described) == cell.identity
+            assert plain.named_by(described) == cell.identity
             assert kinds.summary(cell).startswith("1 seeds; ")
 
     fuzz(cases, arguments(kind), check)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import About, Trajectory, plain
+from headway.records import About, Trajectory
 from headway.report.build import run_view
 from headway.report.page import RunView
+from headway.settings.plain import plain
 
 STEPS = 2000
 SEEDS = (0, 1, 2)

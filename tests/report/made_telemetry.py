@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from headway.records import About, Trajectory, plain
+from headway.records import About, Trajectory
 from headway.report.build import run_view
 from headway.report.page import RunView
+from headway.settings.plain import plain
 
 TIMES = np.unique([0, 4000, *np.geomspace(1, 4000, 50).round().astype(int)])
 SCORES = {

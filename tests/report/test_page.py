@@ -13,7 +13,7 @@ from tests.report.made_run import made_figures, made_png, made_report, made_traj
 from headway.report.page import FigureGroup, Report, RunView, SeedStages, write_page
 from headway.report.page.packing import pack_curves, pack_levels, plain_json, unpack
 from headway.report.page.payload import payload
-from headway.report.page.run_payload import MOST_PICTURES, kept_times
+from headway.report.page.picture_payload import MOST_PICTURES, kept_times
 from headway.report.page.write import MODULES, chart_library, embedded_json, in_ascii, joined_modules, page
 
 HOSTILE = "</script><script>alert(1)</script><!-- & {{data}} \u2028 é"

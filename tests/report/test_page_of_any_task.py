@@ -12,13 +12,15 @@ from tests.report.conftest import Opened
 from tests.report.made_run import made_view
 from tests.report.made_task import CHAIN, TIMES, chain_view, curves_alone, heads_view, line_view, settings
 
-from headway.records import About, Trajectory, plain
+from headway.records import About, Trajectory
 from headway.report.about import about_of, drawable
 from headway.report.build import run_view
 from headway.report.page import Report
 from headway.report.page.packing import unpack
 from headway.report.page.payload import payload
-from headway.report.page.run_payload import MOST_PICTURES, MOST_TIMES, run_payload
+from headway.report.page.picture_payload import MOST_PICTURES
+from headway.report.page.run_payload import MOST_TIMES, run_payload
+from headway.settings.plain import plain
 
 RUNS = (chain_view(), line_view(), heads_view(), made_view("minimal, quick"))
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
@@ -124,7 +126,7 @@ def test_the_ladder_has_the_names_of_the_tasks_own_rungs(tasks):
 def test_the_story_is_told_with_the_tasks_own_names(tasks):
     words = tasks.text(".storyline")
     assert words.startswith(
-        "Seed 0: stage 1 (unigram) from step 20, stage 2 (bigram) from step 310. KL to unigram is lowest ("
+        "Seed 0: stage 1 (unigram) from step 20, stage 2 (bigram) from step 310. KL to unigram reaches its minimum ("
     )
     tasks.press("1")
     assert "stage 1 of 2 (unigram)" in tasks.text("#narration") and "to bigram" in tasks.text("#narration")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headway.experiments import find
-from headway.records import plain
+from headway.settings.plain import plain
 from headway.store import load
 from headway.store.kinds import revive_cell
 from headway.store.older import upgraded

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from headway.records import Cell, Trajectory, join, plain, revive
+from headway.records import Cell, Trajectory
 from headway.registry import settings_of
 from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
+from headway.settings.plain import plain, revive
+from headway.store.joining import join
 from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.run import Settings

@@ -5,6 +5,7 @@ import pytest
 
 from headway.records import Cell, Trajectory
 from headway.store import Record, Store, small
+from headway.store.coarse import is_known, widen
 from headway.tasks.run import Settings
 
 EVALUATIONS, SNAPSHOTS = np.array([0, 1, 2, 4, 8, 16]), np.array([0, 2, 4, 8, 16])
@@ -35,8 +36,9 @@ def pictured() -> Trajectory:
         "attention_by_lag": made(EVALUATIONS, 2, 4, 64),
         "attention_near": made(EVALUATIONS, 2, 4, 8),
         "shown_rung": made(EVALUATIONS, 64),
+        "shown_attention": made(SNAPSHOTS, 2, 4, 8, 8).astype(np.float16),
     }
-    clock_of = dict.fromkeys(arrays, "evaluation") | {"attention": "snapshot"}
+    clock_of = dict.fromkeys(arrays, "evaluation") | dict.fromkeys(("attention", "shown_attention"), "snapshot")
     return Trajectory(
         SEEDS,
         {"evaluation": EVALUATIONS, "snapshot": SNAPSHOTS},
@@ -81,3 +83,7 @@ def test_a_run_that_is_compared_in_detail_keeps_every_second_picture_and_the_las
     steps = copy["attention"].astype(float) / 254
     np.testing.assert_allclose(steps, full.trajectory["attention"][:, ::2], atol=0.5 / 254 + 1e-6)
     np.testing.assert_array_equal(copy["shown_rung"], full.trajectory["shown_rung"])
+    assert is_known(reduced["arrays"]["shown_attention"]), "a reader accepts it"
+    again = widen(copy["shown_attention"], reduced["arrays"]["shown_attention"])
+    assert copy["shown_attention"].dtype == np.uint8 and again.dtype == np.float16
+    np.testing.assert_allclose(again, full.trajectory["shown_attention"][:, ::2], atol=0.5 / 254 + 1e-3)

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.records import Cell, Open
+from headway.records import Cell
+from headway.settings.plain import Open
 from headway.store import Store, StoreError, files, load
 from headway.tasks.run import Settings
 

@@ -6,8 +6,9 @@ from dataclasses import field, make_dataclass, replace
 import pytest
 
 from headway import registry
-from headway.records import Cell, Open, named_by
+from headway.records import Cell
 from headway.settings import EvaluationSettings
+from headway.settings.plain import Open, named_by
 from headway.store.kinds import revive_cell, summary
 from headway.tasks.chain import Chain
 from headway.tasks.run import Settings

@@ -1,5 +1,6 @@
 """Real text as a task: what is drawn, what is held out, and what is measured, each against its words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -49,6 +50,18 @@ def test_the_task_is_sound_and_its_ladder_descends_on_the_probe(world):
     np.testing.assert_allclose(-np.diff(losses[1:4]), information, atol=0.15)  # of all that is held out
     compared = TASK.comparisons(world, examples[0])
     assert {name: each.shape for name, each in compared.items()} == {"skips": (3, 24, 40), "pairs": (2, 24, 40)}
+
+
+@pytest.mark.parametrize("changes", [{}, {"lags": 0, "interleaved": 2}], ids=["with skip-grams", "interleaved"])
+def test_a_plan_knows_how_large_the_arrays_can_be_without_counting(changes):
+    task = replace(TASK, **changes)
+    found, bounds = task.shared(), task.shared_shapes()
+    assert jax.tree.structure(found) == jax.tree.structure(bounds)
+    for array, bound in zip(jax.tree.leaves(found), jax.tree.leaves(bounds), strict=True):
+        assert array.dtype == bound.dtype and np.ndim(array) == bound.ndim
+        assert all(size <= most for size, most in zip(array.shape, bound.shape, strict=True))
+    assert bounds.tokens.nbytes < 2 * Path(FILE).stat().st_size
+    assert replace(TASK, text="enwik8", digest="").shared_shapes().tokens.shape == (100_000_000,)
 
 
 def test_woven_stretches_are_text_at_every_second_token():

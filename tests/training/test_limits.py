@@ -49,7 +49,7 @@ def counts(machine, **environ):
 
 
 def test_without_a_limit_it_is_what_the_machine_has_available_and_what_this_process_holds(machine):
-    assert counts(machine) == Limit(8292 * MIB, "the machine's memory that is available")
+    assert counts(machine) == Limit(8292 * MIB, "the machine's free memory")
 
 
 @pytest.mark.parametrize(

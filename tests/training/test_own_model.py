@@ -10,8 +10,9 @@ import optax
 import pytest
 from tests.training.tiny import bits
 
-from headway.records import Cell, plain
+from headway.records import Cell
 from headway.settings import EvaluationSettings, ModelSettings, SettingsError, TrainingSettings
+from headway.settings.plain import plain
 from headway.tasks.run import Settings
 from headway.tasks.sound import require_sound
 from headway.tasks.task import Answer, Example

@@ -76,13 +76,13 @@ def _local_peaks(speed: Array) -> list[int]:
 def _worst(speed: Array, loss: Array, peaks: list[int], dip: float, smallest: float) -> int | None:
     """Which peak to give up next: beside the shallowest dip the smaller one, then the smallest hump; or none."""
     pairs = list(pairwise(peaks))
-    bottoms = [a + int(np.argmin(speed[a : b + 1])) for a, b in pairs]
-    ratios = [speed[at] / min(speed[a], speed[b]) for at, (a, b) in zip(bottoms, pairs, strict=True)]
+    dips = [a + int(np.argmin(speed[a : b + 1])) for a, b in pairs]
+    ratios = [speed[at] / min(speed[a], speed[b]) for at, (a, b) in zip(dips, pairs, strict=True)]
     shallow = int(np.argmax(ratios))
     if ratios[shallow] > dip:
         return shallow if speed[peaks[shallow]] < speed[peaks[shallow + 1]] else shallow + 1
     # The loss between two dips: speed[k] lies between loss[k] and loss[k + 1].
-    edges = [0, *(at + 1 for at in bottoms), len(loss) - 1]
+    edges = [0, *(at + 1 for at in dips), len(loss) - 1]
     fallen = [float(loss[a] - loss[a : b + 1].min()) for a, b in pairwise(edges)]
     least = int(np.argmin(fallen))
     return least if fallen[least] < smallest * (loss[0] - loss.min()) else None

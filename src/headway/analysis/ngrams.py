@@ -156,7 +156,7 @@ class Ngrams:
 
 
 def ngrams(tokens: Any, orders: int = 5, vocab: int | None = None) -> Ngrams:
-    """Count the n-grams of tokens (time,), or of several rows, across whose ends none reaches.
+    """Count the n-grams of tokens (time,), or of several rows; no n-gram crosses the end of a row.
 
     `vocab` is the vocabulary size, if the tokens do not use all of it.
     """

@@ -33,7 +33,7 @@ COMMANDS = {
 HELP = """\
 headway: watch attention learn in stages
 
-  headway                     train eight seeds of the minimal transformer (about a minute) and write a page
+  headway                     train eight seeds of the minimal transformer and write a page
 {commands}
 
 Try:
@@ -43,7 +43,7 @@ Try:
   headway report stages --grid as-run --from results   the page of the paper-scale runs
 
 An interrupted run resumes when you give the same command again.
-In a clone of the repository, ./run does what headway does.
+In a clone of the repository, ./run does what headway does; ./run test runs the tests, ./run docs builds the site.
 """
 
 
@@ -65,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         if incomplete:
             raise SystemExit(2)
     except KeyboardInterrupt:
-        _leave("\nInterrupted. The same command resumes from what was saved.", 130)
+        resumed = " The same command resumes from what was saved." if arguments[:1] in ([], ["run"]) else ""
+        _leave(f"\nInterrupted.{resumed}", 130)
     except BrokenPipeError:
         # Whoever read along has seen enough (`headway --help | head`).
         _hush()

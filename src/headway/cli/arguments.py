@@ -47,9 +47,9 @@ def experiment_from(name: str) -> Experiment:
         return _loaded[name]
     if name not in NAMES:
         hint = f" To run a file of your own, give its path, as in {name}.py." if Path(f"{name}.py").is_file() else ""
-        raise UserError(
-            f"there is no experiment {name!r}.{suggestion(name, NAMES)}{hint} There are {', '.join(NAMES)}."
-        )
+        near = suggestion(name, NAMES)
+        known = "`headway list` shows all." if near else f"There are {', '.join(NAMES)}."
+        raise UserError(f"there is no experiment {name!r}.{near}{hint} {known}")
     return find(name)
 
 

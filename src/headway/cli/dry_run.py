@@ -36,7 +36,9 @@ def show_plan(missing: Sequence[Cell], wanted: int, stores: Sequence[Store], eng
         schedule = one_by_one(left, limit, costs, platform)
     console = Console()
     if not schedule.parts:
-        console.print(f"Nothing is missing: all {wanted} cells are there. Nothing was started.", highlight=False)
+        console.print(
+            f"Nothing to compute: {counted(wanted, 'cell')}, on disk already. Nothing was started.", highlight=False
+        )
         return True
     console.print(_table(schedule.parts, beside=layout is not None and bool(layout.gpus)))
     if len(schedule.parts) > MOST_ROWS:
@@ -70,7 +72,7 @@ def _summary(schedule: Schedule, engine: Engine | None) -> list[str]:
     cells = sum(len(part.bundle.cells) for part in schedule.parts)
     programs = counted(sum(part.programs for part in schedule.parts), "program")
     time = "time unknown" if schedule.seconds is None else f"about {clock(schedule.seconds)}, and the page"
-    return [f"{counted(cells, 'cell')} to compute in {programs}{_by(engine)}: {time} (docs/cluster.md says how sure)."]
+    return [f"{counted(cells, 'cell')} to compute in {programs}{_by(engine)}: {time} (how accurate: docs/cluster.md)."]
 
 
 def _by(engine: Engine | None) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from headway.cli.stage_lines import stage_lines
-from headway.cli.verdict_tables import print_verdicts
+from headway.cli.verdict_tables import print_briefly, print_verdicts
 from headway.experiments.left_out import tell, unfit
 from headway.experiments.outcome import Outcome, all_findings
-from headway.experiments.pages import draw_figures, write_report
+from headway.experiments.pages import FEW, draw_figures, write_report
 from headway.records import Finding
 from headway.store import Record
 from headway.store.output import tidy_outputs
@@ -30,17 +30,25 @@ def show(
     """Print the verdicts and return them; write figures and page, and open the page where there is a desktop."""
     console = Console(highlight=False)
     findings = all_findings(outcomes)
-    print_verdicts(console, findings)
+    many = len({outcome.called for outcome in outcomes}) > FEW
+    (print_briefly if many and page is not None else print_verdicts)(console, findings)
     for line in stage_lines(outcomes):
         console.print(f"\nstages   {line}", markup=False)
     if page is None:
         return findings
     tidy_outputs(into)
     tidy_outputs(into / "figures")
-    console.print("\ndrawing figures and page ...", style="dim")
-    drawn = {outcome.name: draw_figures(outcome, into / "figures") for outcome in outcomes if outcome.complete}
+    complete = [outcome for outcome in outcomes if outcome.complete]
+    what = f"the figures of {len(complete)} grids" if len(complete) > 1 else "figures"
+    console.print(f"\ndrawing {what} and the page ...", style="dim")
+    drawn: dict[str, list[Path]] = {}
+    with console.status("") as status:
+        for number, outcome in enumerate(complete, 1):
+            status.update(f"{number} of {len(complete)}: {outcome.name}")
+            drawn[outcome.name] = draw_figures(outcome, into / "figures")
+        status.update("the page")
+        write_report(outcomes, findings, page, commands, drawn, others)
     written = [path for paths in drawn.values() for path in paths]
-    write_report(outcomes, findings, page, commands, drawn, others)
     console.print()
     if written:
         console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True, markup=False)

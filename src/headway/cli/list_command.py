@@ -24,18 +24,19 @@ from headway.store.status import without_collecting
 from headway.store.texts import printable
 
 USAGE = """\
-List the experiments, their grids and how much of each is on disk; then every record with the settings
-that distinguish it.
+List the experiments, their grids and how much of each is on disk; then the first records of every folder
+with the settings that distinguish them.
 
 examples:
   headway list
   headway list --from results     the paper-scale runs
+  headway list --all              every record
   headway list --check            compare every number with its checksum
 """
 
 FIGURES = "figures"
 """Our own folder among the records."""
-MOST_DONE = 500
+MOST_DONE = 20
 """So many of a folder are read and named; the rest is glanced at and counted."""
 
 

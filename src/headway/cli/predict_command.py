@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 USAGE = """\
 Predict the length of a plateau: in paper B's models until attention finds the relevant token, in
 linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages. The
-answer has an interval for one run and its source: theory, or a law fitted to records. Nothing is trained. The model may
-also come first: headway predict transformer ...
+answer comes with a 95 % interval for one run and with its source: theory, or a law fitted to records. Nothing is
+trained. The model may also come first: headway predict transformer ...
 
 examples:
   headway predict --dimension 64 --length 1024 --copies 4                 the toy model, all logits trained

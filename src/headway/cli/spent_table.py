@@ -1,4 +1,4 @@
-"""Where the time of a sweep went: seconds of every process by what it did, in a small table."""
+"""Where the time of a sweep went: seconds by what they were spent on, for every process if there are several."""
 
 from __future__ import annotations
 
@@ -31,16 +31,20 @@ def show_working(console: Console, working: Sequence[Working]) -> None:
 
 
 def show_spent(console: Console, spent: Mapping[str, Mapping[str, float]]) -> None:
-    """Name of a process -> seconds by `SPENT`; with a line of all if there are several."""
+    """Name of a process -> seconds by `SPENT`: a line about one, a table if there are several."""
     everything = {name: sum(each.get(name, 0.0) for each in spent.values()) for name in SPENT}
     total = sum(everything.values())
     if total < LEAST:
+        return
+    if len(spent) == 1:
+        parts = (f"{name} {clock(seconds)}" for name, seconds in everything.items() if clock(seconds) != clock(0))
+        console.print(f"time: {', '.join(parts)}", style="dim", highlight=False)
         return
     table = Table(box=None, padding=(0, 2))
     table.add_column("where the time went")
     for name in (*SPENT, "all"):
         table.add_column(name, justify="right")
-    rows = [*spent.items(), *([("all together", everything)] if len(spent) > 1 else [])]
+    rows = [*spent.items(), ("all together", everything)]
     for name, own in rows:
         seconds = [own.get(each, 0.0) for each in SPENT]
         table.add_row(name, *map(clock, (*seconds, sum(seconds))))

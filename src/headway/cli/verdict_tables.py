@@ -31,6 +31,16 @@ def print_verdicts(console: Console, findings: Sequence[tuple[str, Finding]]) ->
         console.print(table)
 
 
+def print_briefly(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
+    """A line for each of very many claims: its verdict on every grid."""
+    console.print()
+    for claim, rows in _by_claim(findings).items():
+        verdicts = ((f"{grid} {finding.summary}", VERDICT_STYLES[finding.verdict]) for grid, finding in rows)
+        line = [part for verdict in verdicts for part in (", ", verdict)][1:]
+        console.print(Text.assemble((f"{claim}: ", "bold"), *line))
+    console.print("`headway claims A1` shows a claim with its definition and every seed.", style="dim")
+
+
 def print_variation(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
     """Claim by claim, and below it a line for every combination of values: the verdict and the number."""
     for claim, rows in _by_claim(findings).items():

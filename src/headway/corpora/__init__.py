@@ -6,4 +6,5 @@ tokens    characters, bytes, or byte pairs
 cache     what the context repeats
 rungs     interpolated Kneser-Ney, skip-grams and the cache at fixed stretches of held-out text
 arrays    all that a task's program is given
+losses    held-out loss of every rung, as a command
 """

@@ -9,13 +9,11 @@ import numpy as np
 
 from headway.analysis.ngrams import Ngrams, ngrams
 from headway.corpora import rungs
-from headway.corpora.texts import parts_of
-from headway.corpora.tokens import Tokens, shuffled, tokens_of
+from headway.corpora.texts import parts_of, size_of
+from headway.corpora.tokens import SPELT, Tokens, code_points, shuffled, smallest, tokens_of
 from headway.settings.checks import require
 
 Array = np.ndarray
-SPELT = 12
-"""Characters of a token that are shown."""
 TUNING_ROWS = 32
 """Stretches of text on which the cache's strengths are chosen."""
 
@@ -38,7 +36,7 @@ class TextArrays(NamedTuple):
     information: Array
     """I(next token; lag i | the nearer lags), in nats, (orders - 1,)."""
     written: Array
-    """The first stretch of the probe as it is written: code points of each token, then zeros, (length + 1, SPELT)."""
+    """How each token is written: code points, then zeros, (vocab, SPELT)."""
 
 
 @functools.lru_cache(4)
@@ -88,16 +86,28 @@ def text_arrays(task: Any) -> TextArrays:
         about(lambda rows: rungs.ladder(model, strengths, rows)),
         compared,
         rungs.information(model, [each for each in tokens.held_out if len(each) >= long], long).astype(np.float32),
-        code_points([tokens.written[token] for token in probe[0]]),
+        code_points(tokens.written),
     )
 
 
-def code_points(words: list[str]) -> Array:
-    """Words as numbers: an array of a program holds no letters."""
-    found = np.zeros((len(words), SPELT), np.int32)
-    for row, word in zip(found, words, strict=True):
-        row[: len(word[:SPELT])] = [ord(letter) for letter in word[:SPELT]]
-    return found
+def text_shapes(task: Any) -> TextArrays:
+    """Arrays of the same types, as large as they can be: zeros that take no room. Only the size of a file is read."""
+
+    def empty(bits: type[np.generic], *shape: int) -> Array:
+        return np.broadcast_to(bits(0), shape)
+
+    size, documents = size_of(task.text)
+    lags = {"skips": task.lags, "pairs": task.lags - 1} if task.lags else {}
+    return TextArrays(
+        empty(smallest(task.vocab), size),
+        empty(np.int32, documents),
+        empty(np.int32, documents + 1),
+        empty(np.int32, task.probes, task.length + 1),
+        empty(np.float32, task.probes, task.orders + 2, task.length, task.vocab),
+        {name: empty(np.float32, task.probes, count, task.length, task.vocab) for name, count in lags.items()},
+        empty(np.float32, task.orders - 1),
+        empty(np.int32, task.vocab, SPELT),
+    )
 
 
 def stretch_starts(documents: list[Array], long: int) -> tuple[Array, Array]:

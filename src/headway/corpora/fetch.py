@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -97,8 +98,7 @@ def downloaded(wanted: Archive, indices: list[str]) -> bytes:
 
 def indices_of_pip() -> list[str]:
     """As pip is set up: its main index, then further ones."""
-    asked = [sys.executable, "-m", "pip", "config", "list"]
-    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    told = _asked_of_pip("-m", "pip", "config", "list")
     settings = dict(line.split("=", 1) for line in told.splitlines() if "=" in line)
     named = {key.rpartition(".")[2]: value.strip("'\"") for key, value in settings.items()}
     main = os.environ.get("PIP_INDEX_URL") or named.get("index-url") or _usual_index()
@@ -107,8 +107,16 @@ def indices_of_pip() -> list[str]:
 
 def _usual_index() -> str:
     """What pip uses where nothing is set."""
-    asked = [sys.executable, "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return _asked_of_pip("-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)").strip()
+
+
+def _asked_of_pip(*arguments: str) -> str:
+    """What an interpreter that has pip prints: this one, or that on the path, for an environment of uv's has none."""
+    for python in filter(None, (sys.executable, shutil.which("python3"))):
+        said = subprocess.run([python, *arguments], capture_output=True, text=True, check=False)
+        if said.returncode == 0:
+            return said.stdout
+    return ""
 
 
 class _Links(HTMLParser):

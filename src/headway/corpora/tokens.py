@@ -14,6 +14,8 @@ from headway.settings.checks import SettingsError, require
 Array = np.ndarray
 OTHER = "\ufffd"
 """How a character that is not in the vocabulary is written."""
+SPELT = 12
+"""Characters of a token that are shown."""
 LEARNT_FROM = 20_000_000
 """Bytes of the training part from which byte pairs are learnt, at most."""
 
@@ -36,9 +38,14 @@ class Tokens:
 def tokens_of(parts: Parts, kind: str, vocab: int) -> Tokens:
     """The parts of a text as tokens of a kind: "characters", "bytes" or "bpe"."""
     encode, written = {"characters": _characters, "bytes": _bytes, "bpe": _byte_pairs}[kind](parts.training, vocab)
-    smallest = np.uint8 if vocab <= 2**8 else np.uint16 if vocab <= 2**16 else np.int32
-    training, tuning, held_out = ([encode(each).astype(smallest) for each in part] for part in parts)
+    bits = smallest(vocab)
+    training, tuning, held_out = ([encode(each).astype(bits) for each in part] for part in parts)
     return Tokens(vocab, training, tuning, held_out, written)
+
+
+def smallest(vocab: int) -> type[np.integer]:
+    """The type with the fewest bits that holds every token."""
+    return np.uint8 if vocab <= 2**8 else np.uint16 if vocab <= 2**16 else np.int32
 
 
 Encoder = tuple[Callable[[bytes], Array], tuple[str, ...]]
@@ -105,6 +112,14 @@ def _byte_pairs(documents: Sequence[bytes], vocab: int) -> Encoder:
         return np.fromiter((token for ids in found for token in ids), np.int32)
 
     return encode, tuple(written)
+
+
+def code_points(words: Sequence[str]) -> Array:
+    """Words as numbers, then zeros, (word, SPELT): an array of a program holds no letters."""
+    found = np.zeros((len(words), SPELT), np.int32)
+    for row, word in zip(found, words, strict=True):
+        row[: len(word[:SPELT])] = [ord(letter) for letter in word[:SPELT]]
+    return found
 
 
 def shuffled(documents: Sequence[Array], window: int, seed: int) -> list[Array]:

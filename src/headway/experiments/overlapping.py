@@ -35,8 +35,8 @@ A17 = Claim(
     "A17",
     title="overlapping blocks: KL minima in order (three heads)",
     statement="With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.",
-    definition="""Over all evaluations, the step at which KL(rung i || model) is lowest comes strictly later for every
-    next i, as the paper's own curves show.""",
+    definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum is strictly later for
+    each higher i, as the paper's own curves show.""",
     quantity=QUANTITY,
     judge=of_runs(minima_in_order, THREE),
     reasons={"printed": CLOSE_MINIMA},

@@ -26,8 +26,8 @@ A1_MINIMAL = Claim(
     title="KL to the rungs reaches its minima in order (minimal model)",
     statement="""In the minimal model, KL to rung 1 reaches its minimum first, then KL to rung 2, and so on to the
     truth.""",
-    definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum comes strictly
-    later for every next i. Order alone shows neither stages, which also take a turn, nor plateaus of the loss.""",
+    definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum is strictly
+    later for each higher i. Order alone shows neither stages, which also take a turn, nor plateaus of the loss.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},

@@ -93,7 +93,7 @@ class Asked:
     repeated: float = 0.0
     """p: probability that the relevant token is repeated across samples; for recall, that the query is."""
     accuracy: float | None = None
-    """Accuracy that ends the plateau; recall. 0.05, as in the slides, if not given; 0.5 needs a match."""
+    """Accuracy that ends the plateau; recall. 0.05 if not given, as in the slides; 0.5 takes matching query and key."""
     learning_rate: float | None = None
     """If not given, that of the records; 1 for the toy model."""
     trained: Literal["logits", "gap"] = "logits"

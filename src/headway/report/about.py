@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headway.records import About, Trajectory, plain, revive
+from headway.records import About, Trajectory
+from headway.settings.plain import plain, revive
 
 PROGRESS = ("excess_loss", "loss", "accuracy", "train_loss")
 """Arrays by which one sees how far a run has come, the most informative first."""

@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from headway.records import Finding, Trajectory, plain
+from headway.records import Finding, Trajectory
 from headway.report.about import PROGRESS, context_of, drawable
 from headway.report.build import run_view
 from headway.report.page import FigureGroup, Report, RunView
 from headway.report.page.flow_payload import is_portrait
-from headway.report.page.run_payload import MOST_PICTURES
+from headway.report.page.picture_payload import MOST_PICTURES
+from headway.settings.plain import plain
 from headway.store import Record
 from headway.store.kinds import summary
 
@@ -198,9 +199,9 @@ def page_name(name: str, changes: Mapping[str, Any]) -> str:
 
 def _room(trajectory: Trajectory) -> int:
     """About how many bytes a run takes on the page: curves as they are, a picture's weights in a byte each."""
-    pictures = sum(values.size for values in trajectory.arrays.values() if values.ndim == 6)
+    pictures = sum(min(values.size, MOST_PICTURES) for values in trajectory.arrays.values() if values.ndim == 6)
     curves = (values for name, values in trajectory.arrays.items() if values.ndim < 6 and name != "train_loss")
-    return min(pictures, MOST_PICTURES) + 4 * sum(values.size for values in curves)
+    return pictures + 4 * sum(values.size for values in curves)
 
 
 def _left_out(drawn: int, labels: Sequence[str], folders: Sequence[str]) -> str:

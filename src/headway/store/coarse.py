@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-WIDE, NARROW = ("float32", "float64"), ("float16", "steps")
+WIDE, NARROW = ("float16", "float32", "float64"), ("float16", "steps")
 STEPS = 254
 NOT_A_NUMBER = 255
 """The byte of a share that a diverged seed does not have."""

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
-from headway.records import canonical
+from headway.settings.plain import canonical
 
 TEMPORARY = ".tmp"
 PIECE = 2**24

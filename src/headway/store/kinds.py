@@ -10,7 +10,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from headway import registry
-from headway.records import Cell, Open, canonical, plain
+from headway.records import Cell
+from headway.settings.plain import Open, canonical, plain
 from headway.store.older import upgraded, upgraded_kind
 
 MANY = 4096

@@ -24,9 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import Cell, Trajectory, outline, require_alike, ticks_after
+from headway.records import Cell, Trajectory
 from headway.store import arrays, files
 from headway.store.files import Stamp
+from headway.store.joining import outline, require_alike, ticks_after
 from headway.store.record import KEPT, kept_name
 
 FORMAT = "headway unfinished work"

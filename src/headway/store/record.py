@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from headway import registry
-from headway.records import Cell, Trajectory, canonical, named_by, shortened
+from headway.records import Cell, Trajectory, shortened
+from headway.settings.plain import canonical, named_by
 from headway.store import arrays, files
 from headway.store.coarse import is_known, widen
 from headway.store.errors import MOVE, OTHER, StoreError

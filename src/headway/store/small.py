@@ -18,6 +18,7 @@ COARSE = (
     "attention_previous",
     "attention_relevant",
     "kl_confidence",
+    "shown_attention",
 )
 DRAWN = "snapshot"
 """Clock of what is only drawn, as pictures that show fewer shades than a byte has."""
@@ -36,7 +37,7 @@ def reduce(record: Record) -> tuple[Trajectory, dict[str, Any]]:
     trajectory, left_out = _few_pictures(record)
     coarse, reduced = {}, {}
     for name in COARSE:
-        if name in trajectory and trajectory[name].dtype in (np.float32, np.float64):
+        if name in trajectory and trajectory[name].dtype.kind == "f":
             to = "steps" if trajectory.clock_of[name] == DRAWN else "float16"
             coarse[name], reduced[name] = narrow(trajectory[name], to)
     weights = {"weights": "left out"} if record.has_weights or record.kept else {}

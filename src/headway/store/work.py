@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import Cell, Trajectory, join
+from headway.records import Cell, Trajectory
 from headway.store import arrays, files, progress
 from headway.store.errors import StoreError, explained
+from headway.store.joining import join
 from headway.store.origin import sources
 from headway.store.progress import Progress
 from headway.store.record import KEPT, STATE, Record, kept_name, read_record, write_record

@@ -1,4 +1,4 @@
-"""Which rung a run is at, reported while it goes on."""
+"""Which rung a run approaches, reported while it goes on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TURNED = 0.03
 
 
 class Rungs:
-    """A model is at rung i while KL to f_{1:i} still falls: the first rung i >= 1 that it has not turned away from.
+    """A model approaches rung i while KL to f_{1:i} still falls: the first i >= 1 that it has not turned away from.
 
     The descent to a rung counts from the minimum of KL to the rung below, as in `analysis.stages_from_ladder`: the last
     of many steps is a small part of the whole descent. How near a model comes to a rung is known only afterwards, and

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from headway.records import Cell, canonical, plain
+from headway.records import Cell
+from headway.settings.plain import canonical, plain
 from headway.store import Store, StoreError
 from headway.sweep.watch import Watch
 from headway.tasks.sound import require_sound

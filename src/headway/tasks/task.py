@@ -18,6 +18,8 @@ and may say
     comparisons(example)       further predictors, by name: KL to them is measured where `evaluation.comparisons` asks
     tests()                    variants of itself to be tested on, by name; "" is the one that counts
     pictured                   from how many of the last positions it is shown where heads look; all that answer
+    written()                  how each token is written, a word for each: the page then shows the first test example
+                               token by token, with the attention of every head
     PROGRESS                   the number by which it counts as learnt: "loss", "excess_loss" or "accuracy"
     NUMBERS                    settings that are plain numbers and may differ between the members of one program
     check(settings)            what its models and trainings must fulfil
@@ -47,6 +49,8 @@ Rarely needed:
     shared()                       instead of `world`: a tree of NumPy arrays that is the same for all seeds, such as a
                                    text. It is an input of the program, held once, neither a constant in its code nor
                                    copied for every member; what it depends on has to be in the task's settings
+    shared_shapes()                the same tree with arrays of any numbers, none smaller, where its shapes are known
+                               beforehand: a plan then need not compute it
     held_out(number)               example `number` of a fixed test set, which is then not drawn by `sample`
 
 A task whose seeds have something of their own to learn (a matrix, a chain) draws it in `world(key)`, and every
@@ -132,6 +136,8 @@ class Functions(NamedTuple):
     """(world) -> name -> number, or None."""
     held_out: Any = None
     """(world, number) -> a test example, or None."""
+    written: Any = None
+    """(world) -> a word for each token, or code points, (vocab, letter), zeros behind the last; or None."""
 
     def test_example(self, world: Any, key: PRNGKeyArray, number: Any) -> Any:
         """Test example `number`: one of a fixed set, or drawn by a key of its own."""

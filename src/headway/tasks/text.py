@@ -175,6 +175,12 @@ class Text:
 
         return text_arrays(with_numbers(self, {"repeated": 0.0}))
 
+    def shared_shapes(self) -> Any:
+        """As large as they can be: a token has a byte at least."""
+        from headway.corpora.arrays import text_shapes
+
+        return text_shapes(self)
+
     def sample(self, world: Any, key: PRNGKeyArray) -> Int[Array, " token"]:
         """A stretch that begins anywhere in the training part and ends in the same document; or several, woven."""
         long = -(-(self.length + 1) // self.interleaved)
@@ -211,27 +217,27 @@ class Text:
         return {"": self, "repeated": with_numbers(self, {"repeated": 1.0})}
 
     def facts(self, world: Any) -> dict[str, Array]:
-        """I(next token; lag i | the nearer ones), measured in held-out text, i from 1 on; and what is shown of it."""
-        # Facts are real numbers, which a seed that is not there lacks.
-        return {"information": world.information, "shown_written": world.written.astype(jnp.float32)}
+        """I(next token; lag i | the nearer ones), measured in held-out text, i from 1 on."""
+        return {"information": world.information}
+
+    def written(self, world: Any) -> Int[Array, "token letter"]:
+        """As code points: the probe's first sequence is shown token by token."""
+        return world.written
 
     def measures(self, world: Any, example: Example, reading: Any, test: str) -> dict[str, Array]:
-        """Of text: attention to the near lags, how much the context helps, how near confidence alone would come to each
-        rung, and the first stretch token by token. Of repeated tokens: attention on what followed, head by head.
+        """Of text: attention to the near lags, how much the context helps, and how near confidence alone would come to
+        each rung. Of repeated tokens: attention on what followed, head by head.
         """
         patterns = jnp.stack([heads.pattern for heads in reading.heads])
         if test:
             return {"prefix_matching": _prefix_matching(patterns, example.extra.period)}
         surprise = _surprise(reading.logits, example.targets)
         said = self.ladder(world, example)
-        first = self.probes * (example.extra.number == 0)
         return {
             "attention_near": _near(patterns),
             "in_context_score": jnp.mean(surprise[-self.length // 8 :])
             - jnp.mean(surprise[self.length // 8 : self.length // 4]),
             "kl_confidence": _by_confidence(said, reading.logits),
-            "shown_rung": first * _nearest(said, reading.logits),
-            "shown_loss": first * surprise,
         }
 
 
@@ -254,12 +260,6 @@ def _prefix_matching(patterns: Float[Array, "layer head query key"], period: Arr
     repeats = here >= period
     on_them = jnp.sum(patterns * behind, axis=-1)
     return jnp.sum(on_them * repeats, axis=-1) / jnp.sum(repeats)
-
-
-def _nearest(said: Float[Array, "rung time token"], outputs: Float[Array, "time token"]) -> Float[Array, " time"]:
-    """argmin_i KL(rung i || model) at every position."""
-    far = jnp.sum(jnp.exp(said) * (said - jax.nn.log_softmax(outputs)), axis=-1)
-    return jnp.argmin(far, axis=0).astype(outputs.dtype)
 
 
 def _by_confidence(said: Float[Array, "rung time token"], outputs: Float[Array, "time token"]) -> Array:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import Cell, Trajectory, join
+from headway.records import Cell, Trajectory
 from headway.store import Store, failure, provenance
+from headway.store.joining import join
 from headway.telemetry.errors import TelemetryError
 from headway.telemetry.reading import Reading
 from headway.telemetry.settings import PREFIX, TelemetrySettings

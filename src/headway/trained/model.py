@@ -15,8 +15,9 @@ import numpy as np
 from headway.analysis.arrays import as_numpy
 from headway.models.attribution import attributed
 from headway.models.transformer import Transformer
-from headway.records import Open, shortened
+from headway.records import shortened
 from headway.settings import SettingsError
+from headway.settings.plain import Open
 from headway.tasks.task import as_example, functions_of, has_own_model, tests_of
 from headway.trained.own import answers
 from headway.trained.reads import Reads

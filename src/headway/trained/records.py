@@ -14,8 +14,8 @@ import numpy as np
 from headway import registry
 from headway.analysis import Stages, stages_from_ladder, stages_from_loss
 from headway.models.initialisation import transformer
-from headway.records import Open, revive
 from headway.settings import ModelSettings, SettingsError
+from headway.settings.plain import Open, revive
 from headway.store import Record, StoreError
 from headway.store.record import ASK, SEEDS
 from headway.trained.model import TrainedModel

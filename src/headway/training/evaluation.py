@@ -22,6 +22,7 @@ from headway.tasks.task import (
     with_numbers,
 )
 from headway.training.generation import generate
+from headway.training.shown import can_show, shown_values, written_tokens
 
 CHUNK = 256
 """Rows of tokens that are compared with the references at a time: their distributions should stay in the cache."""
@@ -89,7 +90,7 @@ class Evaluator(NamedTuple):
     def rows_kept(self) -> bool:
         """Whether test rows and their references are kept: where nothing needs each example's own attention."""
         functions = functions_of(self.task)
-        drawn = functions.measures is None and functions.held_out is None
+        drawn = functions.measures is None and functions.held_out is None and not can_show(self.task)
         return self.read is not None and drawn and len(tests_of(self.task)) == 1
 
     def probe(self, model: Any, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
@@ -151,7 +152,7 @@ class Evaluator(NamedTuple):
         stacked = {name: jnp.stack([jnp.asarray(each[name], jnp.float32) for each in columns]) for name in columns[0]}
         halves = _halves(self.tested, jnp.float32)
 
-        def one(each: tuple[Array, Array]) -> dict[str, Array]:
+        def one(each: tuple[Array, Array]) -> tuple[dict[str, Array], Mapping[str, Array]]:
             place, number = each
             own = with_numbers(task, {name: values[number] for name, values in stacked.items()})
             functions = functions_of(own)
@@ -159,6 +160,7 @@ class Evaluator(NamedTuple):
             reading = with_own_words(model, own, drawn, read_example(model, own, data.world, drawn))
             share = jnp.asarray(sizes.sum() / sizes, jnp.float32)[number]
             found: dict[str, Array] = {}
+            shown: Mapping[str, Array] = {}
             for index, name in enumerate(tests):
                 values = self._measures(functions, data.world, drawn, reading, name if len(tests) > 1 else None)
                 if index == 0:
@@ -166,10 +168,12 @@ class Evaluator(NamedTuple):
                     half = halves[jnp.minimum(place, self.tested - 1)]
                     values |= _values(own, data.world, drawn, reading.logits, references, half)
                     values |= _patterns(own, reading)
+                    shown = _shown(own, drawn, reading, references)
                 found |= {name: jnp.where(number == index, share * value, 0) for name, value in values.items()}
-            return found
+            return found, shown
 
-        means = mean_over(one, (jnp.arange(sizes.sum()), number), AT_A_TIME)
+        means, shown = mean_and_first(one, (jnp.arange(sizes.sum()), number), AT_A_TIME)
+        means |= shown
         return means | ({"attention_by_lag": by_lag(means["attention"])} if "attention" in means else {})
 
     def _measures(self, functions: Any, world: Any, drawn: Any, reading: Any, test: str | None) -> dict[str, Array]:
@@ -186,7 +190,7 @@ class Evaluator(NamedTuple):
         """
         functions = functions_of(task)
         told = {} if functions.facts is None else functions.facts(data.world)
-        own = {name: jnp.asarray(each) for name, each in told.items()}
+        own = {name: jnp.asarray(each) for name, each in told.items()} | self._written(task, key, data)
         if functions.expected_rung_losses is not None:
             losses = jnp.asarray(functions.expected_rung_losses(data.world))
             return {"rung_loss": losses, "rung_excess": losses - losses[-1], **own}
@@ -211,6 +215,15 @@ class Evaluator(NamedTuple):
         for name, count in self._comparison_sizes(task, data.world):
             found[f"kl_stageless_{name}"], rest = rest[:count], rest[count:]
         return found
+
+    def _written(self, task: Any, key: PRNGKeyArray, data: EvaluationData) -> dict[str, Array]:
+        """The tokens of the test example that a page shows, the first."""
+        if not can_show(task):
+            return {}
+        tested = next(iter(tests_of(task).values()))
+        functions = functions_of(tested)
+        drawn = functions.test_example(data.world, key, 0)
+        return {"shown_written": written_tokens(tested, functions.written(data.world), drawn)}
 
 
 def test_sizes(count: int, tests: int) -> np.ndarray:
@@ -323,6 +336,14 @@ def _patterns(task: Any, reading: Reading | Answer) -> dict[str, Float[Array, "l
     return {"attention": jnp.stack([heads.looked[:, -answers:] for heads in reading.heads])}
 
 
+def _shown(task: Any, drawn: Any, reading: Reading | Answer, references: Array | None) -> Mapping[str, Array]:
+    """What a page shows of this example, if it is the first."""
+    if not can_show(task):
+        return {}
+    far = None if references is None else distance(True, references[: len(task.rungs)], reading.logits)
+    return shown_values(task, drawn, reading, far)
+
+
 def _halves(count: int, dtype: Any) -> Float[Array, "{count} 2"]:
     """What each example counts for in the mean over its half: one chooses by the even ones and reports the odd ones.
 
@@ -342,6 +363,11 @@ def by_lag(attention: Float[Array, "*layers query key"]) -> Float[Array, "*layer
 
 def mean_over(function: Callable, examples: PyTree, chunk: int) -> Any:
     """Mean of `function` over the examples, a chunk at a time."""
+    return mean_and_first(lambda each: (function(each), ()), examples, chunk)[0]
+
+
+def mean_and_first(function: Callable, examples: PyTree, chunk: int) -> tuple[Any, Any]:
+    """`function` says two things of an example: the mean of one over all, and the other of the first example."""
     count = len(jax.tree.leaves(examples)[0])
     chunk = min(chunk, count)
     chunks = -(-count // chunk)
@@ -353,12 +379,13 @@ def mean_over(function: Callable, examples: PyTree, chunk: int) -> Any:
 
     def total(piece):
         rows, counted = piece
-        values = jax.vmap(function)(rows)
-        return jax.tree.map(lambda v: jnp.tensordot(counted.astype(v.dtype), v, axes=1), values)
+        values, shown = jax.vmap(function)(rows)
+        sums = jax.tree.map(lambda v: jnp.tensordot(counted.astype(v.dtype), v, axes=1), values)
+        return sums, jax.tree.map(lambda v: v[0], shown)
 
     real = (jnp.arange(chunks * chunk) < count).reshape(chunks, chunk)
-    sums = jax.lax.map(total, (jax.tree.map(pieces, examples), real))
-    return jax.tree.map(lambda v: jnp.sum(v, axis=0) / count, sums)
+    sums, shown = jax.lax.map(total, (jax.tree.map(pieces, examples), real))
+    return jax.tree.map(lambda v: jnp.sum(v, axis=0) / count, sums), jax.tree.map(lambda v: v[0], shown)
 
 
 __all__ = ["EvaluationData", "Evaluator", "Example", "by_lag", "divergence", "mean_over"]

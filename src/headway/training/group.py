@@ -24,6 +24,7 @@ from headway.training.problem import (
     shape,
 )
 from headway.training.program import ROOM, Member, Program
+from headway.training.shown import ATTENTION
 from headway.training.spent import during
 
 STATE = "state"
@@ -210,10 +211,12 @@ class Group:
             arrays["train_loss"], clock_of["train_loss"] = _means(losses, ticks), "evaluation"
         for name, first_values in probes[0][1].items():
             lags = first_values.shape[-1] if name == "attention_by_lag" else 0
-            large = (name == "attention" and first_values.ndim == 5) or lags > MOST_LAGS
+            large = (name in ("attention", ATTENTION) and first_values.ndim == 5) or lags > MOST_LAGS
             clock_of[name] = "snapshot" if large else "evaluation"
-            kept = [probe[name][own] for step, probe in probes if step in clocks[clock_of[name]]]
-            empty = np.zeros((int(own.sum()), 0, *first_values.shape[1:]), first_values.dtype)
+            # What only a page shows, in shades, needs no more than half of the bits.
+            bits = np.float16 if name == ATTENTION else first_values.dtype
+            kept = [probe[name][own].astype(bits) for step, probe in probes if step in clocks[clock_of[name]]]
+            empty = np.zeros((int(own.sum()), 0, *first_values.shape[1:]), bits)
             arrays[name] = np.stack(kept, axis=1) if kept else empty
         ticked = {name: np.asarray(steps, np.int64) for name, steps in clocks.items()}
         return Trajectory(self.cells[index].seeds, ticked, arrays, clock_of)

@@ -67,7 +67,7 @@ def smallest(found: list[Limit], workers: int = 1) -> Limit | None:
 def _of_machine(root: Path, held: int) -> Iterator[Limit]:
     available = _kilobytes(root / "proc/meminfo", "MemAvailable")
     if available is not None:
-        yield Limit(available + held, "the machine's memory that is available")
+        yield Limit(available + held, "the machine's free memory")
         return
     with suppress(OSError, ValueError, AttributeError):  # what others use is not known
         yield Limit(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, "half of the machine's memory")

@@ -120,7 +120,7 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
         fast = form(alone, capacity, 1)
         posed = problem(alone, capacity, fast)
         world = settings.task.world_of_seed(0) if hasattr(settings.task, "world_of_seed") else ()
-        shared = settings.task.shared() if has_shared(settings.task) else ()
+        shared = _shared_shapes(settings.task)
         state, data, drawing = _begun(posed, numbers(alone), world, shared)
     step = step_of(settings, capacity)
     functions, kept = functions_of(settings.task), data.test is not None
@@ -161,6 +161,13 @@ def _begun(posed: Problem, own: PyTree, world: PyTree, shared: PyTree) -> tuple[
     traced, made = jax.make_jaxpr(begin, return_shape=True)(*given)
     *state, data = made
     return state, data, max(0, bytes_alive(traced.jaxpr) - _bytes(made))
+
+
+def _shared_shapes(task: Any) -> PyTree:
+    """What all members share, as shapes: counting the n-grams of a text to plan its runs would take minutes."""
+    if hasattr(task, "shared_shapes"):
+        return task.shared_shapes()
+    return task.shared() if has_shared(task) else ()
 
 
 def _platform() -> str:

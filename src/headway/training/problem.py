@@ -18,7 +18,7 @@ from headway.kernels.asked import Asked
 from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
 from headway.models.rows import PlainRows, Rows
-from headway.records import Open
+from headway.settings.plain import Open
 from headway.tasks.run import Settings
 from headway.tasks.task import (
     Shape,

@@ -7,9 +7,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from headway.experiments import NAMES, find
-from headway.records import Cell, plain
+from headway.records import Cell
 from headway.report.about import context_of
 from headway.report.assemble import flat, shortened
+from headway.settings.plain import plain
 from headway.store.kinds import summary
 
 MOST_KEPT = 4096

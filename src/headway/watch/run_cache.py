@@ -9,13 +9,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from headway.records import Trajectory, join
+from headway.records import Trajectory
 from headway.report.about import drawable
 from headway.report.assemble import view_of
 from headway.report.build import run_view
 from headway.report.page import RunView
 from headway.report.page.flow_payload import is_portrait, portrays
 from headway.store import StoreError, progress
+from headway.store.joining import join
 from headway.store.record import brief, read_named
 from headway.watch.names import label
 from headway.watch.pages import Refusal

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import plain
+from headway.settings.plain import plain
 
 MISSING = 255
 """The level that stands for a number that is not there."""

@@ -10,17 +10,14 @@ import numpy as np
 
 from headway.records import About, Trajectory
 from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array
-from headway.report.colours import UNIFORM_COLOUR, full_strength, head_colours, rung_colours
+from headway.report.colours import UNIFORM_COLOUR, head_colours, rung_colours
 from headway.report.page.flow_payload import feature_task, features_of, portrait_of
-from headway.report.page.packing import pack_curves, pack_levels, plain_json
+from headway.report.page.packing import pack_curves, plain_json
+from headway.report.page.picture_payload import SHOWN_ATTENTION, pictures_of, shown_attention_of
 
 if TYPE_CHECKING:
     from headway.report.page.views import RunView
 
-MOST_PICTURES = 2_000_000
-"""Bytes that the attention matrices of a run may take; of more, evenly spaced times are kept."""
-FEWEST_PICTURES = 6
-"""So many times are kept at least: matrices of very many positions are shown in coarser cells instead."""
 MOST_LINES = 24
 """Lines of one measure, such as one a token, that a chart can hold."""
 MOST_FACTS = 100_000
@@ -54,7 +51,8 @@ def run_payload(view: RunView) -> dict[str, Any]:
     measures = _measures(about, trajectory, progress)
     stages = {stages.seed: stages for stages in view.stages}
     groups = _groups(about, trajectory)
-    pictures = _pictures(trajectory)
+    pictures = pictures_of(trajectory)
+    shown = shown_attention_of(trajectory)
     heads = _heads(trajectory, measures)
     references = _references(view.settings, trajectory)
     task = _task(view.settings)
@@ -78,8 +76,8 @@ def run_payload(view: RunView) -> dict[str, Any]:
         "level_name": view.level_name,
         "diverged": _diverged(trajectory, clock, progress),
         "stopped": _stopped(trajectory, clock),
-        "clocks": plain_json(_clocks(trajectory, clock, measures) | pictures["clocks"]),
-        "arrays": _curves(trajectory, progress, groups, measures, clock) | pictures["arrays"],
+        "clocks": plain_json(_clocks(trajectory, clock, measures) | pictures["clocks"] | shown["clocks"]),
+        "arrays": _curves(trajectory, progress, groups, measures, clock) | pictures["arrays"] | shown["arrays"],
         "facts": {
             name: pack_curves(values)
             for name, values in trajectory.facts.items()
@@ -252,6 +250,8 @@ def _heads(trajectory: Trajectory, measures: Sequence[dict[str, Any]]) -> int:
         return shape[2] if len(shape) == 4 else shape[3] if len(shape) == 6 else 0
     if _by_lag(trajectory):
         return trajectory["attention_by_lag"].shape[3]
+    if SHOWN_ATTENTION in trajectory:
+        return trajectory[SHOWN_ATTENTION].shape[3]
     return max((trajectory[each["array"]].shape[3] for each in measures if each["axes"] == "heads"), default=0)
 
 
@@ -297,51 +297,6 @@ def _curves(
             curves["values"] = trajectory["values"]
     curves |= {each["array"]: trajectory[each["array"]] for each in measures}
     return {name: pack_curves(values) for name, values in curves.items()}
-
-
-def _pictures(trajectory: Trajectory) -> dict[str, Any]:
-    """Attention matrices, (seed, time, layer, head, query, key), in as many times and cells as there is room for."""
-    attention = trajectory.arrays.get("attention")
-    if attention is None or attention.ndim != 6 or not attention.size:
-        return {"clocks": {}, "arrays": {}, "taken": 0, "coarse": 1, "full": 1.0}
-    taken = attention.shape[1]
-    coarse = _coarseness(attention)
-    room = attention.size // coarse**2
-    kept = kept_times(taken, max(1, room))
-    shown = _pooled(attention[:, kept], coarse)
-    return {
-        "clocks": {"snapshot": trajectory.times("attention")[kept]},
-        "arrays": {"attention": pack_levels(shown)},
-        "taken": taken,
-        "coarse": coarse,
-        "full": full_strength(shown),
-    }
-
-
-def kept_times(times: int, size: int) -> np.ndarray:
-    """Evenly spaced times, first and last included, at which at most `MOST_PICTURES` of `size` bytes fall."""
-    room = max(2, times * MOST_PICTURES // size)
-    return np.unique(np.linspace(0, times - 1, min(times, room)).round().astype(int))
-
-
-def _coarseness(attention: np.ndarray) -> int:
-    """How many positions a cell covers each way, so that a few times fit."""
-    one = attention.size / attention.shape[1]
-    coarse = 1
-    while one * min(FEWEST_PICTURES, attention.shape[1]) / coarse**2 > 2 * MOST_PICTURES:
-        coarse += 1
-    return coarse
-
-
-def _pooled(attention: np.ndarray, coarse: int) -> np.ndarray:
-    """Means over squares of `coarse` positions; the newest positions fill the last square."""
-    if coarse == 1:
-        return attention
-    *front, queries, keys = attention.shape
-    more = [(-size) % coarse for size in (queries, keys)]
-    padded = np.pad(attention.astype(np.float32), [(0, 0)] * len(front) + [(each, 0) for each in more])
-    rows, columns = padded.shape[-2] // coarse, padded.shape[-1] // coarse
-    return padded.reshape(*front, rows, coarse, columns, coarse).mean(axis=(-3, -1))
 
 
 def _diverged(trajectory: Trajectory, clock: str, progress: str) -> list[float]:

@@ -54,6 +54,7 @@ MODULES = (
     "lags.js",
     "measures.js",
     "scores.js",
+    "attending.js",
     "stretch.js",
     "simplex.js",
     "stand.js",

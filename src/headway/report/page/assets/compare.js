@@ -90,8 +90,8 @@ export function comparisonChoices(report, selection) {
     compare({ other, otherSeed: other === state.run ? otherSeed : kept });
   });
   const seeds = chooser("other-seed", "seed", (value) => selection.set({ otherSeed: Number(value) }));
-  const rules = chooser("align", "by the same", (align) => compare({ align }));
-  const layouts = chooser("lay", "laid", (value) => selection.set({ over: value === "over" }));
+  const rules = chooser("align", "aligned by", (align) => compare({ align }));
+  const layouts = chooser("lay", "drawn", (value) => selection.set({ over: value === "over" }));
   layouts.select.append(option("side by side", "beside"), option("over each other", "over"));
   const toggle = () => compare(state.other < 0 ? partner(report.runs, state) : { other: -1 });
   const title = "Two runs or two seeds side by side (key c)";

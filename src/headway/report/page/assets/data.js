@@ -66,10 +66,11 @@ function readRun(raw) {
   const snapshot = pictures ? raw.clocks.snapshot : [];
   const times = [...new Set([...evaluation, ...snapshot])].sort((a, b) => a - b);
   const byLag = raw.arrays.attention_by_lag?.shape ?? [];
+  const withinText = raw.arrays.shown_attention?.shape ?? [];
   const measures = raw.measures ?? [];
   const ofHeads = measures.filter(({ axes }) => axes === "heads").map(({ array }) => raw.arrays[array].shape);
   const widest = [2, 3].map((axis) => Math.max(0, ...ofHeads.map((each) => each[axis])));
-  const shape = places ? [0, 0, 1, ownShape[2]] : pictures ? ownShape : byLag.length ? byLag : [0, 0, ...widest];
+  const shape = places ? [0, 0, 1, ownShape[2]] : pictures ? ownShape : byLag.length ? byLag : withinText.length ? withinText : [0, 0, ...widest];
   const groups = raw.groups ?? [];
   const shareTimes = raw.clocks["attention_by_lag "] ?? evaluation;
   const rungNames = raw.rungs ?? [];

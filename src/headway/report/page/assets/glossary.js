@@ -10,16 +10,16 @@ const WORDS = {
     "KL(rung ‖ model), the mean over test sequences and predicted positions, in nats. Where predictions are numbers, the mean " +
     "squared distance takes its place.",
   "minima in order":
-    "The step at which KL to rung i reaches its minimum comes later for every next i. This is what claims about order count, " +
+    "The step at which KL to rung i reaches its minimum is later for each higher i. This is what claims about order count, " +
     "unless they say otherwise. A model that learns everything at once and only grows in confidence can have it, too.",
   stage:
     "For each rung that the model reaches, take how far KL lies now above its lowest value in this run. The stage is that of the rung " +
     "for which this is smallest. Visits of fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
     "seed went through all stages if it was in stage 1, then 2, and so on to the last.",
   turn:
-    "A rung is reached after another only by a turn: from the minimum of KL to the old rung to the later minimum of KL to the new one, " +
-    "the new KL falls and the old one rises, each by more than 3 % of how far it fell in the stage before. So minima can be in order in " +
-    "more seeds than go through all stages.",
+    "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how " +
+    "far it fell in the stage before. Both are taken from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
+    "minima can be in order in more seeds than go through all stages.",
   boundary:
     "The step at which one stage ends and the next begins: both KL are then equally far above their minima. Of a run without a ladder, " +
     "and of a gradient flow: where the loss is half-way from one level to the next.",
@@ -28,7 +28,7 @@ const WORDS = {
     "0.1, or until the accuracy is 5 %.",
   "clarity of a plateau":
     "1 - (slowest rate between two drops) / (peak rate of the slower drop), where the rate is how fast the loss falls over the logarithm " +
-    "of time: 1 if the loss stands still, 0 if it falls without a pause.",
+    "of time: 1 if the loss is constant, 0 if it falls without a pause.",
   "by confidence alone":
     "How near to a rung a model comes whose logits are those of the truth times a factor between 0 and 1. A model that comes nearer has " +
     "done more than grow in confidence.",
@@ -69,9 +69,28 @@ const WORDS = {
     "medians over seeds, in brackets the 95 % interval of the median.",
 };
 
+// Words of one paper or one kind of run -> what a page speaks of that needs them; all others are always there.
+const NEEDED_BY = {
+  "minimal model, full model": /minimal|full model/i,
+  "n-gram model": /n-gram model/i,
+  "n-gram, k-gram": /gram/i,
+  "gradient flow": /flow/i,
+  "Pi once, Pi twice": /flow/i,
+  "toy model": /toy/i,
+  "T, d, B, p": /toy|recall|repetition|single location/i,
+};
+
+/** What a page speaks of: its titles, runs and claims. */
+function spoken({ title, runs, findings }) {
+  const named = runs.flatMap((run) => [run.title, run.label]);
+  return [title, ...named, ...findings.map(({ statement }) => statement)].join(" ");
+}
+
 /** Folded; a link to it opens it. */
-export function mountGlossary(host) {
-  const entries = Object.entries(WORDS).flatMap(([word, meaning]) => [
+export function mountGlossary(host, report) {
+  const words = spoken(report);
+  const used = Object.entries(WORDS).filter(([word]) => NEEDED_BY[word]?.test(words) ?? true);
+  const entries = used.flatMap(([word, meaning]) => [
     element("dt", {}, word),
     element("dd", {}, formula(meaning)),
   ]);

@@ -75,7 +75,7 @@ function start() {
     mountGallery(find("figure-groups"), report);
   }
   if (report.runs.length || report.commands.length) reveal("sources");
-  mountGlossary(find("glossary"));
+  mountGlossary(find("glossary"), report);
   mountCommands(find("commands"), report.commands);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     forgetTheme();

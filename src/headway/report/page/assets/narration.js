@@ -61,7 +61,8 @@ function distances(run, seed, time, stage) {
   const last = `${number(goal)} to ${rungName(run, run.rungs)}`;
   // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
   if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `${rungMeasure(run)} ${last}`;
-  return `${rungMeasure(run)} ${number(kl(stage.rung))} to ${rungName(run, stage.rung)} and ${last}`;
+  const nearer = goal < kl(stage.rung) ? " (the stage is not the nearest rung)" : "";
+  return `${rungMeasure(run)} ${number(kl(stage.rung))} to ${rungName(run, stage.rung)} and ${last}${nearer}`;
 }
 
 /** Heads may look at a block before the predictions show it. */

@@ -24,8 +24,8 @@ function blockWords({ blocks, start, ratio }) {
 
 /** The rule of `stages_from_ladder`: by the excess over the own minimum, not by the nearest rung. */
 const stageWords = (measure) =>
-  `Of the rungs that the model reaches, each by a turn, a stage is named after the one whose ${measure} is least above its own ` +
-  `minimum over training, not after the nearest rung. Stage 2 begins where ${measure} to rung 1 has turned up and ${measure} to rung 2 ` +
+  `At every step the stage is that of the rung whose ${measure} is least above its own minimum over training. It is not always the ` +
+  `nearest rung, and only rungs that the model reaches count. Stage 2 begins where ${measure} to rung 1 has turned up and ${measure} to rung 2 ` +
   "still falls: both are then equally far above their minima. Before the last stage the model can be nearer to the truth " +
   "than to the rung of its stage.";
 
@@ -38,8 +38,8 @@ function chainRungs({ blocks }) {
     `from each rung, by KL(rung ‖ model). ${stageWords("KL")} `,
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
     "of a model that knows the same blocks. The excess loss is estimated from the tokens that were drawn in the test ",
-    "sequences, KL to the truth is computed from the exact distributions at the same positions: they measure the same, and ",
-    "differ by the noise of the tokens.",
+    "sequences, KL to the truth is computed from the exact distributions at the same positions: they estimate the same quantity, and ",
+    "differ only by sampling noise.",
   ];
 }
 

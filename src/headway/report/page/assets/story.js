@@ -83,7 +83,7 @@ function goal(run, { rung }) {
 
 const MOST_MINIMA = 4; // minima that a reader follows in one sentence
 
-/** "KL to unigram is lowest (0.02) at step 120, to bigram (0.01) at step 600": the minima by which stages are found. */
+/** "KL to unigram reaches its minimum (0.02) at step 120, to bigram (0.01) at step 600": the minima by which stages are found. */
 function minimumWords(run, seed, stages) {
   const kl = run.arrays.kl_rungs;
   const minima = (kl && stages.length <= MOST_MINIMA ? stages : []).flatMap(({ rung }) => {
@@ -92,7 +92,7 @@ function minimumWords(run, seed, stages) {
     return Number.isFinite(lowest) ? [{ rung, lowest, at: run.evaluation[values.indexOf(lowest)] }] : [];
   });
   const each = minima.map(({ rung, lowest, at }, k) => {
-    return `to ${rungName(run, rung)}${k ? "" : " is lowest"} (${number(lowest)}) at ${when(run, at)}`;
+    return `to ${rungName(run, rung)}${k ? "" : " reaches its minimum"} (${number(lowest)}) at ${when(run, at)}`;
   });
   return each.length ? ` ${sentence(rungMeasure(run))} ${joined(each)}.` : "";
 }
