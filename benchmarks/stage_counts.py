@@ -37,7 +37,7 @@ def main(folder: str) -> None:
     experiment, store = find("ladder"), Store(Path(folder))
     settings = {name: experiment.grids[grid][run] for name, (grid, run) in RUNS.items()}
     full = settings["full, as run"]
-    settings |= {f"n-gram model, c = {context}, as run": full.ngram(context) for context in full.references}
+    settings |= {f"n-gram model, c = {each.task.context}, as run": each for each in full.references}
     everyone, records = [], {}
     print("| record | seeds | ladder | the loss gives as many | more | fewer |\n|---|---|---|---|---|---|")
     for name, each in settings.items():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.analysis.ladders_of_blocks import ladder_of
 
 from headway.analysis import Stages, stages_from_ladder
 
@@ -183,3 +184,31 @@ def test_at_every_evaluation_the_stage_is_the_rung_that_the_model_is_at():
     position = climb_at(20, 330, 575)
     found = stages_from_ladder(TIMES, climb(position))
     assert [found.at(time) for time in TIMES] == [int(at + 0.501) for at in position]
+
+
+FOUR = ("four, 600 steps", "four, 1500 steps")
+REACHED = {
+    "two": (2, 2),
+    "four, 600 steps": (3, 3, 3, 4),
+    "four, 1500 steps": (4, 4, 4, 4),
+    "five": (5, 5),
+}
+"""The stage in which each seed of a trained model ends. After 600 steps KL to the truth still falls in three seeds."""
+
+
+@pytest.mark.parametrize(("run", "reached"), REACHED.items())
+def test_trained_models_go_through_as_many_stages_as_their_chain_has_blocks(run, reached):
+    """Whoever is counted in the last stage is nearest to the truth at the end, in KL itself."""
+    times, ladders = ladder_of(run)
+    found = [stages_from_ladder(times, kl) for kl in ladders]
+    assert tuple(each.reached for each in found) == reached
+    assert all(each.rungs == tuple(range(1, each.reached + 1)) for each in found)
+    for each, kl in zip(found, ladders, strict=True):
+        assert each.reached < kl.shape[1] - 1 or np.argmin(kl[-1]) == kl.shape[1] - 1
+
+
+def test_a_longer_run_of_the_same_seeds_has_the_same_boundaries_as_far_as_the_shorter_goes():
+    """The same steps with other evaluations: boundaries do not depend on what comes afterwards by more than 2 %."""
+    short, long = ([stages_from_ladder(times, kl) for kl in ladders] for times, ladders in map(ladder_of, FOUR))
+    for few, many in zip(short, long, strict=True):
+        np.testing.assert_allclose(few.boundaries[:2], many.boundaries[:2], rtol=0.02)

@@ -1,5 +1,7 @@
 """Published numbers beside ours, read off made curves whose answers are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from headway.experiments import find
 from headway.records import Trajectory
 from headway.report.document.one_changed import one_changed
 from headway.report.document.published_table import at_entropy, boundaries, published_table, risen_again
+from headway.report.document.read_otherwise import read_otherwise
 from headway.report.document.tables import NamedRun
 
 TIMES = np.arange(0.0, 1001.0, 10.0)
@@ -76,3 +79,36 @@ def test_a_boundary_outside_is_shown_with_one_setting_changed_and_one_inside_is_
     assert "| boundary 2 | 450 |" in lines[0]
     assert one_changed([base]) == "", "nothing was changed"
     assert one_changed([made((40, 300), (60, 400)), near]) == "", "every boundary is inside"
+
+
+def test_a_number_outside_is_read_at_other_shares_of_the_rise_and_one_inside_is_not():
+    """KL to rung 2 is lowest at 250 and rises by 2 in 750 steps: 450 lies at 27 % of the rise."""
+    rows = [row.split(" | ") for row in read_otherwise([made((40, 240), (60, 260))]).splitlines()[2:]]
+    assert {row[1] for row in rows} == {"boundary 2"}
+    assert [row[3] for row in rows][:2] == ["the minimum of KL", "1% of the rise"]
+    assert [row[-1] for row in rows] == ["outside |"] * 6, "30 % of the rise begin at 468"
+    nearer = read_otherwise([made((40, 200), (60, 260))]).splitlines()
+    assert nearer[-1].endswith("| 440 to 482 | inside |") and nearer[-2].endswith("outside |")
+    assert read_otherwise([made((40, 300), (60, 400))]) == ""
+
+
+def test_levels_of_plateaus_are_read_within_their_stage_and_the_last_one_up_to_the_end():
+    """Plateaus of 0.5, 0.345 to 0.295 and 0.05 rising to 0.11, so that the last is at 0.09 at three quarters."""
+    scale = "scale u = 1e-09"
+    run = made((300, 500), (330, 560))
+    loss = np.where(TIMES < 320, 0.5, np.where(TIMES < 560, 0.345 - 0.05 * (TIMES - 320) / 240, 0.05))
+    loss = np.where(TIMES >= 600, 0.05 + 0.06 * (TIMES - 600) / 400 * 1.6, loss)
+    trajectory = replace(
+        run.trajectory,
+        arrays={**run.trajectory.arrays, "excess_loss": np.stack([loss, loss])},
+        clock_of={"kl_rungs": "evaluation", "excess_loss": "evaluation"},
+        facts={"entropy": np.array([0.5, 0.5])},
+    )
+    rows = read_otherwise([NamedRun("init-scale", "as-run", scale, SETTINGS, trajectory)]).splitlines()[2:]
+    levels = [row for row in rows if "plateau" in row]
+    assert [row.split(" | ")[3] for row in levels if "plateau 2" in row] == [
+        "half of the stage",
+        "three quarters of the stage",
+    ]
+    assert [row.split(" | ")[3] for row in levels if "plateau 3" in row] == ["step 750", "step 1000"]
+    assert "| 0.09 | step 750 | 0.09 | 0.09 to 0.09 |" in "\n".join(levels)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.analysis.ladders_of_blocks import ladder_of
 
 from headway.sweep.rungs import Rungs
 
@@ -81,3 +82,13 @@ def test_a_run_that_goes_on_without_its_history_tells_its_rung_as_soon_as_it_mov
 
 def test_one_block_has_one_rung():
     assert told([[3.0, 2.0], [3.0, 1.0], [3.0, 1.5]]) == [1, 1, 1]
+
+
+def test_the_last_of_four_rungs_is_reported_though_its_step_is_a_small_part_of_the_descent():
+    """KL to rung 3 rises by 2 % of its whole descent, which is 9 % of its descent since rung 2."""
+    _, ladders = ladder_of("four, 1500 steps")
+    for kl in ladders:
+        rungs = told(kl)
+        assert rungs[-1] == 4 and set(rungs) == {1, 2, 3, 4}
+    _, (seed, *_) = ladder_of("four, 600 steps")
+    assert told(seed)[-1] == 4, "approached, though not yet its stage"

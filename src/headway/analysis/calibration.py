@@ -67,12 +67,17 @@ class Calibration(NamedTuple):
         """How far from the cells x is: x (X^T X)^-1 x."""
         return float(row @ self.inverse @ row)
 
-    def interval(self, row: np.ndarray, coverage: float = COVERAGE, further: float = 0.0) -> tuple[float, float, float]:
-        """Middle, low and high of log y of one new run at x, which may be `further` away than its leverage says."""
+    def interval(
+        self, row: np.ndarray, coverage: float = COVERAGE, further: float = 0.0, bent: float = 0.0
+    ) -> tuple[float, float, float]:
+        """Middle, low and high of log y of one new run at x.
+
+        It may be `further` away than its leverage says, and its line `bent` by a variance that the columns do not show.
+        """
         from scipy.special import stdtrit  # takes long to import
 
         middle = float(row @ self.coefficients)
-        bent = 0.0 if self.bends is None else self.bends.variance(row)
+        bent += 0.0 if self.bends is None else self.bends.variance(row)
         spread = np.sqrt(self.between * (1 + self.leverage(row) + further) + self.within + bent)
         half = float(stdtrit(self.degrees, (1 + coverage) / 2)) * spread
         return middle, middle - half, middle + half
@@ -97,7 +102,7 @@ def calibrate(design: np.ndarray, logs: np.ndarray, *, bends: bool = False) -> C
     squares = np.nansum((logs - means[:, None]) ** 2, axis=1)
     pooled = float(np.sum(squares) / max(np.sum(counts - 1), 1))
     furthest = float(np.max(np.einsum("ij,jk,ik->i", design, inverse, design)))
-    bent = _bends(design, means - design @ found, inverse) if bends else None
+    bent = bends_of(design, means - design @ found) if bends else None
     return Calibration(found, inverse, between, pooled * float(np.mean(1 - 1 / counts)), degrees, furthest, bent)
 
 
@@ -107,11 +112,11 @@ def _products(rows: np.ndarray, centre: np.ndarray) -> np.ndarray:
     return away[:, first] * away[:, second]
 
 
-def _bends(design: np.ndarray, residual: np.ndarray, inverse: np.ndarray) -> Bends:
+def bends_of(design: np.ndarray, residual: np.ndarray) -> Bends:
     """What the residuals show of squares and products; 0 where two values of each column cannot show any."""
     centre = design.mean(axis=0)
     products = _products(design, centre)
-    bends = Bends(centre, inverse @ design.T @ products, 0.0)
+    bends = Bends(centre, np.linalg.inv(design.T @ design) @ design.T @ products, 0.0)
     z = bends.of(design)
     rank = int(np.linalg.matrix_rank(z, tol=1e-8))
     if rank == 0:

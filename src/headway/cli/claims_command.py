@@ -92,7 +92,7 @@ def _print_published(stores: Sequence[Store]) -> None:
     """As Markdown, as docs/reproduction.md has it."""
     from headway.experiments.outcome import outcomes_from
     from headway.published import STAGE_ENDS
-    from headway.report.document import NamedRun, one_changed, sibling_numbers
+    from headway.report.document import NamedRun, one_changed, read_otherwise, sibling_numbers
     from headway.report.document.published_table import WORDS, published_table, rows
 
     wanted = {experiment for experiment, _ in STAGE_ENDS} | set(one_changed.EXPERIMENTS)
@@ -113,6 +113,8 @@ def _print_published(stores: Sequence[Store]) -> None:
         raise UserError("there is no run at paper scale with published numbers. Name a folder with --from.")
     if rows(runs):
         print(f"{WORDS}\n\n{published_table(runs)}")
+    if read := read_otherwise.read_otherwise(runs):
+        print(f"\n{read_otherwise.WORDS}\n\n{read}")
     if tested := one_changed.one_changed(runs):
         print(f"\n{one_changed.WORDS}\n\n{tested}")
     if beside:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from headway.cli.stage_lines import stage_lines
 from headway.cli.verdict_tables import print_briefly, print_verdicts
 from headway.experiments.left_out import tell, unfit
 from headway.experiments.outcome import Outcome, all_findings
@@ -31,6 +32,8 @@ def show(
     findings = all_findings(outcomes)
     many = len({outcome.called for outcome in outcomes}) > FEW
     (print_briefly if many and page is not None else print_verdicts)(console, findings)
+    for line in stage_lines(outcomes):
+        console.print(f"\nstages   {line}", markup=False)
     if page is None:
         return findings
     tidy_outputs(into)

@@ -7,7 +7,8 @@ log(N) sqrt(E) / 4. Scores that are not divided are there while the values still
 size u, heads that start alike have to part: so many steps for each factor of e. By theory a = b = 1; all four numbers
 are fitted to records, cell by cell in relative error, with a factor f = 1 / (1 - g log(|I(1)|/2)) for the size of the
 first block, of which theory says nothing. The interval is that of the regression, with its leverage; and what cells
-miss may drift like powers of eta and m_1, so that the leverage of those is added: it widens with their logarithms.
+miss may drift like powers of eta and m_1, so that the leverage of those is added: it widens with their logarithms. It
+may also bend: squares and products of the logarithms, as far as what the cells miss shows any, are added as well.
 
 Later boundaries have no theory that fits (docs/reproduction.md, R2): log t_i is a law of eta, m_1, the size of a block
 and log(1/u).
@@ -18,11 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.analysis.calibration import COVERAGE, Calibration, calibrate
+from headway.analysis.calibration import COVERAGE, Calibration, bends_of, calibrate
 from headway.analysis.power_laws import in_words
 from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import AnyRun
@@ -214,8 +215,8 @@ def _fitted(cells: Cells, wanted: Chained, boundary: int) -> tuple[float, float,
     rows, own = rows[:, used], own[used]
     if boundary == 1:
         sizes = np.array([each.wide for each in cells.settings])
-        further = _drift(cells, wanted)
-        return None if further is None else _sum(rows, cells.logs, own, used, sizes, wanted.wide, further)
+        drift = _drift(cells, wanted)
+        return None if drift is None else _sum(rows, cells.logs, own, used, sizes, wanted.wide, drift)
     law = calibrate(rows, cells.logs)
     if law is None:
         return None
@@ -227,8 +228,24 @@ def _fitted(cells: Cells, wanted: Chained, boundary: int) -> tuple[float, float,
     return math.exp(middle), math.exp(low), math.exp(high), f"{words}, fitted"
 
 
-def _drift(cells: Cells, wanted: Chained) -> float | None:
-    """x (X^T X)^-1 x of (1, log eta, log m_1); None where one of them was never changed and is asked to."""
+class _Drift(NamedTuple):
+    """How what cells miss may change with x = (1, log eta, log m_1), less what was the same in all cells."""
+
+    cells: np.ndarray
+    wanted: np.ndarray
+
+    @property
+    def leverage(self) -> float:
+        """x (X^T X)^-1 x."""
+        return float(self.wanted @ np.linalg.inv(self.cells.T @ self.cells) @ self.wanted)
+
+    def bent(self, missed: np.ndarray) -> float:
+        """Variance by squares and products of log eta and log m_1, as far as what each cell misses shows any."""
+        return bends_of(self.cells, missed).variance(self.wanted)
+
+
+def _drift(cells: Cells, wanted: Chained) -> _Drift | None:
+    """None where the rate or m_1 was never changed and is asked to."""
     rows = np.array([each.scales for each in cells.settings])
     changing = np.ptp(rows, axis=0) > 1e-12
     own = np.array(wanted.scales)
@@ -237,8 +254,7 @@ def _drift(cells: Cells, wanted: Chained) -> float | None:
     design = np.column_stack([np.ones(len(rows)), rows[:, changing]])
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return None
-    row = np.append(1.0, own[changing])
-    return float(row @ np.linalg.inv(design.T @ design) @ row)
+    return _Drift(design, np.append(1.0, own[changing]))
 
 
 def _sum(
@@ -248,7 +264,7 @@ def _sum(
     used: np.ndarray,
     sizes: np.ndarray,
     size: float,
-    further: float,
+    drift: _Drift,
 ) -> tuple[float, float, float, str] | None:
     """1 = sum of terms / t + g log(|I(1)|/2), by least squares: every cell is divided by its own mean."""
     means = np.exp(np.nanmean(logs, axis=1))[:, None]
@@ -256,14 +272,17 @@ def _sum(
     if not differ and not math.isclose(sizes[0], size, abs_tol=1e-12):
         return None
     design = np.column_stack([rows / means, sizes]) if differ else rows / means
-    law: Calibration | None = calibrate(design, np.exp(logs) / means)
+    relative = np.exp(logs) / means
+    law: Calibration | None = calibrate(design, relative)
     if law is None:
         return None
     numbers, growth = (law.coefficients[:-1], law.coefficients[-1]) if differ else (law.coefficients, 0.0)
     steps = float(own @ numbers) / (1 - growth * size)
     if not 0 < steps < math.inf:
         return None
-    _, low, high = law.interval(np.append(own / steps, size) if differ else own / steps, further=further)
+    row = np.append(own / steps, size) if differ else own / steps
+    bent = drift.bent(np.nanmean(relative, axis=1) - design @ law.coefficients)
+    _, low, high = law.interval(row, further=drift.leverage, bent=bent)
     half = (high - low) / 2
     names = ("steps", "x steps of the values", "x steps of the scores", "steps per factor of e in u")
     told = zip(numbers, [name for name, there in zip(names, used, strict=True) if there], strict=True)

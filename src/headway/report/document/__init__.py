@@ -9,7 +9,7 @@ from headway.analysis import median_in_words
 from headway.records import NOT_MADE, Finding
 from headway.report.about import context_of
 from headway.report.captions import caption_of
-from headway.report.document import one_changed, published_table, sibling_numbers
+from headway.report.document import one_changed, published_table, read_otherwise, sibling_numbers
 from headway.report.document.tables import (
     FLOW_WORDS,
     NamedRun,
@@ -77,6 +77,7 @@ def write_document(
     ]
     if published_table.rows(runs):
         parts += ["## Beside the published numbers", published_table.WORDS, published_table.published_table(runs)]
+        parts += [read_otherwise.WORDS, read] if (read := read_otherwise.read_otherwise(runs)) else []
         parts += [one_changed.WORDS, tested] if (tested := one_changed.one_changed(runs)) else []
     if sibling_numbers.rows(runs):
         parts += ["### The sibling papers", sibling_numbers.WORDS, sibling_numbers.sibling_table(runs)]

@@ -42,7 +42,7 @@ function minimaWords(run) {
   if (byMinima === byTurns) return "";
   const minima = `${sentence(rungMeasure(run))} minima are ${byMinima ? "" : "not "}in order`;
   const where = run.seeds.length > 1 && byMinima ? ` in ${byMinima} of ${run.seeds.length} seeds` : "";
-  return ` ${minima}${where}; a stage also requires a turn (see the words used on this page).`;
+  return ` ${minima}${where}; a stage also requires a turn that lasts (see the words used on this page).`;
 }
 
 /** Where the seeds ended that did not go through all stages, and the count by minima where it differs. */
