@@ -186,7 +186,7 @@ def test_one_page_has_the_figures_of_every_experiment_and_every_claim_leads_to_t
         f"{experiment}-quick": names for experiment, names in FIGURES.items() if experiment in asked.names
     }
     assert list(groups) == [f"{experiment}-quick" for experiment in asked.names]
-    assert page["title"] == "What was found" and page["highlights"] and page["papers"]
+    assert page["title"] == "Headway: what was found" and page["highlights"] and page["papers"]
     assert sorted(finding["claim"] for finding in page["findings"]) == sorted(asked.claims)
     assert {finding["figures"] for finding in page["findings"]} == groups.keys()
 

@@ -181,7 +181,7 @@ def test_a_change_in_a_comment_or_a_claim_is_the_same_run(shell, trained):
     )
     (shell.folder / "mine.py").write_text(changed)
     words = said(shell.call(*ARGUMENTS, "--no-page"))
-    assert re.search(r"U1 +Rung 1 is late\.\s+quick +fails +0/3", words) and "training" not in words, words
+    assert re.search(r"U1 +Rung 1 is late\.\s+quick +fails +0/3", words) and "done: " not in words, words
     assert {record.identity for record in records(shell)} == there
 
 
