@@ -169,6 +169,13 @@ def test_a_line_is_named_at_its_height_at_the_edge_of_what_is_seen(js):
     assert js("curves", height, logarithmic=False, y=[4.0, 2.0, None], x=100) == 2.0  # it diverged
 
 
+def test_a_long_name_beside_a_chart_is_cut_and_its_number_stays(js):
+    labels = [{"text": "no component 0.999", "end": "0.999"}, {"text": "bigram 0.0093", "end": "0.0093"}]
+    labels.append({"text": "any value of the context"})
+    cut = js("figure", "labels.map((label) => m.fitted(label, 124))", labels=labels)
+    assert cut == ["no compone… 0.999", "bigram 0.0093", "any value of th…"]
+
+
 def test_what_heads_did_is_said_from_their_shares_before_and_after(js):
     before = masses((0.9, 0.04), (0.7, 0.1), (0.2, 0.1), (0.1, 0.1))
     after = masses((0.1, 0.86), (0.8, 0.1), (0.6, 0.1), (0.12, 0.4))

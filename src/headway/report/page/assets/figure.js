@@ -67,8 +67,8 @@ export function figure(run, state, theme, width, beside = null, until = null) {
       title(loss.title, theme, places.loss, run.seeds.length > 1 && width >= 520 ? "thick: median, thin: seeds" : ""),
       ...(ladder ? [title(ladder.title, theme, places.ladder)] : []),
       ...(places.strip ? [title("Stage of each seed", theme, places.strip)] : []),
-      ...sideLabels(loss.labels, lossAxis, "y", places.loss),
-      ...(ladder ? sideLabels(ladder.labels, ladderAxis, "y2", places.ladder) : []),
+      ...sideLabels(loss.labels, lossAxis, "y", places.loss, margin.r),
+      ...(ladder ? sideLabels(ladder.labels, ladderAxis, "y2", places.ladder, margin.r) : []),
     ],
     shapes: changes(run, state, axis, theme),
   };
@@ -85,10 +85,21 @@ function laidLines(panel, { label }, colour) {
   }));
 }
 
+const LETTER = 6.4; // pixels, of a label; and of the gaps beside it:
+const GAPS = 14;
+
 /** As wide a margin as the longest label needs, within reason. */
 function labelRoom(labels, narrow) {
   const longest = Math.max(0, ...labels.map(({ text }) => text.replace(/<.*?>/g, "").length));
-  return Math.min(narrow ? 110 : 150, Math.max(narrow ? 64 : MARGIN.r, 14 + 6.4 * longest));
+  return Math.min(narrow ? 124 : 150, Math.max(narrow ? 64 : MARGIN.r, GAPS + LETTER * longest));
+}
+
+/** A label as its margin can show it: a long name is cut, the number at its end stays. */
+export function fitted({ text, end = "" }, room) {
+  const letters = Math.floor((room - GAPS) / LETTER);
+  if (text.includes("<") || text.length <= letters) return text;
+  const kept = text.slice(0, Math.max(1, letters - end.length - 2)).trimEnd();
+  return end ? `${kept}… ${end}` : `${kept}…`;
 }
 
 function general(theme, narrow) {
@@ -175,9 +186,9 @@ function title(text, theme, place, note = "") {
 }
 
 /** Names in the right margin, at the heights of what they name. */
-function sideLabels(labels, axis, yref, place) {
-  return apart(labels, axis, place.height).map(({ text, colour, coordinate, shift }) => ({
-    text,
+function sideLabels(labels, axis, yref, place, room) {
+  return apart(labels, axis, place.height).map(({ text, end, colour, coordinate, shift }) => ({
+    text: fitted({ text, end }, room),
     showarrow: false,
     xref: "paper",
     yref,

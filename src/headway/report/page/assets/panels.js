@@ -15,7 +15,8 @@ export function lossPanel(run, state, axis, palette, theme) {
   for (const { rung, value } of rungLevels(run)) {
     panel.traces.push(levelTrace(run, axis, value, palette.rungs[rung]));
     panel.values.push(value);
-    panel.labels.push({ value, text: `${marked(rungSymbol(run, rung))} ${number(value)}`, colour: palette.rungWords[rung] });
+    const end = number(value);
+    panel.labels.push({ value, text: `${marked(rungSymbol(run, rung))} ${end}`, end, colour: palette.rungWords[rung] });
   }
   const look = { colour: theme.ink, name: lossWord(run), yaxis: "y" };
   const lines = family(run, state, axis, (seed, time) => loss.at(seed, time), look);
