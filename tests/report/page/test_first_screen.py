@@ -64,7 +64,7 @@ def test_how_to_read_it_folds_open_beside_the_view(loaded):
     reading, view = (loaded.page.locator(part).bounding_box() for part in ("#reading", "#views"))
     assert reading["x"] >= view["x"] + view["width"] and reading["y"] < 900
     assert loaded.page.get_attribute("#read", "aria-expanded") == "true"
-    assert "KL(rung ‖ model)" in loaded.text("#reading-words") and "not after the nearest rung" in loaded.text(
+    assert "KL(rung ‖ model)" in loaded.text("#reading-words") and "not always the nearest rung" in loaded.text(
         "#reading-words"
     )
     assert "lags 1–2" in loaded.text("#reading-words") and loaded.page.locator("#task-drawing svg").is_visible()
