@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.bench import rivals
 from benchmarks.bench.agreement import check
-from benchmarks.bench.alternate import alternate, warm_up
+from benchmarks.bench.alternate import Contestant, alternate, warm_up
 from benchmarks.bench.cases import Case
 from benchmarks.bench.headway_side import begin
 from benchmarks.bench.machine import Others
@@ -25,6 +26,15 @@ def measure(bench: Bench) -> None:
         _measure(bench, case, checked[model])
 
 
+def warm_up_all(bench: Bench, case: Case, contestants: Iterable[Contestant]) -> dict[str, float]:
+    """Name -> seconds that it took to compile."""
+    found: dict[str, float] = {}
+    for contestant in contestants:
+        bench.say(f"{case.name}: compiling and warming up {rivals.TITLES.get(contestant.name, 'Headway')}")
+        found[contestant.name] = warm_up(contestant)
+    return found
+
+
 def _measure(bench: Bench, case: Case, agreed: dict[str, Any]) -> None:
     begun = begin(case.settings, case.seeds)
     headway = begun.contestant(case.pace.headway_steps)
@@ -32,10 +42,8 @@ def _measure(bench: Bench, case: Case, agreed: dict[str, Any]) -> None:
         rivals.make(name, case.settings, begun.weights, begun.sequences, case.pace.rival_steps, bench.gpu).contestant
         for name in bench.rivals_of("rivals")
     ]
-    measured: dict[str, Any] = {"differences": agreed, "compile_seconds": {}, "rounds": [], "others": []}
-    for contestant in (headway, *opponents):
-        bench.say(f"{case.name}: compiling and warming up {rivals.TITLES.get(contestant.name, 'Headway')}")
-        measured["compile_seconds"][contestant.name] = warm_up(contestant)
+    warmed = warm_up_all(bench, case, (headway, *opponents))
+    measured: dict[str, Any] = {"differences": agreed, "compile_seconds": warmed, "rounds": [], "others": []}
     others = Others()
     for number, pairs in enumerate(alternate(headway, opponents, case.pace.rounds), start=1):
         measured["rounds"].append([pair._asdict() for pair in pairs])

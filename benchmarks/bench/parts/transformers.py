@@ -11,11 +11,12 @@ import jax
 import numpy as np
 
 from benchmarks.bench import rivals
-from benchmarks.bench.alternate import alternate, seconds_per_step, warm_up
+from benchmarks.bench.alternate import alternate, seconds_per_step
 from benchmarks.bench.cases import QUICK, Case
 from benchmarks.bench.headway_side import Begun, begin
 from benchmarks.bench.machine import Others
 from benchmarks.bench.parts import Bench
+from benchmarks.bench.parts.against_rivals import warm_up_all
 from benchmarks.bench.record import BenchError
 from benchmarks.bench.small import absent, batches
 from benchmarks.floor import ROUNDS, of_step, rates
@@ -58,9 +59,7 @@ def _measure(bench: Bench, case: Case, names: tuple[str, ...]) -> None:
         steps = case.pace.rival_steps
         opponents = [small_rival(name, case.settings, begun.weights, drawn, steps, bench.gpu) for name in names]
     headway = begun.contestant(case.pace.headway_steps)
-    for contestant in (headway, *opponents):
-        bench.say(f"{case.name}: compiling and warming up {rivals.TITLES.get(contestant.name, 'Headway')}")
-        measured["compile_seconds"][contestant.name] = warm_up(contestant)
+    measured["compile_seconds"] = warm_up_all(bench, case, (headway, *opponents))
     others = Others()
     for number, pairs in enumerate(alternate(headway, opponents, case.pace.rounds), start=1):
         measured["rounds"].append([pair._asdict() for pair in pairs])

@@ -108,10 +108,10 @@ def _print_published(stores: Sequence[Store]) -> None:
         for name, run in each.results.items()
         if "kl_rungs" in run[1]
     ]
-    beside = sibling_numbers.rows(runs)
-    if not rows(runs) and not beside:
+    of_paper_a, beside = rows(runs), sibling_numbers.rows(runs)
+    if not of_paper_a and not beside:
         raise UserError("there is no run at paper scale with published numbers. Name a folder with --from.")
-    if rows(runs):
+    if of_paper_a:
         print(f"{WORDS}\n\n{published_table(runs)}")
     if read := read_otherwise.read_otherwise(runs):
         print(f"\n{read_otherwise.WORDS}\n\n{read}")

@@ -14,6 +14,7 @@ from headway.records import Finding
 ROOM = 100
 """Columns from which on there is room for a table."""
 VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "cannot be judged": "magenta", "not run": "dim"}
+IN_FULL = "`headway claims A1` shows a claim with its definition and every seed."
 SEED_WORDS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 
 
@@ -38,7 +39,7 @@ def print_briefly(console: Console, findings: Sequence[tuple[str, Finding]]) -> 
         verdicts = ((f"{grid} {finding.summary}", VERDICT_STYLES[finding.verdict]) for grid, finding in rows)
         line = [part for verdict in verdicts for part in (", ", verdict)][1:]
         console.print(Text.assemble((f"{claim}: ", "bold"), *line))
-    console.print("`headway claims A1` shows a claim with its definition and every seed.", style="dim")
+    console.print(IN_FULL, style="dim")
 
 
 def print_variation(console: Console, findings: Sequence[tuple[str, Finding]]) -> None:
@@ -81,7 +82,7 @@ def print_table(console: Console, findings: Sequence[tuple[str, Finding]], grids
         families.setdefault(tuple(grid for grid in grids if grid in rows), []).append(rows)
     for columns, family in families.items():
         (_print_wide if console.width >= ROOM else _print_narrow)(console, columns, family)
-    console.print("`headway claims A1` shows a claim with its definition and every seed.", style="dim")
+    console.print(IN_FULL, style="dim")
 
 
 def _print_wide(console: Console, grids: Sequence[str], family: Sequence[dict[str, Finding]]) -> None:
