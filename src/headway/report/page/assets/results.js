@@ -4,6 +4,7 @@ import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
 import { badge, heldWords, outcome, unjudged } from "./outcome.js";
+import { pictureSource } from "./saving.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
 import { counted, joined, sentence } from "./words.js";
@@ -24,7 +25,7 @@ function stamp(report, { figures, figure }) {
   const shown = group?.figures.find(({ name }) => name === figure) ?? group?.figures[0];
   if (!shown) return element("div", { class: "stamp empty", "aria-hidden": "true" });
   const image = { loading: "lazy", decoding: "async", width: shown.width, height: shown.height, alt: "" };
-  const picture = element("img", { ...image, src: `data:image/png;base64,${shown.data}` });
+  const picture = element("img", { ...image, src: pictureSource(shown) });
   return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
 }
 
