@@ -59,7 +59,7 @@ def save_all(figures: Mapping[Path, Figure]) -> list[Path]:
     count = max(1, min(len(stems), len(os.sched_getaffinity(0)))) if _may_fork() else 1
     own, *others = [stems[first::count] for first in range(count)]
     fork = multiprocessing.get_context("fork") if others else multiprocessing
-    helpers = [fork.Process(target=_save_each, args=(figures, share)) for share in others]
+    helpers = [fork.Process(target=_save_share, args=(figures, share)) for share in others]
     for helper in helpers:
         helper.start()
     _save_each(figures, own)
@@ -74,6 +74,14 @@ def save_all(figures: Mapping[Path, Figure]) -> list[Path]:
 def _save_each(figures: Mapping[Path, Figure], stems: Sequence[Path]) -> None:
     for stem in stems:
         save(figures[stem], stem)
+
+
+def _save_share(figures: Mapping[Path, Figure], stems: Sequence[Path]) -> None:
+    """In a process of its own, whose errors are told by who draws the share again."""
+    try:
+        _save_each(figures, stems)
+    except Exception:
+        sys.exit(1)
 
 
 def _may_fork() -> bool:
