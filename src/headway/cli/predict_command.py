@@ -47,7 +47,7 @@ class Options(Asked):
     blocks: tuple[str, ...] = ()  # ty: ignore[incompatible-attribute-override]
     """Blocks of lags, as in 1-2 3-4 5-6; minimal."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results if not given."""
+    """Folders with records."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Print a JSON object; null where a number is not known."""
     held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
