@@ -12,6 +12,7 @@ import pytest
 
 from headway.cli import COMMANDS
 from headway.experiments import NAMES, find
+from headway.forecast.question import MODELS, required_of, settings_of
 from headway.settings.variation import names
 from headway.tasks.run import Settings
 
@@ -124,7 +125,27 @@ def test_a_default_that_can_be_unset_says_how(headway, dry):
     assert {cell.settings.training.threshold for cell in cells} == {None}
 
 
-@pytest.mark.parametrize("command", ["report", "predict", "run stages"])
+@pytest.mark.parametrize("typed", [[], ["--model"]], ids=["word", "option"])
+@pytest.mark.parametrize("model", MODELS)
+def test_help_of_a_predicted_model_shows_its_own_options(headway, model, typed):
+    shown = headway("predict", *typed, model, "--help").out
+    offered = {each.replace("-", "_") for each in re.findall(r"^[│ ]*--([a-z][a-z-]*)", shown, re.MULTILINE)}
+    assert offered == {*settings_of(model), "learning_rate", "from", "json", "held_out"}
+    entries = re.split(r"^[│ ]*--(?=[a-z])", shown, flags=re.MULTILINE)
+    assert {each.split()[0] for each in entries if "(required)" in each} == set(required_of(model))
+    commands = re.findall(r"^  headway predict (\S+)", shown, re.MULTILINE)
+    assert set(commands) == {model} and len(commands) >= 2
+    assert_readable(shown)
+
+
+def test_help_of_predict_says_where_a_models_options_are_explained(headway):
+    shown = headway("predict", "--help").out
+    assert "`headway predict MODEL --help` explains them" in shown
+    assert all(f"  {model} " in shown for model in MODELS)
+    assert "--dimension INT" not in shown
+
+
+@pytest.mark.parametrize("command", ["report", "claims", "run stages"])
 def test_prose_of_help_fits_the_terminal(headway, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "72")
     prose = headway(*command.split(), "--help").out.split("examples:")[0]

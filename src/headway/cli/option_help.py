@@ -9,7 +9,7 @@ import io
 import re
 import shutil
 import textwrap
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from types import NoneType, UnionType
@@ -21,6 +21,8 @@ from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, Str
 REGISTRY = ConstructorRegistry()
 EMPTY = ("", "''", "None")
 """Defaults as tyro writes them where there is none."""
+SAID = re.compile("if not given|by default", re.IGNORECASE)
+"""In a help text that says what happens without the option."""
 PROSE = re.compile(r"(?!usage:)[A-Za-z]")
 BLANK = re.compile(r"(\x1b\[[0-9;]*m)*│(\x1b\[[0-9;]*m| )*│(\x1b\[[0-9;]*m)*")
 WIDEST = 100
@@ -111,8 +113,32 @@ def _shown_field(field: tyro.constructors.StructFieldSpec) -> tyro.constructors.
         return replace(field, helptext=text)
     missing = field.default in (tyro.MISSING, tyro.constructors.MISSING_NONPROP)
     words = "(required)" if missing else default_in_words(text, field.type)
-    hint = tyro.conf.arg(help_behavior_hint=words)
-    return replace(field, helptext=text, type=Annotated[field.type, hint])  # ty: ignore[invalid-type-form]
+    kind: Any = field.type
+    return replace(field, helptext=text, type=Annotated[kind, tyro.conf.arg(help_behavior_hint=words)])
+
+
+def presenting(record: type, hidden: Collection[str], required: Collection[str]) -> ConstructorRegistry:
+    """Rules by which help leaves out some fields of a record, and calls others required."""
+    registry = ConstructorRegistry()
+    must = tyro.conf.arg(help_behavior_hint="(required)")
+
+    def presented(field: tyro.constructors.StructFieldSpec) -> tyro.constructors.StructFieldSpec:
+        kind: Any = field.type
+        if field.name in hidden:
+            return replace(field, type=tyro.conf.Suppress[kind])
+        return replace(field, type=Annotated[kind, must]) if field.name in required else field
+
+    @registry.struct_rule
+    def shown(info: tyro.constructors.StructTypeInfo) -> StructConstructorSpec | None:
+        if info.type is not record:
+            return None
+        with _aside("presenting") as free:
+            spec = ConstructorRegistry.get_struct_spec(info) if free else None
+        if not isinstance(spec, StructConstructorSpec):
+            return None
+        return replace(spec, fields=tuple(map(presented, spec.fields)))
+
+    return registry
 
 
 def joined(text: str) -> str:
@@ -125,7 +151,7 @@ def default_in_words(text: Callable[[], str | None], kind: Any) -> Callable[[str
 
     def hint(default: str) -> str:
         if default in EMPTY:
-            return "" if "if not given" in (text() or "") else "(default: not set)"
+            return "" if SAID.search(text() or "") else "(default: not set)"
         inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
         unset = "; None: not set" if NoneType in get_args(inner) else ""
         return f"(default: {default}{unset})"
