@@ -67,11 +67,10 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
         assert record.trajectory.seeds == record.cell.seeds
 
 
-_CORRECTED = ("ablations", "two-blocks", "sgd")
-TO_BE_RUN = {(name, "as-run") for name in _CORRECTED} | {(name, "printed") for name in ("ablations",)}
+TO_BE_RUN = {("two-blocks", "as-run")}
 TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
-"""Grids that wait for a GPU, some because their settings were corrected: docs/log.md has the commands."""
+"""Grids that wait for a GPU: docs/log.md has the commands."""
 
 
 def test_every_grid_at_paper_scale_is_answered_but_those_that_wait_to_be_run(outcomes):

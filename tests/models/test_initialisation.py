@@ -83,6 +83,7 @@ def test_pytorch_starts_weights_and_biases_within_one_over_the_root_of_what_ente
             fill(array, 2 / np.sqrt(fan_in))
 
 
+@pytest.mark.bits
 def test_a_silent_start_answers_nothing_and_is_pytorch_s_in_all_else():
     settings = replace(FULL, initialisation="silent-pytorch", biases=True, edge_biases=True, norm="none")
     silent = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY))
@@ -99,6 +100,7 @@ def test_other_starts_leave_biases_at_zero():
     assert not any(np.asarray(each).any() for each in jax.tree.leaves(model.layers[0].attention.biases))
 
 
+@pytest.mark.bits
 def test_as_run_the_ends_are_orthogonal_with_norm_one_and_positions_are_rows_of_a_table_of_fifty():
     model = transformer(replace(FULL, initialisation="orthogonal"), TOKENS, LENGTH, jax.random.key(KEY))
     usual = transformer(FULL, TOKENS, LENGTH, jax.random.key(KEY))
@@ -151,6 +153,7 @@ def test_no_two_matrices_start_alike(full):
     assert distance[np.triu_indices(len(begins), 1)].min() > 0.1
 
 
+@pytest.mark.bits
 def test_another_key_gives_another_model_and_the_same_key_the_same(full):
     same, other = (transformer(FULL, TOKENS, LENGTH, jax.random.key(seed)) for seed in (KEY, KEY + 1))
     for a, b, c in zip(*map(jax.tree.leaves, (full, same, other)), strict=True):
@@ -222,6 +225,7 @@ def test_from_u_zero_the_heads_are_alike_look_everywhere_and_stay_alike():
             np.testing.assert_allclose(head, matrix[0], atol=1e-6)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("initialisation", ["xavier", "uniform"])
 def test_relative_positions_start_as_none_at_all(initialisation):
     """A bias of zero for every head and distance, and every other number as without positions."""
@@ -240,6 +244,7 @@ def test_relative_positions_start_as_none_at_all(initialisation):
     np.testing.assert_array_equal(relative(tokens, 4), plain(tokens, 4))
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("positions", ["rotary", "alibi"])
 def test_rotations_and_slopes_have_no_numbers_of_their_own_and_still_tell_positions_apart(positions):
     key, tokens = jax.random.key(KEY), jnp.asarray([3, 1, 4, 1, 5, 9, 2, 6, 5])

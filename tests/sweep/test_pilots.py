@@ -6,10 +6,10 @@ import pytest
 from headway.records import PILOT_SEEDS, Cell
 from headway.settings.checks import SettingsError
 from headway.store import Store
-from headway.sweep.bundle import waves
+from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.here import run_cells
-from headway.sweep.pilots import best_rate
 from headway.tasks.toy import Toy, toy_settings
+from headway.training.pilots import best_rate
 
 PLAIN = toy_settings(Toy(dimension=4, length=8), seen=False)
 CHOSEN = PLAIN.changed(training={"rates": (0.25, 1.0, 0.5)})
@@ -31,8 +31,30 @@ def test_the_rate_that_learns_first_is_taken_and_the_record_says_which_were_trie
     assert facts["tried_plateaus"].shape == (2, 3, len(PILOT_SEEDS))
     np.testing.assert_array_equal(facts["plateau"], plain.trajectory.facts["plateau"])
     assert record.cell.settings.training.rates == CHOSEN.training.rates
-    slow, fast, between = facts["tried_plateaus"][0, :, 0]
-    assert slow > between > fast
+    np.testing.assert_array_equal(np.isfinite(facts["tried_plateaus"][0]), [[False] * 2, [True] * 2, [False] * 2])
+
+
+def test_pilots_of_a_rate_that_cannot_win_any_more_are_given_up_and_the_choice_is_the_same(store, tmp_path):
+    """Each rate in a program of its own runs to the end of its plateau."""
+    pilots, apart = Cell(CHOSEN, (0, 1)).pilots(), Store(tmp_path)
+    for pilot in pilots:
+        run_cells([pilot], apart)
+    whole, cut_short = ([each.load(pilot).trajectory.facts for pilot in pilots] for each in (apart, store))
+    plateaus = np.stack([facts["plateau"] for facts in whole])
+    assert np.isfinite(plateaus).all() and best_rate(CHOSEN.training.rates, plateaus) == 1.0
+    np.testing.assert_array_equal(cut_short[1]["plateau"], whole[1]["plateau"])
+    for slow in (0, 2):
+        assert (cut_short[slow]["stopped_at"] < whole[slow]["plateau"]).all()
+        assert (cut_short[slow]["stopped_at"] >= whole[1]["plateau"].max()).all()
+
+
+def test_pilots_of_one_run_stay_in_one_program_as_long_as_there_are_enough():
+    runs = [Cell(CHOSEN.changed(task={"dimension": d}), (0,)) for d in (4, 5, 6)]
+    pilots = [pilot for rates in zip(*(run.pilots() for run in runs), strict=True) for pilot in rates]
+    bundle = Bundle(tuple(pilots))
+    pieces = cut(bundle, 2)
+    assert [{cell.settings.task.dimension for cell in piece.cells} for piece in pieces] == [{4, 5}, {6}]
+    assert sorted(len(piece.cells) for piece in cut(bundle, 9)) == [1] * 9
 
 
 def test_the_runs_that_choose_lie_beside_with_seeds_that_nobody_reports_and_end_with_their_plateau(store):
@@ -48,20 +70,6 @@ def test_what_chooses_is_computed_before_what_it_chooses_for():
     first, then = waves([cell])
     assert {each for bundle in first for each in bundle.cells} == set(cell.pilots())
     assert [bundle.cells for bundle in then] == [(cell,)]
-
-
-@pytest.mark.parametrize(
-    ("plateaus", "wanted"),
-    [
-        ([[100, 100], [50, 60]], 3e-4),
-        ([[100, 100], [20, np.nan]], 1e-4),  # more of its seeds learn
-        ([[100, 100], [100, 100]], 1e-4),  # of equal ones the smaller
-        ([[np.nan, np.nan], [np.nan, np.nan]], 1e-4),
-        ([[1000, 10], [200, 200]], 1e-4),  # by the mean of logarithms, 100 and 200
-    ],
-)
-def test_more_seeds_that_learn_come_first_then_shorter_plateaus_then_smaller_rates(plateaus, wanted):
-    assert best_rate((1e-4, 3e-4), np.array(plateaus, float)) == wanted
 
 
 @pytest.mark.parametrize(

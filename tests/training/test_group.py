@@ -40,17 +40,20 @@ def close(a, b, seed, tolerance=2e-6):
     )
 
 
+@pytest.mark.bits
 def test_a_seed_does_not_depend_on_its_neighbours(whole):
     [others] = trained([Cell(TINY, (0, 5, 7))])
     assert others.bits(0) == whole.bits(0)
     assert others.bits(5)["train_loss"] != whole.bits(1)["train_loss"]
 
 
+@pytest.mark.bits
 def test_a_seed_does_not_depend_on_its_place(whole):
     [turned] = trained([Cell(TINY, (2, 0, 1))])
     assert all(turned.bits(seed) == whole.bits(seed) for seed in SEEDS)
 
 
+@pytest.mark.bits
 def test_a_seed_alone_is_bit_for_bit_the_same(whole):
     [alone] = trained([Cell(TINY, (0,))])
     assert alone.bits(0) == whole.bits(0)
@@ -72,6 +75,7 @@ def mixture():
     return dict(zip(NUMBERS, found, strict=True))
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("name", NUMBERS)
 def test_members_that_differ_in_a_number_are_bit_for_bit_what_they_are_among_their_like(mixture, whole, name):
     """For the size of the training set this means: whatever room the others need."""
@@ -217,6 +221,7 @@ def test_a_seed_draws_its_training_set_its_test_set_and_its_features_apart(data)
     assert len(np.unique(np.asarray(data.world.matrices).reshape(6, 25), axis=0)) == 6, "a seed has its own chain"
 
 
+@pytest.mark.bits
 def test_chain_and_test_sequences_are_functions_of_the_seed_that_others_can_call(data):
     """The hand-made solution is measured on the same ones."""
     for row, seed in enumerate(SEEDS):
@@ -226,6 +231,7 @@ def test_chain_and_test_sequences_are_functions_of_the_seed_that_others_can_call
         np.testing.assert_array_equal(data.test[row, :3], wanted)
 
 
+@pytest.mark.bits
 def test_training_from_every_checkpoint_ends_with_the_same_bits(group, whole):
     ticks, saved = with_checkpoints(group)
     for number in range(1, len(ticks) - 1):
@@ -235,6 +241,7 @@ def test_training_from_every_checkpoint_ends_with_the_same_bits(group, whole):
         assert bits(group.weights()[0]) == bits(whole.weights)
 
 
+@pytest.mark.bits
 def test_going_on_from_the_last_checkpoint_gives_the_weights_and_does_nothing(group, whole):
     ticks, saved = with_checkpoints(group)
     [tick] = group.ticks(ticks[-1].step, saved[-1])

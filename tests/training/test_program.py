@@ -55,6 +55,7 @@ def test_a_run_is_the_optimiser_s_steps_on_the_epochs_with_the_last_smaller_batc
         np.testing.assert_allclose(found.guesses[row, -1], x @ theta, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.bits
 def test_a_member_does_not_depend_on_its_neighbours_nor_on_their_number(whole):
     others = toy.run(toy.program(toy.members((0, 5, 7))))
     pair = toy.run(toy.program(toy.members((0, 9))))
@@ -63,6 +64,7 @@ def test_a_member_does_not_depend_on_its_neighbours_nor_on_their_number(whole):
         assert bits(of_member(found, 1)) != bits(of_member(whole, 1))
 
 
+@pytest.mark.bits
 def test_a_member_alone_is_bit_for_bit_the_same(whole):
     """In turn, each has a program of its own anyway."""
     alone = toy.run(toy.program(toy.members((0,))))
@@ -76,6 +78,7 @@ def test_side_by_side_and_in_turn_agree_to_rounding(whole, together):
     np.testing.assert_allclose(beside.guesses, whole.guesses, atol=2e-5)
 
 
+@pytest.mark.bits
 def test_side_by_side_a_member_does_not_depend_on_the_others_or_its_place_in_a_pack():
     """Packs of one size are one program, even one that is filled up."""
     first = toy.run(toy.program(toy.members((0, 1, 2)), 2))
@@ -93,12 +96,14 @@ def test_members_may_have_rates_of_their_own(whole):
     assert bits(of_member(fast, 0)) != bits(of_member(whole, 0))
 
 
+@pytest.mark.bits
 def test_how_many_steps_are_made_at_once_changes_no_bit(program, whole):
     found = toy.run(program, [0, 5, 7, STEPS])
     assert bits(found.losses) == bits(whole.losses)
     assert bits(found.states[-1]) == bits(whole.states[-1])
 
 
+@pytest.mark.bits
 def test_going_on_from_any_step_changes_no_bit(program, whole):
     program.begin()
     for start in range(1, STEPS):
@@ -113,6 +118,7 @@ def saved_of(state):
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
+@pytest.mark.bits
 def test_beginning_twice_gives_the_same(program):
     found = []
     for _ in range(2):
@@ -121,6 +127,7 @@ def test_beginning_twice_gives_the_same(program):
     assert found[0] == found[1]
 
 
+@pytest.mark.bits
 def test_what_is_computed_behind_the_last_point_kept_is_no_part_of_the_states(program, whole):
     """A run may be cut off at any moment: it goes on from where everything is known of it."""
     program.begin()

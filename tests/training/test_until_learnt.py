@@ -109,6 +109,7 @@ def three():
     return {at_once: finished(cells, at_once) for at_once in (1, 3)}
 
 
+@pytest.mark.bits
 def test_a_seed_s_bits_do_not_depend_on_who_else_is_there_or_when_they_stop(three):
     group, parts = three[1]
     assert [int(facts["stopped_at"][0]) for facts in group.facts()] == [60, 20]
@@ -118,6 +119,7 @@ def test_a_seed_s_bits_do_not_depend_on_who_else_is_there_or_when_they_stop(thre
     assert ended(*others, 1, 7) != ended(group, parts, 0, 0)
 
 
+@pytest.mark.bits
 def test_in_a_pack_a_seed_s_bits_do_not_depend_on_its_neighbours_or_its_place(three):
     group, parts = three[3]
     others = finished([Cell(SHORT, (0,)), Cell(SMALL, (9, 0))], 3)
@@ -139,6 +141,7 @@ def test_side_by_side_members_learn_what_they_learn_alone(three, fewest, monkeyp
             np.testing.assert_allclose(other.weights()[index][name], values, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_going_on_in_the_middle_gives_the_same_bits(three, at_once):
     """One has stopped when it is saved; the others go on, and nothing of the first is lost."""
@@ -165,6 +168,7 @@ def group_again(group: Group) -> Group:
     return group
 
 
+@pytest.mark.bits
 def test_going_on_when_all_have_stopped_gives_the_weights_and_trains_nothing(three):
     group, _ = three[1]
     list(group.ticks(0, None))
@@ -174,6 +178,7 @@ def test_going_on_when_all_have_stopped_gives_the_weights_and_trains_nothing(thr
     assert [bits(each) for each in group.weights()] == wanted
 
 
+@pytest.mark.bits
 def test_a_chain_may_be_trained_until_learnt_too():
     """Any task has a measure of progress: the chain's is its excess loss, and its seeds stop at other steps."""
     settings = changed(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headway.cli import UserError
+from headway.cli.copies import Copies
 
 if TYPE_CHECKING:
     from headway.cli.run_command import Options
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from headway.settings.keeping import Keep
     from headway.store import Record, Store
     from headway.sweep.engines import Engine
+    from headway.sweep.tally import Tally
 
 
 def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) -> None:
@@ -28,6 +30,7 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
 
         raise SystemExit(0 if show_plan(missing, len(cells), stores, engine) else 2)
     stores[0].tidy()
+    copies = Copies(cells, stores[0], stores[1:])
     if missing and engine is None:
         from headway.cli.screen import Screen
         from headway.cli.spent_table import show_spent
@@ -39,13 +42,9 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
             run_cells(missing, stores[0], screen, **({"keep": keep} if keep else {}))
         show_spent(screen.console, {"this process": spent()})
     elif missing and engine is not None:
-        _hand_out(missing, stores, engine, options.detach, keep)
+        _hand_out(missing, stores, engine, options.detach, keep, copies)
     _require_done(missing, stores[0])
-    everything = dict.fromkeys(each for cell in cells for each in (*cell.needs(), cell))
-    for keep in stores[1:]:
-        for cell in everything:
-            if stores[0].has(cell):
-                stores[0].copy_small(cell, keep)
+    copies.make()
 
 
 def _require_done(cells: Sequence[Cell], store: Store) -> None:
@@ -87,7 +86,9 @@ def _suited(missing: Sequence[Cell], stores: Sequence[Store]) -> Engine | None:
     return engine_for(missing, found, costs_for(missing, stores))
 
 
-def _hand_out(cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, detach: bool, keep: Keep) -> None:
+def _hand_out(
+    cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, detach: bool, keep: Keep, copies: Copies
+) -> None:
     from headway.cli.spent_table import show_working
     from headway.cli.sweep_screen import SweepScreen
     from headway.sweep.handing_out import Detached, SweepError, hand_out
@@ -95,9 +96,14 @@ def _hand_out(cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, de
 
     costs = costs_for(cells, stores) if engine.layout is not None else None
     screen = SweepScreen(engine.name)
+
+    def tell(tally: Tally) -> None:
+        screen.tell(tally)
+        copies.look(tally)
+
     try:
         with screen:
-            hand_out(cells, stores[0], engine, screen.tell, detach=detach, keep=keep, costs=costs)
+            hand_out(cells, stores[0], engine, tell, detach=detach, keep=keep, costs=costs)
     except Detached as left:
         print(f"{left}\nThey continue without this command. Give it again later to see their results.")
         raise SystemExit(0) from None

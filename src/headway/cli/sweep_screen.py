@@ -45,7 +45,7 @@ class SweepScreen(LiveScreen):
             self._live.update(Group(Text(line), rows(tally.working)) if tally.working else Text(line))
         elif tally != before or time.monotonic() - when > PLAIN_EVERY:
             self._last = tally, time.monotonic()
-            self.console.print(line, markup=False, highlight=False)
+            self.console.print(line + at_step(tally.working), markup=False, highlight=False)
 
     def _left(self, tally: Tally) -> str:
         """At the pace of the cells that were done while somebody looked."""
@@ -71,6 +71,13 @@ def rows(working: Sequence[Working]) -> Table:
             loss = f"loss {each.loss:.3f}" if each.step and isfinite(each.loss) else ""
             table.add_row(name, f"{each.run} ({each.members} runs side by side)", done, loss, _rest(each))
     return table
+
+
+def at_step(working: Sequence[Working]) -> str:
+    """; at step 400/2000 (8-gram), compiling (full)"""
+    training = [each for each in working if each.state == "working" and each.steps]
+    told = [f"{f'{each.step}/{each.steps}' if each.step else 'compiling'} ({each.run})" for each in training]
+    return f"; at step {', '.join(told)}" if told else ""
 
 
 def _rest(working: Working) -> str:

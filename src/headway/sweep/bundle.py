@@ -12,6 +12,7 @@ from headway import registry
 from headway.records import Cell
 from headway.settings.keeping import NOTHING, Keep
 from headway.store.kinds import revive_cell
+from headway.training.pilots import contest
 
 FORMAT = "headway order 1"
 """Of the JSON that carries bundles to other processes."""
@@ -62,11 +63,18 @@ def program_of(cell: Cell) -> Any:
 
 
 def cut(bundle: Bundle, pieces: int) -> list[Bundle]:
-    """The same cells in so many bundles, if there are as many, of about the same number of seeds."""
+    """The same cells in so many bundles, if there are as many, of about the same number of seeds.
+
+    Pilots of one run stay together as long as there are enough others: those that have lost are given up.
+    """
     pieces = max(1, min(pieces, len(bundle.cells)))
+    together: dict[Any, list[Cell]] = defaultdict(list)
+    for cell in bundle.cells:
+        together[contest(cell)].append(cell)
+    units = list(together.values()) if pieces <= len(together) else [[cell] for cell in bundle.cells]
     heaps: list[list[Cell]] = [[] for _ in range(pieces)]
-    for number, cell in enumerate(bundle.cells):
-        heaps[number * pieces // len(bundle.cells)].append(cell)
+    for number, unit in enumerate(units):
+        heaps[number * pieces // len(units)].extend(unit)
     return [replace(bundle, cells=tuple(heap)) for heap in heaps]
 
 

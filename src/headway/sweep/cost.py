@@ -56,8 +56,8 @@ class Cost(NamedTuple):
 RATES: Mapping[Platform, Mapping[str, Rates]] = {
     "gpu": {
         "kernels": Rates(28.2, 0.236, 0.542),
-        "dropout": Rates(64.9, 38.1, 1.04),
-        "deep": Rates(19.9, 66.6, 6.25),
+        "dropout": Rates(102.0, 23.1, 0.749),
+        "deep": Rates(20.1, 66.5, 6.25),
         "transformer": Rates(20.8, 16.9, 1.77),
         "own": Rates(15.5, 19.9, 1.76),
     },

@@ -1,13 +1,11 @@
 """rate* = the one of training.rates whose plateau ends first: chosen by runs of seeds that are not reported.
 
-Each of the rates is tried on the same few seeds (`records.PILOT_SEEDS`), whose records lie beside all others. A rate
-with which more of them learn is better than one with which fewer do; of those the one with the shorter plateaus, in the
-mean of their logarithms, and of equal ones the smaller.
+Each of the rates is tried on the same few seeds (`records.PILOT_SEEDS`), whose records lie beside all others;
+`training/pilots.py` has the rule by which one is chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from headway.records import Cell
 from headway.store import Store
+from headway.training.pilots import best_rate
 
 
 class Chosen(NamedTuple):
@@ -23,7 +22,7 @@ class Chosen(NamedTuple):
     cell: Cell
     rates: tuple[float, ...] = ()
     plateaus: np.ndarray | None = None
-    """Of the pilots, NaN where they never ended: (rate, pilot seed)."""
+    """Of the pilots, NaN where they did not end before their rate had lost: (rate, pilot seed)."""
 
     def facts(self) -> dict[str, np.ndarray]:
         """For every seed alike: the rate that it was trained with, those tried, and when their plateaus ended."""
@@ -47,14 +46,3 @@ def choose_rate(cell: Cell, store: Store) -> Chosen:
     rates = cell.settings.training.rates
     training = replace(cell.settings.training, learning_rate=best_rate(rates, plateaus))
     return Chosen(replace(cell, settings=replace(cell.settings, training=training)), rates, plateaus)
-
-
-def best_rate(rates: Sequence[float], plateaus: np.ndarray) -> float:
-    """The rate of the pilots (rate, seed) that learn first; of those that never do, the smallest."""
-
-    def order(place: int) -> tuple[float, float, float]:
-        ended = plateaus[place][np.isfinite(plateaus[place])]
-        lasted = float(np.mean(np.log(np.maximum(ended, 1)))) if len(ended) else 0.0
-        return -len(ended), lasted, rates[place]
-
-    return rates[min(range(len(rates)), key=order)]

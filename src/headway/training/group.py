@@ -13,6 +13,7 @@ from headway.tasks.run import Settings
 from headway.tasks.task import RISING, functions_of, has_shared, progress_of
 from headway.training.checkpoint import fill
 from headway.training.chunks import chunk_size, together
+from headway.training.pilots import contests, lost
 from headway.training.problem import (
     example_bytes,
     form,
@@ -79,6 +80,7 @@ class Group:
         self._until = np.array([each.until or each.threshold or np.nan for each in trainings])
         self._tail = np.array([each.tail for each in trainings])
         self.ended_at, self.shown_at, self.stopped_at = np.full((3, len(trainings)), -1, np.int64)
+        self._contests = contests(self.cells)
         self._exact = functions_of(self.settings.task).expected_loss is not None
         """Whether the loss of every step is that of the test, so that one sees when it passed a level."""
         self._levels = [getattr(cells[index].settings.task, "levels", ()) for index in self._cell_of]
@@ -146,7 +148,7 @@ class Group:
         return not self.running[self._cell_of == index].any()
 
     def _judged(self, tick: Tick, since: Float[np.ndarray, "member steps"]) -> Tick:
-        """Note whose plateau has ended, and let those stop that are through with their tail, or diverged.
+        """Note whose plateau has ended; those stop that are through with their tail, diverged, or pilots that lost.
 
         `since` are the losses of all steps since the last evaluation.
         """
@@ -170,6 +172,7 @@ class Group:
                 reached_at[new] = (step - score.shape[1] + 1 + np.argmax(there, axis=1))[new]
             through = (self.shown_at >= 0) & (self._tail >= 0) & (step >= (1 + self._tail) * self.shown_at)
             over |= running & (through | (self.program.diverged_at() >= 0))
+            over |= running & self._lost(running & ~over, step)
             self.stopped_at[over] = step
         if self._exact:
             self._note_boundaries(np.concatenate([since, tick.measured["loss"][:, None]], axis=1), step)
@@ -179,6 +182,16 @@ class Group:
                 self.program.retire(over)
             self.program.keep()
         return tick
+
+    def _lost(self, running: Bool[np.ndarray, " member"], step: int) -> Bool[np.ndarray, " member"]:
+        """Pilots whose learning rate cannot be chosen any more."""
+        found = np.zeros(len(running), bool)
+        for places in self._contests:
+            rows = np.stack([np.flatnonzero(self._cell_of == place) for place in places])
+            rates = [self.cells[place].settings.training.learning_rate for place in places]
+            plateaus = np.where(self.ended_at[rows] >= 0, self.ended_at[rows], np.nan)
+            found[rows[lost(rates, plateaus, running[rows], step)]] = True
+        return found
 
     def _note_boundaries(self, losses: Float[np.ndarray, "member steps"], step: int) -> None:
         """When the loss first went through each level, by a line between the losses before and after a step."""

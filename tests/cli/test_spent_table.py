@@ -1,0 +1,39 @@
+"""Where the time of several processes went, and how far they are, in the eighty columns of a log."""
+
+import io
+
+from rich.console import Console
+
+from headway.cli.spent_table import show_working
+from headway.cli.sweep_screen import SweepScreen
+from headway.sweep.tally import SPENT, Tally, Working
+
+
+def _logged() -> tuple[Console, io.StringIO]:
+    file = io.StringIO()
+    return Console(file=file, width=80, color_system=None), file
+
+
+def test_the_table_is_whole_in_eighty_columns_with_hours_and_twelve_processes():
+    console, file = _logged()
+    spent = dict.fromkeys(SPENT, 2500.0)
+    show_working(console, [Working(n, "device", "ended", programs=14, spent=spent, seconds=15500.0) for n in range(12)])
+    lines = file.getvalue().splitlines()
+    heading = next(line for line in lines if "process" in line)
+    assert heading.split() == ["process", "done", *SPENT, "all"] and "…" not in file.getvalue()
+    assert lines[-2].split()[:2] == ["together", str(12 * 14)] and max(map(len, lines)) <= 80
+    assert lines[-1].split() == ["16%", "16%", "16%", "16%", "16%", "19%"]
+
+
+def test_a_line_of_the_log_tells_the_step_of_each_process():
+    console, file = _logged()
+    working = (
+        Working(0, "device", "working", run="8-gram", members=10, step=400, steps=2000),
+        Working(1, "device", "working", run="full", members=10, steps=1000),
+        Working(2, "device", "waiting"),
+    )
+    SweepScreen("processes", console).tell(Tally(done=1, failed=0, running=2, stale=0, left=0, working=working))
+    told = " ".join(file.getvalue().split())
+    assert told.startswith("processes: 1 of 3 done, 2 running, ") and told.endswith(
+        "at step 400/2000 (8-gram), compiling (full)"
+    )
