@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
+from tests.report.embedded import embedded, embedded_text
 from tests.report.made_run import FOUR, made_boundaries, made_settings, made_trajectory
 
 import headway
@@ -91,8 +92,8 @@ def test_one_page_shows_one_run_or_several(record, tmp_path: Path):
     assert one == tmp_path / "one.html"
     assert "A title &lt;of mine&gt;" in one.read_text()
     several = headway.page([record, record], tmp_path / "new folder" / "two.html")
-    assert '"run 1"' in several.read_text() and '"run 2"' in several.read_text()
-    assert '"run 2"' not in one.read_text()
+    assert [run["label"] for run in embedded(several.read_text())["runs"]] == ["run 1", "run 2"]
+    assert [run["label"] for run in embedded(one.read_text())["runs"]] == ["run 1"]
 
 
 def framed(markup: str) -> tuple[dict[str, str | None], str]:
@@ -239,7 +240,7 @@ def test_an_experiment_ends_with_records_findings_figures_and_a_page(ran, tmp_pa
     assert (finding.claim, finding.verdict) == ("N1", "holds")
     assert {path.suffix for path in ran.figures(tmp_path / "figures")} == {".png", ".pdf", ".svg"}
     page = ran.page(tmp_path / "page.html")
-    assert "Say again what came last." in page.read_text() and "The loss falls." in page.read_text()
+    assert "Say again what came last." in page.read_text() and "The loss falls." in embedded_text(page.read_text())
 
 
 def test_its_verdicts_are_what_a_notebook_prints(ran):
@@ -256,7 +257,7 @@ def test_again_it_is_found_and_its_settings_come_back_as_its_own(ran, no_trainin
 
 
 def test_pages_show_records_of_any_kind_side_by_side(ran, record, tmp_path):
-    text = headway.page([record, ran.records["last-token"]], tmp_path / "both.html").read_text()
+    text = embedded_text(headway.page([record, ran.records["last-token"]], tmp_path / "both.html").read_text())
     assert '"run 2"' in text and "Last token" in text
     assert headway.show(ran.records["last-token"]).text
 

@@ -85,7 +85,7 @@ def test_stages_that_never_end_are_counted():
     runs[-1][1].facts["boundaries"][0, 1:] = np.inf
     found = judged(T5, runs)
     assert found.holds == (False, True, True)
-    assert f"2 of {9 * len(runs)} stages had not ended" in found.detail
+    assert f"2 of {9 * len(runs)} boundaries were not reached" in found.detail
 
 
 def test_two_values_are_no_law():

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.experiments.made import made_run
+from tests.report.embedded import embedded
 from tests.report.made_run import made_trajectory
-from tests.report.test_page import embedded
 
 from headway.experiments import NAMES, find
 from headway.records import Cell
@@ -37,13 +37,13 @@ def test_a_report_tells_the_verdicts_and_writes_figures_and_one_page(headway, re
     assert (said.code, said.err) == (0, "")
     assert VERDICT.findall(said.out) == [(claim, "holds") for claim in STAGES]
     written = contents(tmp_path / "shown")
-    figures = {name for name in written if name != "report.html"}
+    figures = {name for name in written if name not in ("report.html", "figures/.drawn.json")}
     stems = ("overview", "figure-1", "excess-loss", "competition")
     assert figures == {f"figures/stages-quick-{stem}.{kind}" for stem in stems for kind in ("png", "pdf", "svg")}
     starts = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
     assert all(written[name].startswith(starts[name[-3:]]) for name in figures)
     assert written["report.html"].startswith(b"<!doctype html>")
-    assert "headway report stages --into shown" in written["report.html"].decode()
+    assert embedded(written["report.html"].decode())["commands"] == ["headway report stages --into shown"]
     assert str(tmp_path / "shown" / "report.html") in said.out
     assert contents(records) == before
     assert {path.name for path in tmp_path.iterdir()} == {"runs", "shown"}
@@ -95,7 +95,7 @@ def test_figures_of_what_is_whole_are_drawn_beside_what_is_not(headway, records,
     assert headway("report", "construction", "init-scale", "attention", "--into", "shown").code == 0
     names = {name.removeprefix("figures/").removesuffix(".png") for name in contents(tmp_path / "shown")}
     drawn = {"construction-quick-sharpness", *(f"attention-quick-{name}" for name in ("figure-2", "heads", "mass"))}
-    assert {name for name in names if not name.endswith((".pdf", ".svg", ".html"))} == drawn
+    assert {name for name in names if not name.endswith((".pdf", ".svg", ".html", ".json"))} == drawn
     data = embedded((tmp_path / "shown" / "report.html").read_text())
     groups = {group["key"]: [figure["name"] for figure in group["figures"]] for group in data["figures"]}
     assert groups == {"construction-quick": ["sharpness"], "attention-quick": ["figure-2", "heads", "mass"]}

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from tests.experiments.made import made_results
+from tests.report.embedded import embedded_text
 from tests.report.made_run import FOUR
 
 from headway.cli import UserError
@@ -151,7 +152,7 @@ def test_claims_are_told_for_every_combination_with_numbers_figure_and_page(head
             float(row["value"]) for row in rows if (row["claim"], row["task.ratio"]) == (finding.claim, "1.3")
         ]
         assert told_values == pytest.approx(finding.values, nan_ok=True)
-    page = (varied / f"{key}.html").read_text()
+    page = embedded_text((varied / f"{key}.html").read_text())
     assert "stages by task.ratio" in page
     assert all(f"minimal, ratio {ratio}" in page for ratio in ("1.3", "1.5", "1.9"))
 

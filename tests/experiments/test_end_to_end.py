@@ -15,7 +15,7 @@ import pytest
 from tests.cli.process import ROOT, Shell
 from tests.experiments import tiny
 from tests.experiments.test_odd_runs import AT_SCALE
-from tests.report.test_page import embedded
+from tests.report.embedded import embedded
 
 from headway.experiments import NAMES, find
 from headway.experiments.transformer_variations import WHERE

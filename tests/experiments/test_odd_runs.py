@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from tests.experiments.made import made_results, only
-from tests.report.test_page import embedded
+from tests.report.embedded import embedded
 
 from headway.cli.ending import write_markdown
 from headway.experiments import NAMES, find

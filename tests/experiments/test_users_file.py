@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.process import Shell
+from tests.report.embedded import embedded_text
 
 from headway.settings.plain import Open
 from headway.store import Record, Store
@@ -111,7 +112,7 @@ def test_it_ends_with_a_record_a_verdict_with_its_interval_and_a_page(trained):
         words
     )
     page = (shell.folder / "runs" / "mine-quick.html").read_text()
-    assert "Say again what came first" in page and "any of the row" in page
+    assert "Say again what came first" in page and "any of the row" in embedded_text(page)
 
 
 def test_again_nothing_is_trained(trained):
@@ -153,7 +154,7 @@ def test_listing_reporting_exporting_and_watching_need_no_file_and_run_no_code(t
             shell.call("list", "--from", "runs")
         )
         said(shell.call("report", "--from", "runs", "--into", tmp_path))
-        assert "any of the row" in (tmp_path / "report.html").read_text()
+        assert "any of the row" in embedded_text((tmp_path / "report.html").read_text())
         said(shell.call("export", record.path, tmp_path / "table.csv"))
         assert "kl_rungs" in (tmp_path / "table.csv").read_text()
         assert "first-token" in Handler(shell.folder / "runs").page("/")

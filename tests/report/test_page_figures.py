@@ -1,10 +1,12 @@
 """A verdict leads to its figures, and what is asked for is what is shown."""
 
+import io
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser
 from tests.report.conftest import Opened
 from tests.report.made_run import made_figures, made_findings, made_report
@@ -183,10 +185,12 @@ def test_a_figure_is_shown_described_and_downloaded_as_it_was_given(small):
     assert image.get_attribute("loading") == "lazy"
     assert image.get_attribute("alt") == "excess loss, as-run. What stages shows, in one line."
     with small.page.expect_download() as started:
-        small.page.get_by_role("link", name="PNG of excess loss").click()
+        small.page.get_by_role("button", name="PNG of excess loss").click()
     (group,) = made_figures("stages", grids=("as-run",))
     assert started.value.suggested_filename == "stages-as-run-excess-loss.png"
-    assert Path(started.value.path()).read_bytes() == group.figures[0][1]
+    saved, given = (Image.open(each) for each in (started.value.path(), io.BytesIO(group.figures[0][1])))
+    assert saved.format == "PNG"
+    np.testing.assert_array_equal(np.asarray(saved.convert("RGB")), np.asarray(given.convert("RGB")))
 
 
 def test_in_the_dark_figures_keep_their_white_paper(small):

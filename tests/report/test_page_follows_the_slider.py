@@ -121,7 +121,7 @@ def test_the_words_say_what_the_heads_hold(shown, made):
     near, far = (float(value) for value in made.trajectory["kl_rungs"][0, at, 2:])
     assert f"KL {near:.3g} to rung 2 and {far:.3g} to the truth." in words
     shown.move(0)
-    assert "before the first stage: no head holds a block yet" in shown.text("#narration")
+    assert "the start: no head holds a block yet" in shown.text("#narration")
 
 
 def test_number_keys_go_to_where_the_model_is_closest_to_the_rung(shown, made):

@@ -17,7 +17,7 @@ from headway.report.build import run_view
 from headway.report.page import Report, RunView
 from headway.report.page.packing import unpack
 from headway.report.page.payload import payload
-from headway.report.page.write import embedded_json
+from headway.report.page.write import embedded
 from headway.settings import FlowSettings, PortraitSettings
 
 SETTINGS = FlowSettings(projections=1, first=1.0, last=1e3, points=40)
@@ -65,7 +65,7 @@ def test_a_flow_of_twenty_seeds_takes_little_room():
     settings = replace(SETTINGS, points=120)
     portraits = [(PLANE, made_portrait(PLANE))]
     view = run_view("flow", settings, made_flow(settings, tuple(range(20))), {}, portraits)
-    assert len(embedded_json(payload(flow_report(view)))) < 600_000
+    assert len(embedded(payload(flow_report(view)))) < 400_000
 
 
 @pytest.fixture(scope="module")

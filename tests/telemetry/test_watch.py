@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.report.embedded import embedded_text
 
 torch = pytest.importorskip("torch")
 
@@ -68,7 +69,7 @@ def test_it_is_listed_and_drawn_like_any_other(record, tmp_path):
     assert words["head_scores/prefix_matching"]["axes"] == "heads" and "in_context_score" in words
     assert len(told["levels"]) == 4
     headway.page(record, tmp_path / "page.html")
-    assert "prefix matching (induction)" in (tmp_path / "page.html").read_text()
+    assert "prefix matching (induction)" in embedded_text((tmp_path / "page.html").read_text())
 
 
 def test_reading_a_record_needs_no_pytorch(record):
@@ -125,7 +126,7 @@ def test_a_probe_that_fails_ends_no_training_and_is_shown(tmp_path, caplog, monk
     assert failed["step"] == 2 and "ZeroDivisionError" in failed["error"]
     assert record.trajectory["probe_failed"][0].tolist() == [0, 0, 1, 0]
     assert np.isnan(record.trajectory["loss"][0]).tolist() == [False, False, True, False]
-    page = headway.page(record, tmp_path / "page.html").read_text()
+    page = embedded_text(headway.page(record, tmp_path / "page.html").read_text())
     assert "ZeroDivisionError" in page
 
 

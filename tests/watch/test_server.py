@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from tests.report.embedded import embedded_text
 
 from headway.watch import open_server
 from headway.watch.guard import Guard
@@ -15,8 +16,8 @@ def test_the_page_of_a_folder_holds_its_runs_and_may_only_ask_its_own_server(ser
     answer = ask(serve(), "/")
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert '"news":"/state.json"' in answer.text
-    assert '"device":"none: made up"' in answer.text
+    assert '"news":"/state.json"' in embedded_text(answer.text)
+    assert '"device":"none: made up"' in embedded_text(answer.text)
     policy = answer.headers["content-security-policy"]
     assert "http" not in policy and "*" not in policy
     assert "frame-ancestors 'none'" in policy

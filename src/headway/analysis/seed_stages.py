@@ -27,3 +27,9 @@ def boundary_table(trajectory: Trajectory) -> np.ndarray:
             if after == before + 1 and np.isnan(table[row, before - 1]):
                 table[row, before - 1] = time
     return table
+
+
+def stage_starts(trajectory: Trajectory) -> np.ndarray:
+    """When each seed came to rungs 1 to h, which is when stages 1 to h begin, (seed, h); NaN where it did not."""
+    first = [found.start if found.rungs[:1] == (1,) else np.nan for found in ladder_stages(trajectory)]
+    return np.column_stack([np.array(first, dtype=float), boundary_table(trajectory)])

@@ -1,4 +1,4 @@
-"""How long the stages of the gradient flow take, against what docs/theory.md derives.
+"""How long the gradient flow waits for each feature, against what docs/theory.md derives.
 
 For records of the kind "stage-times", with the facts
 
@@ -47,7 +47,7 @@ def first_stage_takes_what_the_formula_says(claim: Claim, *runs: StageTimesRun, 
     if not chosen:
         return claim.not_run(f"It needs a run with at least {long} positions.")
     times, wanted = boundary(chosen, 0), np.stack([run[1].facts["first_stage"] for run in chosen])
-    off = times / wanted - 1  # infinite where the stage never ends
+    off = times / wanted - 1  # infinite where the feature is never learnt
     worst = worst_of(off, np.abs(off))
     detail = f"Medians over seeds, run by run: {listed(chosen, off, '+.1%')}."
     return claim.finding(chosen, worst, np.abs(worst) <= within, detail)
@@ -100,9 +100,9 @@ def along(runs: Sequence[StageTimesRun], factor: str) -> list[StageTimesRun]:
     return sorted(chosen, key=lambda run: getattr(run[0], factor), reverse=factor == "noise")
 
 
-def boundary(runs: Sequence[StageTimesRun], stage: int) -> np.ndarray:
-    """When stage 0, 1, .. ends: (run, seed); infinite if it does not."""
-    return np.stack([np.asarray(run[1].facts["boundaries"])[:, stage] for run in runs])
+def boundary(runs: Sequence[StageTimesRun], feature: int) -> np.ndarray:
+    """When feature 0, 1, .. is learnt: (run, seed); infinite if it is not."""
+    return np.stack([np.asarray(run[1].facts["boundaries"])[:, feature] for run in runs])
 
 
 def evenness(runs: Sequence[StageTimesRun]) -> np.ndarray:
@@ -135,7 +135,7 @@ def listed(runs: Sequence[StageTimesRun], table: np.ndarray, form: str) -> str:
 
 
 def censored(runs: Sequence[StageTimesRun]) -> str:
-    """How many stages had not ended at the last time; nothing if all had."""
+    """How many boundaries were not reached by the last time; nothing if all had."""
     ends = [np.asarray(run[1].facts["boundaries"]) for run in runs]
     never, all_of_them = sum(int(np.sum(~np.isfinite(end))) for end in ends), sum(end.size for end in ends)
-    return f"{never} of {all_of_them} stages had not ended when the flow stopped." if never else ""
+    return f"{never} of {all_of_them} boundaries were not reached when the flow stopped." if never else ""

@@ -46,7 +46,7 @@ def differing(one: StageTimesSettings, other: StageTimesSettings) -> int:
 
 
 def parted(runs: Sequence[StageTimesRun]) -> tuple[list[StageTimesRun], list[StageTimesRun]]:
-    """Runs with a third stage in theory: those that differ from the base in one factor at most, and the others."""
+    """Runs with a third boundary in theory: those that differ from the base in one factor at most, and the others."""
     base = base_of(runs)
     known = [run for run in runs if run[0].features > 2 and np.isfinite(predicted(run[0]))]
     few = [run for run in known if differing(run[0], base) <= 1]
@@ -64,7 +64,7 @@ def grows_as_predicted(claim: Claim, *runs: StageTimesRun, within: float) -> Fin
     """The exponent a in t_3 = C predicted^a over the runs that differ in one factor, in every seed."""
     few, _ = parted(runs)
     if len(few) < 3:
-        return claim.not_run("It needs three runs with a third stage.")
+        return claim.not_run("It needs three runs with a third boundary.")
     times, wanted = third(few), np.array([[predicted(settings)] for settings, _ in few])
     fitted = fit_power_laws(wanted, times.T)
     found = fitted.exponents[:, 0]

@@ -68,7 +68,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
     A run that is shorter than the paper's is shown at its end; one that kept no matrices, only by its masses.
     """
-    from headway.analysis.seed_stages import boundary_table
+    from headway.analysis.seed_stages import stage_starts
     from headway.report.captions import BY_BLOCK, MATRICES, STAGES, captioned
     from headway.report.figures import draw_attention, draw_heads, draw_mass, new_figure
 
@@ -76,7 +76,7 @@ def draw(results: Results) -> dict[str, Figure]:
     seed, blocks = trajectory.seeds[0], settings.task.blocks
     steps = sorted({min(step, settings.training.steps) for step in PUBLISHED_SNAPSHOTS})
     together, alone, mass = new_figure(5.5, 1.9), new_figure(5.5, 4.2), new_figure(5.5, 2.4)
-    draw_mass(mass.subplots(), trajectory, None, blocks, boundary_table(trajectory), log_steps=True)
+    draw_mass(mass.subplots(), trajectory, None, blocks, stage_starts(trajectory), log_steps=True)
     words = (
         "Attention of each head (colour) to each block (dashes) over training steps (logarithmic), medians over seeds."
     )

@@ -40,12 +40,12 @@ head of feature 1 offsets what remains."""
 A14 = Claim(
     "A14",
     title="the flow learns one position after another; heads share a position, then specialise",
-    statement="""The gradient flow learns position 1, then 2, then 3, at clearly separated times. The first stage is
+    statement="""The gradient flow learns position 1, then 2, then 3, at clearly separated times. The first is
     the fastest, the third the slowest. At first all heads move to position 1; later there is one head per position.
     At the end the head at position 1 offsets feature 3, which the third head's remaining attention to position 1
     would otherwise add there.""",
-    definition=f"""Order: half of feature j is learned at position j at times that rise with j. Slower: each stage, from
-    boundary to boundary (the loss half-way between two plateaus), lasts longer than the one before. Separated: each
+    definition=f"""Order: half of feature j is learned at position j at times that rise with j. Slower: the time from
+    boundary to boundary (the loss half-way between two plateaus) grows from each to the next. Separated: each
     lasts longer than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second
     boundary every head has at least {MOSTLY:g} of its attention on position 1. Specialised: at the last time the heads
     that put most of feature j at position j all differ; each belongs to that position. Offset: at the last time the

@@ -50,20 +50,20 @@ A6 = Claim(
 
 def draw(results: Results) -> dict[str, Figure]:
     """Figure 3: left against the rungs, right against the n-gram models."""
-    from headway.analysis.seed_stages import boundary_table
+    from headway.analysis.seed_stages import stage_starts
     from headway.report.captions import CURVES, STAGES, STAIRCASE, captioned
     from headway.report.figures import draw_excess, draw_kl, new_figure, reference_names
 
     settings, trajectory = results["full"]
-    boundaries = boundary_table(trajectory)
+    starts = stage_starts(trajectory)
     both, staircase = new_figure(5.5, 2.2), new_figure(5.5, 2.4)
     left, right = both.subplots(1, 2, sharey=False)
-    draw_kl(left, trajectory, boundaries=boundaries)
+    draw_kl(left, trajectory, starts=starts)
     if "kl_references" in trajectory:
-        draw_kl(right, trajectory, reference_names(settings.task.references), "kl_references", boundaries)
+        draw_kl(right, trajectory, reference_names(settings.task.references), "kl_references", starts)
     else:
         right.set_axis_off()
-    draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
+    draw_excess(staircase.subplots(), trajectory, starts=starts, log_steps=True)
     words = "KL to each rung (left) and to trained n-gram models with context length c (right) over training steps."
     captioned(both, f"{words} {CURVES} {STAGES}", [results["full"]])
     captioned(staircase, f"{STAIRCASE} {CURVES} {STAGES}", [results["full"]])

@@ -21,15 +21,30 @@ FEW = 4
 
 
 def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
-    """Every figure of the experiment as PNG, PDF and SVG."""
-    from headway.report.figures import save
+    """Every figure of the experiment as PNG, PDF and SVG; those that lie there unchanged are not drawn again."""
+    from headway.report.figures.files import save_all
+    from headway.report.figures.kept import drawn_before, keep, key_of
 
+    # Of somebody's own experiment the drawing code is not known to be the same.
+    key = key_of(outcome.usable) if _is_ours(outcome) else None
+    known = drawn_before(folder, outcome.name, key) if key else None
+    if known is not None:
+        return known
     try:
         figures = outcome.experiment.draw(outcome.results)
     except Exception as error:
         tell_of_figures(outcome.name, [record.path for record in outcome.usable.values()], error)
         return []
-    return [path for name, figure in figures.items() for path in save(figure, folder / f"{outcome.name}-{name}")]
+    paths = save_all({folder / f"{outcome.name}-{name}": figure for name, figure in figures.items()})
+    if key:
+        keep(folder, outcome.name, key, paths)
+    return paths
+
+
+def _is_ours(outcome: Outcome) -> bool:
+    from headway.experiments import NAMES, find
+
+    return outcome.called in NAMES and find(outcome.called) is outcome.experiment
 
 
 def write_report(

@@ -1,4 +1,4 @@
-"""Ours: how long each stage of the gradient flow takes, and how that depends on one factor at a time."""
+"""Ours: how long the gradient flow waits for each feature, and how that depends on one factor at a time."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FEW: dict[str, tuple[Any, ...]] = {
 }
 
 EXPONENT = {1: 0.5, 2: 1.0}
-"""Pi once or twice -> the power of T in the time of the first stage."""
+"""Pi once or twice -> the power of T in the time until feature 1 is learnt."""
 EXPONENT_WITHIN = 0.1
 FIRST_WITHIN = 0.15
-"""Share by which the first stage may differ from its formula: the terms left out are of the order log(T) / T."""
+"""Share by which the first boundary may differ from its formula: the terms left out are of the order log(T) / T."""
 LONG = 40
 """Positions from which on they are that small."""
 SLOPE_WITHIN = 0.05
@@ -42,9 +42,9 @@ FACTOR = 2.0
 """By how much a time may be longer or shorter than predicted: what follows once heads differ is not derived."""
 
 AMPLIFIED_NOISE = """
-With Pi applied twice, the differences between heads at position 1 already grow during the first stage, by a factor
-that depends on the seed's noise. The derivation, written before the runs, assumes that they start to grow only
-after that stage."""
+With Pi applied twice, the differences between heads at position 1 already grow while feature 1 is learnt, by a
+factor that depends on the seed's noise. The derivation, written before the runs, assumes that they start to grow
+only after that."""
 AT_THE_BOUND = """
 The differences grow from the initial noise, and the forecast knows only its typical size. In one run of one seed
 they are small enough to miss the bound by a little."""
@@ -53,9 +53,9 @@ they are small enough to miss the bound by a little."""
 _claim = partial(Claim, about=lambda settings: True, reasons={"printed": AMPLIFIED_NOISE})
 T1 = _claim(
     "T1",
-    title="the flow's first stage grows as the predicted power of the length T (ours)",
-    statement="""The duration of the first stage grows as the square root of the number of positions T if Pi is
-    applied once, and as T if it is applied twice. (Ours.)""",
+    title="the flow's wait for feature 1 grows as the predicted power of the length T (ours)",
+    statement="""The time until feature 1 is learnt grows as the square root of the number of positions T if Pi
+    is applied once, and as T if it is applied twice. (Ours.)""",
     definition=f"""Least squares on logarithms over the runs that differ in T alone: the exponent of the first boundary
     is within {EXPONENT_WITHIN:g} of 1/2 or 1.""",
     quantity="exponent of T",
@@ -63,8 +63,8 @@ T1 = _claim(
 )
 T2 = _claim(
     "T2",
-    title="a formula predicts the flow's first stage within 15 % (ours)",
-    statement="""The first stage lasts sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
+    title="a formula predicts when the flow learns feature 1, within 15 % (ours)",
+    statement="""Feature 1 is learnt after sqrt(T)/m_1 F_1(H/(m_1 sqrt T)) + D(H/m_1)/m_1 with Pi once, and T/m_1
     F_2(H/m_1) with Pi twice; F_1, F_2 and D are integrals, derived in the documentation (Theory). (Ours.)""",
     definition=f"""In every run with at least {LONG} positions the first boundary differs from the formula by at
     most {100 * FIRST_WITHIN:g} %.""",
@@ -73,8 +73,8 @@ T2 = _claim(
 )
 T3 = _claim(
     "T3",
-    title="the flow's second stage ends when differences between heads have grown enough (ours)",
-    statement="""The second plateau ends when small differences between the heads, which grow on the residual of
+    title="the flow learns feature 2 when differences between heads have grown enough (ours)",
+    statement="""Feature 2 is learnt when small differences between the heads, which grow on the residual of
     identical heads, have grown enough: a tenth of the initial noise needs ten times the growth. (Ours.)""",
     definition=f"""Least squares over the runs that differ in noise alone: log Lambda at the second boundary rises
     against log(1/sigma) with a slope within {SLOPE_WITHIN:g} of 1; all of these boundaries are reached.""",
@@ -83,8 +83,8 @@ T3 = _claim(
 )
 T4 = _claim(
     "T4",
-    title="the flow's second stage grows as the square of the logarithm of the noise (ours)",
-    statement="""The duration of the second stage grows faster than log(1/sigma) and slower than any power of
+    title="the flow's wait for feature 2 grows as the square of the logarithm of the noise (ours)",
+    statement="""The time from feature 1 to feature 2 grows faster than log(1/sigma) and slower than any power of
     1/sigma: like the square of the logarithm. (Ours.)""",
     definition="""Over the runs that differ in noise alone, ordered by decreasing noise: the slope of t_2 - t_1
     against log(1/sigma) rises from each pair of neighbours to the next, and the slope of log(t_2 - t_1) falls; all
@@ -94,8 +94,8 @@ T4 = _claim(
 )
 T5 = _claim(
     "T5",
-    title="the end of the flow's second stage is predicted within a factor of 2 (ours)",
-    statement="""The second stage ends about when the differences between heads reach 1 (T sigma Lambda = 1),
+    title="when the flow learns feature 2 is predicted within a factor of 2 (ours)",
+    statement="""Feature 2 is learnt about when the differences between heads reach 1 (T sigma Lambda = 1),
     whatever T, the strengths, the number of heads and the noise are. (Ours.)""",
     definition=f"""In every run the second boundary is reached within a factor of {FACTOR:g} of the time predicted
     in this way.""",
@@ -121,7 +121,7 @@ AS_RUN = StageTimesSettings(projections=1)
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """What each stage takes, factor by factor."""
+    """What each feature takes, factor by factor."""
     from headway.report.figures.stage_times import figure_stage_times
 
     return {"stage-times": figure_stage_times(results)}

@@ -65,7 +65,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
     The first two show attention matrices: a run that kept none does without them.
     """
-    from headway.analysis.seed_stages import boundary_table
+    from headway.analysis.seed_stages import stage_starts
     from headway.report.captions import CURVES, STAGES, STAIRCASE, captioned
     from headway.report.figures import (
         draw_competition,
@@ -78,18 +78,18 @@ def draw(results: Results) -> dict[str, Figure]:
     )
 
     settings, trajectory = results["minimal"]
-    boundaries = boundary_table(trajectory)
+    starts = stage_starts(trajectory)
     staircase, indices = new_figure(5.5, 2.4), new_figure(5.5, 2.4)
-    draw_excess(staircase.subplots(), trajectory, boundaries=boundaries, log_steps=True)
-    draw_competition(indices.subplots(), trajectory, settings.task.blocks, boundaries, log_steps=True)
+    draw_excess(staircase.subplots(), trajectory, starts=starts, log_steps=True)
+    draw_competition(indices.subplots(), trajectory, settings.task.blocks, starts, log_steps=True)
     captioned(staircase, f"{STAIRCASE} {CURVES} {STAGES}", [results["minimal"]])
     captioned(indices, f"{INDICES} {CURVES} {STAGES}", [results["minimal"]])
     values = {"values": figure_alignment(trajectory)} if shows_alignment(trajectory) else {}
     if len(trajectory.times("attention")) == 0:
         return {"excess-loss": staircase, "competition": indices, **values}
     return {
-        "overview": figure_overview(trajectory, settings, boundaries=boundaries),
-        "figure-1": figure_stages(trajectory, settings.task.blocks, boundaries=boundaries),
+        "overview": figure_overview(trajectory, settings, starts=starts),
+        "figure-1": figure_stages(trajectory, settings.task.blocks, starts=starts),
         "excess-loss": staircase,
         "competition": indices,
         **values,

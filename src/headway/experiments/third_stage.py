@@ -1,4 +1,4 @@
-"""Ours: end of the third stage of the gradient flow: a law without fitted numbers, and runs it was not made from."""
+"""Ours: when the gradient flow learns feature 3: a law without fitted numbers, and runs it was not made from."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EARLY_GROWTH = """
-With Pi applied twice, the differences between heads at position 1 already grow during the first stage, by a factor
-that depends on the seed's noise. The law assumes that they start to grow only after that stage."""
+With Pi applied twice, the differences between heads at position 1 already grow while feature 1 is learnt, by a
+factor that depends on the seed's noise. The law assumes that they start to grow only after that."""
 
 SEVERAL: tuple[dict[str, Any], ...] = (
     {"ratio": 1.5, "noise": 1e-8, "length": 100},
@@ -40,7 +40,7 @@ TYPICAL, MOST = 1.5, 4.0
 T9 = Claim(
     "T9",
     title="the third boundary of the flow is proportional to a time that theory gives (ours)",
-    statement="""The third stage ends at t* + K / (m_3 sqrt x): t* is when the heads that stayed behind begin to differ,
+    statement="""Feature 3 is learnt at t* + K / (m_3 sqrt x): t* is when the heads that stayed behind begin to differ,
     x the attention that they have left at position 3, whatever T, the strengths, the number of
     features and heads, and the noise are. (Ours.)""",
     definition=f"""Least squares on logarithms over the runs that differ from figure 10's in one factor at most: the

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CURVES = "Thin lines are seeds, thick ones their median."
-STAGES = "Dashed vertical lines are the boundaries between stages (median; the shade is the range over seeds)."
+STAGES = (
+    "Dashed vertical lines are where stages begin (median; the shade is the range over seeds); "
+    "stage k is the time at rung k, and before stage 1 is the start."
+)
+FLOW_STAGES = (
+    "Dashed vertical lines are the boundaries (median; the shade is the range over seeds): where the loss is half-way "
+    "from one level to the next. Boundary k begins stage k, and before stage 1 is the start."
+)
 STAIRCASE = "Excess loss over training steps (logarithmic); dotted: that of each rung."
 BY_BLOCK = "In each seed heads are renumbered by the block that they end on: head 1 ends on block 1, and so on."
 MATRICES = (

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from headway.report.figures.animation import PAUSE, animate
+from headway.analysis import Stages
+from headway.report.figures.animation import PAUSE, _caption, animate
 
 
 def frames(content: bytes) -> list[np.ndarray]:
@@ -31,6 +32,12 @@ def test_the_same_run_gives_the_same_bytes_and_another_seed_others(staircase):
     """Seed 7 has its heads in another order."""
     assert animate(staircase.run(), 3) == animate(staircase.run(), 3)
     assert animate(staircase.run(), 3) != animate(staircase.run(), 7)
+
+
+@pytest.mark.parametrize(("time", "name"), [(3, "start"), (5, "stage 1"), (40, "stage 3")])
+def test_a_frame_names_the_stage_as_the_page_does(time, name):
+    """Rung 2 was skipped: the time at rung 3 is stage 3 all the same."""
+    assert _caption(time, Stages((1, 3), (20.0,), (10.0,), (0.1, 0.1), start=5.0)) == f"step {time}, {name}"
 
 
 def test_a_record_without_attention_is_refused_by_name(staircase):

@@ -27,7 +27,7 @@ def test_the_telling_seed_is_the_first_that_went_well(staircase):
 
 
 def test_the_overview_is_a_wide_white_card_with_clear_corners(staircase):
-    figure, content = figure_overview(staircase.run(), staircase.settings, boundaries=(20, 200)), io.BytesIO()
+    figure, content = figure_overview(staircase.run(), staircase.settings, starts=(5, 20, 200)), io.BytesIO()
     figure.savefig(content, format="rgba", dpi=figure.dpi)
     pixels = np.frombuffer(content.getvalue(), np.uint8).reshape(700, 1600, 4)
     corners = pixels[[0, 0, -1, -1], [0, -1, 0, -1], 3]
@@ -45,18 +45,18 @@ def test_missing_numbers_and_diverged_seeds_break_no_figure(staircase, tmp_path)
         values[:, 1] = np.nan
     changes["excess_loss"][1, 3] = np.inf
     broken = staircase.run(**changes, diverged_at=np.array([1, 50, -1]))
-    boundaries = np.array([[np.nan, np.nan], [20.0, np.nan], [20.0, 200.0]])
+    starts = np.array([[np.nan] * 3, [5.0, 20.0, np.nan], [5.0, 20.0, 200.0]])
     files = save(
-        figure_overview(broken, staircase.settings, seed=3, steps=(0, 800), boundaries=boundaries),
+        figure_overview(broken, staircase.settings, seed=3, steps=(0, 800), starts=starts),
         tmp_path / "a",
     )
     assert len(files) == 3 and all(path.stat().st_size > 0 for path in files)
-    save(figure_stages(broken, staircase.blocks, seed=3, boundaries=boundaries), tmp_path / "b")
+    save(figure_stages(broken, staircase.blocks, seed=3, starts=starts), tmp_path / "b")
     figure = new_figure()
     left, middle, right = figure.subplots(1, 3)
     draw_mass(left, broken, None, staircase.blocks)
     draw_mass(middle, broken, 3, staircase.blocks)
-    draw_competition(right, broken, staircase.blocks, boundaries=boundaries)
+    draw_competition(right, broken, staircase.blocks, starts=starts)
     save(figure, tmp_path / "c")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex as colour_of
+from tests.report.figures.drawn import upright, words
 
 from headway.report.colours import rung_colours
 from headway.report.figures import draw_excess, draw_kl, new_figure, reference_names, rung_names
@@ -60,16 +61,29 @@ def test_names_of_close_levels_keep_their_distance_and_their_order():
     np.testing.assert_allclose(spread(np.array([0.9, 0.12, 0.1, np.nan, 0.0]), 0.1), [0.9, 0.2, 0.1, np.nan, 0.0])
 
 
-def test_a_boundary_is_drawn_at_the_median_of_the_seeds_that_have_it(staircase):
+def test_a_stage_begins_at_the_median_of_the_seeds_that_have_it(staircase):
     axes = new_figure().subplots()
-    draw_kl(
-        axes,
-        staircase.run(),
-        boundaries=np.array([[10.0, 100.0, np.nan], [12.0, np.nan, np.nan], [17.0, 300.0, np.nan]]),
-    )
-    dashed = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 2]
-    assert dashed == [12.0, 200.0]
-    assert [text.get_text().removeprefix("stage ") for text in axes.texts] == ["1", "2", "3", *rung_names(3)]
+    starts = np.array([[100.0, 200.0, np.nan], [120.0, np.nan, np.nan], [170.0, 400.0, np.nan]])
+    draw_kl(axes, staircase.run(), starts=starts)
+    assert upright(axes) == [120.0, 300.0]
+    assert words(axes) == ["start", "stage 1", "stage 2", *rung_names(3)]
+
+
+@pytest.mark.parametrize(
+    ("starts", "numbers"),
+    [
+        ((0, 65, 450), ["1", "2", "3"]),
+        ((10, 65, 450), ["1", "2", "3"]),
+        ((200, np.nan, 450), ["start", "1", "3"]),
+        ((np.nan, np.nan, np.nan), []),
+    ],
+    ids=["from the first step on", "no room for the word", "a rung is skipped", "no stage"],
+)
+def test_a_stage_has_the_number_of_its_rung_and_what_comes_before_the_first_is_the_start(staircase, starts, numbers):
+    axes = new_figure().subplots()
+    draw_excess(axes, staircase.run(), levels=False, starts=starts)
+    assert [name.removeprefix("stage ") for name in words(axes)] == numbers
+    assert upright(axes) == [start for start in starts if start > 0]
 
 
 def test_step_0_is_in_sight_on_both_kinds_of_axis(staircase):

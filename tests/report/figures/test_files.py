@@ -1,6 +1,8 @@
 """A figure becomes files, whole and repeatable, and leaves no trace anywhere else."""
 
 import ast
+import os
+import re
 import struct
 import subprocess
 import sys
@@ -12,7 +14,8 @@ import pytest
 import headway
 from headway.records import Trajectory
 from headway.report.captions import caption_of, captioned
-from headway.report.figures import figure_stages, new_figure, save
+from headway.report.figures import figure_stages, files, new_figure, save
+from headway.report.figures.files import save_all
 
 
 def test_figures_are_png_pdf_and_svg_and_made_twice_are_the_same_bytes(staircase, tmp_path):
@@ -89,3 +92,40 @@ def test_every_figure_says_what_it_shows():
     assert len(functions) > 40
     silent = [name for name, ends in functions.items() if not all(end.startswith("return captioned(") for end in ends)]
     assert silent == []
+
+
+def test_an_svg_has_coordinates_to_a_hundredth_of_a_point_and_all_its_words(staircase, tmp_path):
+    figure = captioned(figure_stages(staircase.run(), staircase.blocks), "Lines at 0.12345 nats.")
+    drawing = save(figure, tmp_path / "figure")[2].read_text()
+    paths = re.findall(r' d="([^"]*)"', drawing)
+    assert len(paths) > 20 and not [path for path in paths if re.search(r"\.\d{3}", path)]
+    assert "0.12345 nats" in drawing, "only coordinates are shortened"
+
+
+def test_a_figure_is_laid_out_as_before_when_it_is_drawn_after_it_was_saved(tmp_path):
+    figure = new_figure()
+    figure.subplots()
+    engine = figure.get_layout_engine()
+    first = save(figure, tmp_path / "a")
+    assert figure.get_layout_engine() is engine
+    assert [path.read_bytes() for path in save(figure, tmp_path / "b")] == [path.read_bytes() for path in first]
+
+
+def test_many_figures_are_saved_as_one_is_and_an_error_is_raised_here(tmp_path, monkeypatch):
+    """Two processes, whatever the machine has; the second one's figure is the broken one."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    monkeypatch.setattr(files, "_may_fork", lambda: True)
+    stems = [tmp_path / name for name in ("a", "b", "u=0.001")]
+    paths = save_all({stem: new_figure(height=1 + place) for place, stem in enumerate(stems)})
+    assert [path.name for path in paths[-3:]] == ["u=0.001.png", "u=0.001.pdf", "u=0.001.svg"] and len(paths) == 9
+    alone = save(new_figure(height=2), tmp_path / "alone")
+    assert [path.read_bytes() for path in paths[3:6]] == [path.read_bytes() for path in alone]
+    broken = new_figure()
+    broken.text(0, 0, r"$\nonsense$")
+    with pytest.raises(ValueError, match="nonsense"):
+        save_all({tmp_path / "good": new_figure(), tmp_path / "bad": broken})
+    assert (tmp_path / "good.svg").exists() and not (tmp_path / "bad.png").exists()
+
+
+def test_nothing_to_save_is_nothing():
+    assert save_all({}) == []

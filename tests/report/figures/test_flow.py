@@ -45,7 +45,7 @@ def test_the_loss_has_the_parts_of_features_in_their_heads_colours_and_its_plate
     for feature, colour in enumerate((BLUE, YELLOW, GREEN)):
         np.testing.assert_array_equal(thick(below, colour), made["loss_parts"][1:2, 1:, feature, feature])
     np.testing.assert_array_equal(thick(below, INK), made["loss"][1:2, 1:])
-    assert words(below) == ["stage 1", "stage 2", "stage 3", "$L_0$", "$L_1$", "$L_2$"]
+    assert words(below) == ["start", "stage 1", "stage 2", "stage 3", "$L_0$", "$L_1$", "$L_2$"]
     levels = [line.get_ydata()[0] for line in below.get_lines() if list(line.get_xdata()) == [0, 1]]
     assert levels == pytest.approx([0.5 * (2.89**2 + 1.7**2 + 1), 0.5 * (1.7**2 + 1), 0.5])
     np.testing.assert_allclose(SETTINGS.plateaus[0], made["loss"][0, 0], rtol=1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.report.figures.drawn import curves, labelled, upright, words
 
-from headway.analysis.seed_stages import boundary_table
+from headway.analysis.seed_stages import stage_starts
 from headway.report.colours import rung_colours
 from headway.report.figures import figure_grid, rung_names
 
@@ -22,8 +22,8 @@ def test_every_run_has_a_panel_under_its_name_with_its_seeds_and_medians(stairca
         for rung, (median, colour) in enumerate(zip(drawn.values(), rung_colours(3), strict=True), start=1):
             np.testing.assert_allclose(median, np.median(trajectory["kl_rungs"][..., rung], axis=0))
             assert sum(line.get_color() == colour for line in curves(axes)) == 3 + 1
-        boundaries = np.nanmedian(boundary_table(trajectory), axis=0)
-        np.testing.assert_allclose(upright(axes), boundaries)
+        starts = np.nanmedian(stage_starts(trajectory), axis=0)
+        np.testing.assert_allclose(upright(axes), starts)
     assert len({axes.get_ylim() for axes in panels}) == 1
     assert panels[0].get_ylim()[1] >= (3 * kl[..., 1:]).max()
 

@@ -7,7 +7,7 @@ import pytest
 from tests.report.figures.drawn import labelled, upright, words
 from tests.report.made_run import made_settings, made_trajectory
 
-from headway.analysis.seed_stages import boundary_table
+from headway.analysis.seed_stages import stage_starts
 from headway.report.figures import figure_progress, new_figure, rung_names, with_pictures
 from headway.report.figures.progress import pictured_steps
 
@@ -24,10 +24,10 @@ def titles(figure) -> list[str]:
 
 def test_loss_and_ladder_stand_side_by_side_with_the_stages_marked(made):
     left, right = figure_progress(made).axes
-    boundaries = np.nanmedian(boundary_table(made[1]), axis=0)
-    assert len(boundaries) == 2
+    starts = np.nanmedian(stage_starts(made[1]), axis=0)
+    assert len(starts) == 3
     for axes in (left, right):
-        np.testing.assert_allclose(upright(axes), boundaries)
+        np.testing.assert_allclose(upright(axes), starts)
         assert axes.get_xscale() == "symlog"
     assert [*labelled(left), *labelled(right)] == ["model", *rung_names(3)]
 

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from playwright.sync_api import Browser
 from tests.report.conftest import Opened
-from tests.report.made_run import made_report
+from tests.report.made_run import made_figures, made_report
 
 from headway.records import Verdict
 from headway.report.page.results import Highlight, Paper, TaskPicture
@@ -29,7 +29,8 @@ def _results(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
         Highlight("Not run yet: something.", names[-1], "quick", "not run", ""),
     )
     titles = {names[0]: "rungs in order"}
-    report = made_report("What was found", highlights=highlights, papers=PAPERS, titles=titles)
+    figures = made_figures("stages", grids=("quick",))
+    report = made_report("What was found", highlights=highlights, papers=PAPERS, titles=titles, figures=figures)
     yield from Opened.once(browser, tmp_path_factory.mktemp("results"), report)
 
 
@@ -50,7 +51,19 @@ def test_the_findings_are_on_the_first_screen_with_claim_and_verdict(results):
     assert results.page.locator(".finding sup").inner_text() == "0.49"
     assert "Not run yet" in second and "– not run" in second
     assert " from 1 paper" in results.text(".introduction")
-    assert "There are no runs of “A paper without runs”." in results.text(".introduction")
+    results.click(".counting > summary")
+    assert "There are no runs of “A paper without runs”." in results.text(".counting")
+    results.click(".counting > summary")
+
+
+@pytest.mark.parametrize(("width", "least"), [(400, 340), (1280, 400)])
+def test_the_picture_of_a_finding_is_a_whole_figure_as_wide_as_its_card(results, width, least):
+    results.page.set_viewport_size({"width": width, "height": 900})
+    results.settle()
+    wide, high = results.page.locator(".stamp img").first.evaluate("(image) => [image.clientWidth, image.clientHeight]")
+    results.page.set_viewport_size({"width": 1280, "height": 900})
+    assert wide >= least
+    assert wide / high == pytest.approx(880 / 384, rel=0.02), "nothing is cut off or squeezed"
 
 
 def test_contents_stay_in_sight_and_lead_to_every_part(results):

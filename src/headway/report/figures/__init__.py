@@ -2,7 +2,7 @@
 
 figure = new_figure(width=5.5, height=1.9)
 left, right = figure.subplots(1, 2)
-draw_kl(left, trajectory, boundaries=(65, 450))
+draw_kl(left, trajectory, starts=(12, 65, 450))
 draw_excess(right, trajectory)
 png, pdf, svg = save(figure, "figures/ladder")
 """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.analysis.seed_stages import boundary_table
+from headway.analysis.seed_stages import stage_starts
 from headway.records import Trajectory
-from headway.report.captions import BY_BLOCK, CURVES, STAGES, captioned
+from headway.report.captions import BY_BLOCK, CURVES, FLOW_STAGES, STAGES, captioned
 from headway.report.colours import MUTED, head_colours
 from headway.report.figures.flow import by_position, mark_flow_boundaries, time_axis_of_flow
-from headway.report.figures.lines import draw_seeds, mark_boundaries, moving_values, name_lines, time_axis
+from headway.report.figures.lines import draw_seeds, mark_stages, moving_values, name_lines, time_axis
 from headway.report.figures.specialisation import heads_by_block
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import FlowSettings
@@ -31,7 +31,7 @@ def figure_alignment(trajectory: Trajectory) -> Figure:
     """
     cosines = moving_values(trajectory, MEASURE)
     layers, blocks = cosines.shape[2], cosines.shape[4]
-    boundaries = boundary_table(trajectory)
+    starts = stage_starts(trajectory)
     figure = new_figure(PAGE_WIDTH, 0.4 + 1.7 * layers)
     grid = figure.subplots(layers, blocks, squeeze=False, sharex=True, sharey=True)
     for layer, row in enumerate(grid):
@@ -39,7 +39,7 @@ def figure_alignment(trajectory: Trajectory) -> Figure:
         for block, axes in enumerate(row):
             lines = _draw_heads(axes, trajectory.times(MEASURE), ordered[..., block])
             time_axis(axes, trajectory.times(MEASURE), log=True)
-            mark_boundaries(axes, boundaries)
+            mark_stages(axes, starts)
             axes.set_title(f"$A_{block + 1}$", pad=12)
             axes.set_xlabel("training steps" if layer == layers - 1 else "")
         row[0].set_ylabel(r"$\cos(V_k, A_j)$" + (f", layer {layer + 1}" if layers > 1 else ""))
@@ -70,7 +70,7 @@ def figure_flow_alignment(settings: FlowSettings, trajectory: Trajectory) -> Fig
         figure,
         f"""Cosine between each head's value V_k and each feature V_j*, one panel for each feature j, over the
         time of the gradient flow (logarithmic). In each seed heads are renumbered by the position that they
-        end on: head 1 ends on position 1, and so on. {CURVES} {STAGES}""",
+        end on: head 1 ends on position 1, and so on. {CURVES} {FLOW_STAGES}""",
         [(None, trajectory)],
     )
 

@@ -10,11 +10,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image  # comes with matplotlib
 
-from headway.analysis import stages_from_ladder
+from headway.analysis import Stages, stages_from_ladder
 from headway.records import Trajectory
 from headway.report.colours import INK, blend, full_strength, head_colours
 from headway.report.figures.attention import draw_legend, draw_matrix, seed_row
 from headway.report.figures.curves import draw_kl, rung_names
+from headway.report.figures.lines import START
 from headway.report.figures.style import styled
 from headway.tasks.chain import Blocks
 
@@ -51,7 +52,7 @@ def animate(
     for snapshot in chosen:
         right.clear()
         draw_matrix(right, blend(matrices[snapshot], head_colours(matrices.shape[1]), full), blocks)
-        right.set(xlabel="key", ylabel="query", title=_caption(times[snapshot], stages.boundaries))
+        right.set(xlabel="key", ylabel="query", title=_caption(times[snapshot], stages))
         now.set_xdata([times[snapshot]] * 2)
         canvas.draw()
         frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]))
@@ -64,8 +65,9 @@ def _evenly(times: np.ndarray, count: int) -> list[int]:
     return sorted({int(np.argmin(np.abs(np.log1p(times) - point))) for point in wanted})
 
 
-def _caption(time: float, boundaries: Sequence[float]) -> str:
-    return f"step {time:.0f}, stage {1 + sum(time >= boundary for boundary in boundaries)}"
+def _caption(time: float, stages: Stages) -> str:
+    rung = stages.at(time)
+    return f"step {time:.0f}, {f'stage {rung}' if rung else START}"
 
 
 def _gif(frames: list[Image.Image]) -> bytes:

@@ -16,7 +16,7 @@ from headway.report.captions import CURVES, MATRICES, STAGES, captioned
 from headway.report.colours import FAINT, INK
 from headway.report.figures.attention import draw_attention, draw_legend, nearest_snapshots, seed_row
 from headway.report.figures.curves import draw_excess, draw_kl
-from headway.report.figures.lines import Boundaries, Steps
+from headway.report.figures.lines import StageStarts, Steps
 from headway.report.figures.style import PAGE_WIDTH, new_figure, styled
 from headway.tasks.chain import Blocks
 
@@ -49,7 +49,7 @@ def figure_stages(
     *,
     seed: int | None = None,
     steps: Steps | None = None,
-    boundaries: Boundaries | None = None,
+    starts: StageStarts | None = None,
     names: Sequence[str] | None = None,
     log_steps: bool = True,
 ) -> Figure:
@@ -58,7 +58,7 @@ def figure_stages(
     steps = telling_steps(trajectory, seed) if steps is None else steps
     figure = new_figure(PAGE_WIDTH, 2.35)
     left, right = figure.subfigures(1, 2, width_ratios=(1.2, 1), squeeze=False).ravel()
-    draw_kl(left.subplots(), trajectory, names, boundaries=boundaries, log_steps=log_steps)
+    draw_kl(left.subplots(), trajectory, names, starts=starts, log_steps=log_steps)
     draw_attention(right, trajectory, seed, steps, blocks, columns=2 if len(steps) in (3, 4) else None, legend=None)
     draw_legend(figure, trajectory["attention"].shape[3], blocks)
     return captioned(
@@ -76,7 +76,7 @@ def figure_overview(
     *,
     seed: int | None = None,
     steps: Steps | None = None,
-    boundaries: Boundaries | None = None,
+    starts: StageStarts | None = None,
     log_steps: bool = True,
 ) -> Figure:
     """The whole story on 1600 x 700 pixels: the loss's staircase, the ladder, and where the heads look.
@@ -91,8 +91,8 @@ def figure_overview(
     for part in (above, below):
         part.set_facecolor("none")
     staircase, ladder = above.subplots(1, 2)
-    draw_excess(staircase, trajectory, boundaries=boundaries, log_steps=log_steps)
-    draw_kl(ladder, trajectory, boundaries=boundaries, log_steps=log_steps)
+    draw_excess(staircase, trajectory, starts=starts, log_steps=log_steps)
+    draw_kl(ladder, trajectory, starts=starts, log_steps=log_steps)
     shown = trajectory.times("attention")[nearest_snapshots(trajectory, steps)]
     for axes in (staircase, ladder):
         _point_at(axes, shown)

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from headway.records import Trajectory
 from headway.report.colours import UNIFORM_COLOUR, rung_colours
 from headway.report.figures.lines import (
-    Boundaries,
+    StageStarts,
     draw_seeds,
     from_zero,
-    mark_boundaries,
+    mark_stages,
     median_over_seeds,
     moving_values,
     name_lines,
@@ -40,7 +40,7 @@ def draw_kl(
     trajectory: Trajectory,
     names: Sequence[str] | None = None,
     quantity: Literal["kl_rungs", "kl_references"] = "kl_rungs",
-    boundaries: Boundaries | None = None,
+    starts: StageStarts | None = None,
     *,
     uniform: bool = False,
     log_steps: bool = False,
@@ -72,7 +72,7 @@ def draw_kl(
     time_axis(axes, times, log_steps)
     from_zero(axes)
     axes.set_ylabel("KL divergence")
-    mark_boundaries(axes, boundaries)
+    mark_stages(axes, starts)
     name_lines(axes, lines)
 
 
@@ -81,7 +81,7 @@ def draw_excess(
     axes: Axes,
     trajectory: Trajectory,
     levels: bool = True,
-    boundaries: Boundaries | None = None,
+    starts: StageStarts | None = None,
     *,
     log_steps: bool = False,
 ) -> None:
@@ -95,7 +95,7 @@ def draw_excess(
     axes.set_ylabel("excess loss (nats)")
     if levels:
         _draw_levels(axes, trajectory)
-    mark_boundaries(axes, boundaries)
+    mark_stages(axes, starts)
 
 
 def _draw_levels(axes: Axes, trajectory: Trajectory) -> None:

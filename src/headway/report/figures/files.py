@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import logging
+import multiprocessing
+import os
 import re
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,11 @@ _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     "svg": {"Date": None, "Creator": None},
 }
+_COORDINATES = re.compile(rb' (?:d|x|y)="[^"]*"')
+_DIGITS = re.compile(rb"(\d\.\d\d)\d+")
+"""What matplotlib writes beyond a hundredth of a point: nobody sees it, and it is half of the file."""
+PATIENCE = 300.0
+"""Seconds that a process may take for its share of the figures, after which they are drawn here."""
 _CAPTION = {"png": "Description", "pdf": "Subject", "svg": "Description"}
 """Where a file says what it shows (`report.captions`)."""
 
@@ -30,15 +39,57 @@ def save(figure: Figure, stem: Path | str) -> tuple[Path, Path, Path]:
     """Write `stem`.png, `stem`.pdf and `stem`.svg, each whole or not at all, and return their paths."""
     stem = Path(stem)
     own_folder(stem.parent)
-    # The name is kept as it is: with_suffix would cut "u=0.001" at its point.
-    png, pdf, svg = (stem.with_name(f"{stem.name}.{kind}") for kind in _METADATA)
+    png, pdf, svg = paths_of(stem)
+    engine = figure.get_layout_engine()
     for path in (png, pdf, svg):
         kind = path.suffix[1:]
         content = io.BytesIO()
         metadata = {**_METADATA[kind], **({_CAPTION[kind]: figure.get_label()} if figure.get_label() else {})}
         figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=metadata)
-        write_output(path, _renamed(content.getvalue()) if kind == "svg" else content.getvalue())
+        write_output(path, tidied(content.getvalue()) if kind == "svg" else content.getvalue())
+        # The layout of the first file serves the others: to find it takes as long as to draw.
+        figure.set_layout_engine("none")
+    figure.set_layout_engine(engine)
     return png, pdf, svg
+
+
+def save_all(figures: Mapping[Path, Figure]) -> list[Path]:
+    """Write each of them as `save` does, under its stem, as many at once as there are processors."""
+    stems = list(figures)
+    count = max(1, min(len(stems), len(os.sched_getaffinity(0)))) if _may_fork() else 1
+    own, *others = [stems[first::count] for first in range(count)]
+    fork = multiprocessing.get_context("fork") if others else multiprocessing
+    helpers = [fork.Process(target=_save_each, args=(figures, share)) for share in others]
+    for helper in helpers:
+        helper.start()
+    _save_each(figures, own)
+    for helper, share in zip(helpers, others, strict=True):
+        helper.join(PATIENCE)
+        if helper.exitcode != 0:
+            helper.kill()
+            _save_each(figures, share)  # whatever went wrong is raised here
+    return [path for stem in stems for path in paths_of(stem)]
+
+
+def _save_each(figures: Mapping[Path, Figure], stems: Sequence[Path]) -> None:
+    for stem in stems:
+        save(figures[stem], stem)
+
+
+def _may_fork() -> bool:
+    """Linux alone; and the threads of an accelerator's library do not survive a fork."""
+    return sys.platform == "linux" and "jax" not in sys.modules
+
+
+def paths_of(stem: Path) -> tuple[Path, Path, Path]:
+    """`stem`.png, `stem`.pdf, `stem`.svg; the name is kept as it is: with_suffix would cut "u=0.001" at its point."""
+    png, pdf, svg = (stem.with_name(f"{stem.name}.{kind}") for kind in _METADATA)
+    return png, pdf, svg
+
+
+def tidied(drawing: bytes) -> bytes:
+    """An SVG with its parts numbered as they come, and coordinates to a hundredth of a point."""
+    return _COORDINATES.sub(lambda found: _DIGITS.sub(rb"\1", found[0]), _renamed(drawing))
 
 
 def _renamed(drawing: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,10 +11,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from headway.records import Trajectory
-from headway.report.captions import STAGES, captioned
+from headway.report.captions import FLOW_STAGES, captioned
 from headway.report.colours import INK, MUTED, head_colours
 from headway.report.figures.ends import note_above
 from headway.report.figures.family import log_axis
+from headway.report.figures.lines import name_stages
 from headway.report.figures.style import PAGE_WIDTH, dress, new_figure, styled
 from headway.settings import FlowSettings
 
@@ -58,9 +58,9 @@ def figure_flow(settings: FlowSettings, trajectory: Trajectory) -> Figure:
     return captioned(
         figure,
         f"""The gradient flow over its time t (logarithmic). Top: attention of each head at each position. Middle:
-        each head's value along each feature. Bottom: the loss, its levels L_i after i stages, and its parts.
+        each head's value along each feature. Bottom: the loss, its levels L_i with i features learnt, and its parts.
         A head has the colour of the position that it ends on. Thin lines are seeds; the thick one is the seed
-        whose boundaries are nearest to the medians. {STAGES}""",
+        whose boundaries are nearest to the medians. {FLOW_STAGES}""",
         [(None, trajectory)],
     )
 
@@ -173,7 +173,7 @@ def time_axis_of_flow(axes: Axes, settings: FlowSettings, trajectory: Trajectory
 
 
 def mark_flow_boundaries(axes: Axes, trajectory: Trajectory, *, named: bool = False) -> None:
-    """A dashed line at each boundary's median and a shade over its range; the stages' names between them."""
+    """A dashed line at each boundary's median and a shade over its range; boundary k begins stage k."""
     ends = np.asarray(trajectory.facts["boundaries"], float)
     medians = []
     for column in ends.T:
@@ -184,9 +184,7 @@ def mark_flow_boundaries(axes: Axes, trajectory: Trajectory, *, named: bool = Fa
         axes.axvspan(met.min(), met.max(), color=MUTED, alpha=0.09, linewidth=0, zorder=0)
         axes.axvline(medians[-1], color=MUTED, linewidth=0.7, linestyle=(0, (4, 2.5)), zorder=1)
     if named:
-        low = axes.get_xlim()[0]
-        for stage, (begin, end) in enumerate(pairwise([low, *medians]), start=1):
-            note_above(axes, f"stage {stage}", (float(np.sqrt(begin * end)), 1.0), ("data", "axes fraction"), "center")
+        name_stages(axes, [(median, number) for number, median in enumerate(medians, start=1)], room=0.1)
 
 
 def _legend(figure: Figure, features: int, colours: tuple[str, ...]) -> None:

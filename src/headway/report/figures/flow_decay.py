@@ -24,7 +24,7 @@ NOTHING = 0.4
 
 @styled
 def figure_flow_decay(runs: Sequence[tuple[Any, Trajectory]], formula: Callable[[float, float, int], float]) -> Figure:
-    """Left: every boundary, one colour a stage, seeds as dots; right: the last loss, and what `formula` says of it."""
+    """Left: every boundary, a colour each, seeds as dots; right: the last loss, and what `formula` says of it."""
     flows = by_decay(tuple(run for run in runs if is_solved(run[0])))
     decays = np.array([settings.weight_decay for settings, _ in flows])
     places = np.where(decays > 0, decays, NOTHING * decays[decays > 0].min())
@@ -46,7 +46,7 @@ def figure_flow_decay(runs: Sequence[tuple[Any, Trajectory]], formula: Callable[
     figure.legend(handles, [*names, "gradient descent"], loc="outside upper center", ncols=len(handles))
     return captioned(
         figure,
-        """The gradient flow with weight decay. Left: the time at which each stage ends, against the decay; dots
+        """The gradient flow with weight decay. Left: boundaries, at which features are learnt, against the decay; dots
         are seeds, lines medians, crosses gradient descent. Right: the loss at the end, against the decay;
         dashed: one head for each feature, in closed form.""",
         runs,

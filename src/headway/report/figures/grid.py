@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from headway.analysis.seed_stages import boundary_table
+from headway.analysis.seed_stages import stage_starts
 from headway.records import Trajectory
 from headway.report.captions import CURVES, STAGES, captioned
 from headway.report.colours import MUTED, rung_colours
@@ -19,7 +19,7 @@ from headway.report.figures.lines import (
     Run,
     draw_seeds,
     longest_times,
-    mark_boundaries,
+    mark_stages,
     median_over_seeds,
     moving_values,
     time_axis,
@@ -43,7 +43,7 @@ def figure_grid(runs: Mapping[str, Run]) -> Figure:
     time_axis(panels[0], longest_times(trajectories, "kl_rungs"), log=True)
     panels[0].set_ylim(0, _top(trajectories))
     for place, (axes, (name, (_, trajectory))) in enumerate(zip(panels, runs.items(), strict=False)):
-        mark_boundaries(axes, boundary_table(trajectory))
+        mark_stages(axes, stage_starts(trajectory))
         known = [line for line in lines[place] if np.isfinite(np.asarray(line.get_ydata(), float)).any()]
         name_ends(axes, known, gap=0.13)
         if not known:

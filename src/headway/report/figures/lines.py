@@ -18,8 +18,12 @@ from headway.report.figures.ends import note_above
 Run = tuple[Any, Trajectory]
 """Settings, and what was measured."""
 Steps = Sequence[int | float] | np.ndarray
-Boundaries = Steps
-"""Steps between stages: one for each boundary, or (seed, boundary) with NaN where a seed has none."""
+StageStarts = Steps
+"""Steps at which stages 1, 2, .. begin: one for each, or (seed, stage) with NaN where a seed has none."""
+START = "start"
+"""The time before stage 1, as the page calls it, too."""
+ROOM = 0.2
+"""Share of the width of a panel that "stage 1" needs; "start" needs half of it, and is left out of less."""
 
 
 def moving_values(trajectory: Trajectory, name: str) -> np.ndarray:
@@ -125,27 +129,36 @@ def from_zero(axes: Axes) -> None:
     axes.set_ylim(bottom=low if np.isfinite(lowest) and lowest < -0.02 * axes.dataLim.height else 0.0)
 
 
-def mark_boundaries(axes: Axes, boundaries: Boundaries | None) -> None:
-    """A dashed line at each boundary's median and a shade over its range; the stages' numbers above."""
-    if boundaries is None or np.size(boundaries) == 0:
+def mark_stages(axes: Axes, starts: StageStarts | None) -> None:
+    """A dashed line where the median seed enters each stage and a shade over the range; the stages' numbers above."""
+    if starts is None or np.size(starts) == 0:
         return
-    steps = np.atleast_2d(np.asarray(boundaries, dtype=float))
+    steps = np.atleast_2d(np.asarray(starts, dtype=float))
     medians = median_over_seeds(steps)
-    for boundary, median in zip(steps.T, medians, strict=True):
-        if not np.isfinite(median):
+    first = axes.get_xlim()[0]
+    for entered, median in zip(steps.T, medians, strict=True):
+        if not median > first:  # from the first step on, or in no seed
             continue
         if len(steps) > 1:
-            axes.axvspan(np.nanmin(boundary), np.nanmax(boundary), color=MUTED, alpha=0.10, linewidth=0, zorder=0)
+            axes.axvspan(np.nanmin(entered), np.nanmax(entered), color=MUTED, alpha=0.10, linewidth=0, zorder=0)
         axes.axvline(median, color=MUTED, linewidth=0.7, linestyle=(0, (4, 2.5)), zorder=1)
-    _name_stages(axes, np.sort(medians[np.isfinite(medians)]))
+    known = sorted((float(median), number) for number, median in enumerate(medians, start=1) if np.isfinite(median))
+    name_stages(axes, known)
 
 
-def _name_stages(axes: Axes, boundaries: np.ndarray) -> None:
-    """Above each stage its number, with the word where there is room for it."""
+def name_stages(axes: Axes, starts: Sequence[tuple[float, int]], room: float = ROOM) -> None:
+    """Above each stage, given as (when it begins, its number), that number, and the word where there is room for it.
+
+    What comes before the first of them is the start.
+    """
+    if not starts:
+        return
+    times, numbers = zip(*starts, strict=True)
     # Places as seen: on a logarithmic axis the middle of a stage is not the middle in steps.
-    scale = axes.transScale.transform(np.stack([[*axes.get_xlim(), *boundaries], np.ones(len(boundaries) + 2)], -1))
-    seen = (scale[:, 0] - scale[0, 0]) / (scale[1, 0] - scale[0, 0])
-    edges = [0.0, *seen[2:], 1.0]
-    for stage, (left, right) in enumerate(pairwise(edges), start=1):
-        words = f"stage {stage}" if right - left > 0.2 else f"{stage}"
-        note_above(axes, words, ((left + right) / 2, 1.0), ("axes fraction", "axes fraction"), "center")
+    left, right = axes.get_xlim()
+    scale = axes.transScale.transform([(time, 1.0) for time in (left, right, *np.clip(times, left, right))])[:, 0]
+    edges = [0.0, *(scale[2:] - scale[0]) / (scale[1] - scale[0]), 1.0]
+    for number, (begin, end) in zip((0, *numbers), pairwise(edges), strict=True):
+        words = (f"stage {number}" if end - begin > room else f"{number}") if number else START
+        if number or end - begin > room / 2:
+            note_above(axes, words, ((begin + end) / 2, 1.0), ("axes fraction", "axes fraction"), "center")

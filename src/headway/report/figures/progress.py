@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.analysis.seed_stages import boundary_table
+from headway.analysis.seed_stages import stage_starts
 from headway.records import Trajectory
 from headway.report.captions import CURVES, MATRICES, STAGES, captioned
 from headway.report.figures.attention import draw_attention, seed_row
@@ -28,14 +28,14 @@ def figure_progress(run: Run) -> Figure:
     were trained, to n-gram models.
     """
     settings, trajectory = run
-    boundaries, compared = boundary_table(trajectory), "kl_references" in trajectory
+    starts, compared = stage_starts(trajectory), "kl_references" in trajectory
     figure = new_figure(PAGE_WIDTH, 2.2)
     left, *others = figure.subplots(1, 3 if compared else 2)
-    draw_excess(left, trajectory, "rung_excess" in trajectory.facts, boundaries, log_steps=True)
-    draw_kl(others[0], trajectory, boundaries=boundaries, log_steps=True)
+    draw_excess(left, trajectory, "rung_excess" in trajectory.facts, starts, log_steps=True)
+    draw_kl(others[0], trajectory, starts=starts, log_steps=True)
     if compared:
         names = reference_names(settings.task.references)
-        draw_kl(others[1], trajectory, names, "kl_references", boundaries, log_steps=True)
+        draw_kl(others[1], trajectory, names, "kl_references", starts, log_steps=True)
     more = "; KL to n-gram models with context length c" if compared else ""
     words = f"Over training steps (logarithmic): excess loss, dotted that of each rung; KL to each rung{more}."
     return captioned(figure, f"{words} {CURVES} {STAGES}", [run])

@@ -14,9 +14,9 @@ from headway.records import Trajectory
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, MUTED, head_colours
 from headway.report.figures.attention import seed_row
 from headway.report.figures.lines import (
-    Boundaries,
+    StageStarts,
     draw_seeds,
-    mark_boundaries,
+    mark_stages,
     median_over_seeds,
     moving_values,
     name_lines,
@@ -43,7 +43,7 @@ def draw_mass(
     trajectory: Trajectory,
     seed: int | None,
     blocks: Blocks,
-    boundaries: Boundaries | None = None,
+    starts: StageStarts | None = None,
     *,
     layer: int = 0,
     log_steps: bool = False,
@@ -73,7 +73,7 @@ def draw_mass(
     time_axis(axes, times, log_steps)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("attention on a block")
-    mark_boundaries(axes, boundaries)
+    mark_stages(axes, starts)
     handles = [Line2D([], [], color=colour, linewidth=1.5) for colour in colours]
     handles += [Line2D([], [], color=MUTED, linewidth=1.2, linestyle=_dash(block)) for block in range(len(blocks))]
     axes.legend(
@@ -90,7 +90,7 @@ def draw_competition(
     axes: Axes,
     trajectory: Trajectory,
     blocks: Blocks,
-    boundaries: Boundaries | None = None,
+    starts: StageStarts | None = None,
     *,
     layer: int = 0,
     log_steps: bool = False,
@@ -110,7 +110,7 @@ def draw_competition(
     )  # above 1 where overlapping blocks count twice
     axes.set_ylim(0, 1.02 * highest)
     axes.set_ylabel("index")
-    mark_boundaries(axes, boundaries)
+    mark_stages(axes, starts)
     name_lines(axes, lines)
 
 

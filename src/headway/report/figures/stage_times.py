@@ -1,4 +1,4 @@
-"""How long each stage of the flow takes, against what it depends on: one panel for each factor."""
+"""How long the flow waits for each feature, against what it depends on: one panel for each factor."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ FACTORS = {
 """What differs from the first run, and its name on the axis."""
 LETTERS = {"length": "a", "ratio": "a", "heads": "a", "noise": "b"}
 """What is fitted to the durations: c x^a, or for the noise (c + b log(1/sigma))^2."""
-STAGES = 3
-"""How many stages are drawn."""
+WAITS = 3
+"""How many of them are drawn."""
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
 
 
 @styled
 def figure_stage_times(runs: Mapping[str, StageTimesRun]) -> Figure:
-    """Durations of the first stages for each factor, and how far differences between heads grow until the second ends.
+    """t_k - t_(k-1) for each factor, and how far differences between heads grow until t_2.
 
-    A dot is a seed, a line the medians, dotted a fitted law, dashed the theory: of the first stage its formula, of the
-    second the time from there until the differences between heads reach 1.
+    A dot is a seed, a line the medians, dotted a fitted law, dashed the theory: of t_1 its formula, of the wait for
+    feature 2 the time from there until the differences between heads reach 1.
     """
     figure = new_figure(1.15 * PAGE_WIDTH, 4.6)
     panels = figure.subplots(2, 3).ravel()
-    colours = rung_colours(STAGES)
+    colours = rung_colours(WAITS)
     base = next(iter(runs.values()))[0]
     for axes, factor in zip(panels, FACTORS, strict=False):
         dress(axes)
@@ -56,13 +56,14 @@ def figure_stage_times(runs: Mapping[str, StageTimesRun]) -> Figure:
     dress(panels[-1])
     _draw_growth(panels[-1], along(runs, base, "noise"), colours[1])
     for axes in panels[::3]:
-        axes.set_ylabel("time of the stage")
+        axes.set_ylabel("time $t_k - t_{k-1}$")
     _explain(figure, colours)
     return captioned(
         figure,
-        """Time that each stage of the gradient flow takes, against one factor at a time. Dots are seeds, lines
-        medians; dotted: a fitted law, with its exponent a or slope b above the panel; dashed: theory without
-        fitted numbers. Last panel: how much differences between heads grow until the second stage ends.""",
+        """How long the gradient flow waits for feature k, from boundary k - 1 (or the beginning) to boundary k,
+        against one factor at a time. Dots are seeds, lines medians; dotted: a fitted law, with its exponent a or
+        slope b above the panel; dashed: theory without fitted numbers. Last panel: how much differences between
+        heads grow until boundary 2.""",
         runs.values(),
     )
 
@@ -85,7 +86,7 @@ def place_of(settings: StageTimesSettings, factor: str) -> float:
 
 
 def durations(trajectory: Trajectory) -> np.ndarray:
-    """t_1, t_2 - t_1, ..: (seed, stage); NaN for a stage that did not end, and for those after it."""
+    """t_1, t_2 - t_1, ..: (seed, feature); NaN for a feature that was not learnt, and for those after it."""
     ends = np.asarray(trajectory.facts["boundaries"], float)
     known = np.where(np.isfinite(ends), ends, np.nan)
     return np.diff(known, axis=1, prepend=0.0)
@@ -94,14 +95,14 @@ def durations(trajectory: Trajectory) -> np.ndarray:
 def _draw_factor(axes: Axes, factor: str, runs: list[StageTimesRun], colours: Sequence[str]) -> None:
     places = [place_of(settings, factor) for settings, _ in runs]
     axes.set(xscale="log", yscale="log", xlabel=FACTORS[factor])
-    for stage, colour in enumerate(colours):
+    for feature, colour in enumerate(colours):
         rows = [(place, durations(run[1])) for place, run in zip(places, runs, strict=True)]
-        own = [(place, taken[:, stage]) for place, taken in rows if taken.shape[1] > stage]
+        own = [(place, taken[:, feature]) for place, taken in rows if taken.shape[1] > feature]
         if not own:
             continue
         where, table = np.array([place for place, _ in own]), seed_table([taken for _, taken in own])
-        law = _draw_stage(axes, factor, where, table, colour)
-        height = 1.02 + 0.085 * (STAGES - 1 - stage)
+        law = _draw_wait(axes, factor, where, table, colour)
+        height = 1.02 + 0.085 * (WAITS - 1 - feature)
         axes.text(0.5, height, law, transform=axes.transAxes, ha="center", va="bottom", color=colour, fontsize=6.5)
     _draw_theory(axes, places, runs, colours)
     if not places:
@@ -115,8 +116,8 @@ def _draw_factor(axes: Axes, factor: str, runs: list[StageTimesRun], colours: Se
         axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _draw_stage(axes: Axes, factor: str, places: np.ndarray, table: np.ndarray, colour: str) -> str:
-    """Seeds, medians and the fitted law of one stage (run, seed); returns that law in words, if there is one."""
+def _draw_wait(axes: Axes, factor: str, places: np.ndarray, table: np.ndarray, colour: str) -> str:
+    """Seeds, medians and the fitted law of one wait (run, seed); returns that law in words, if there is one."""
     known = np.isfinite(table).any(axis=1)
     for place, missing in zip(places, np.sum(~np.isfinite(table), axis=1), strict=True):
         if missing:
@@ -147,7 +148,7 @@ def _draw_stage(axes: Axes, factor: str, places: np.ndarray, table: np.ndarray, 
 
 
 def _draw_theory(axes: Axes, places: list[float], runs: list[StageTimesRun], colours: Sequence[str]) -> None:
-    """The formula of the first stage, and of the second the prediction, where there is one."""
+    """The formula of t_1, and of the wait for feature 2 the prediction, where there is one."""
     formula = np.array([run[1].facts["first_stage"][0] for run in runs])
     predicted = np.array([run[1].facts["foretold"][0] for run in runs])
     wait = np.where(np.isfinite(predicted) & (predicted > formula), predicted, np.nan) - formula
@@ -156,7 +157,7 @@ def _draw_theory(axes: Axes, places: list[float], runs: list[StageTimesRun], col
 
 
 def _draw_growth(axes: Axes, runs: list[StageTimesRun], colour: str) -> None:
-    """Lambda at the end of the second stage against the noise; the theory says that it goes like 1 / sigma."""
+    """Lambda at t_2 against the noise; the theory says that it goes like 1 / sigma."""
     places = np.array([place_of(settings, "noise") for settings, _ in runs])
     axes.set(xscale="log", yscale="log", xlabel=FACTORS["noise"], ylabel=r"growth $\Lambda(t_2)$ of differences")
     table = np.exp(seed_table([np.asarray(trajectory.facts["growth"]) for _, trajectory in runs]))
@@ -172,7 +173,9 @@ def _draw_growth(axes: Axes, runs: list[StageTimesRun], colour: str) -> None:
 
 
 def _explain(figure: Figure, colours: Sequence[str]) -> None:
-    handles = [Line2D([], [], color=colour, linewidth=1.3, label=f"stage {k + 1}") for k, colour in enumerate(colours)]
+    handles = [
+        Line2D([], [], color=colour, linewidth=1.3, label=f"until feature {k + 1}") for k, colour in enumerate(colours)
+    ]
     handles.append(
         Line2D(
             [], [], color=INK, linewidth=0.9, linestyle=DOTTED, label=r"fitted: $c\,x^a$, or $(c + b\,\log 1/\sigma)^2$"

@@ -46,7 +46,7 @@ def figure_third_stage(runs: Sequence[StageTimesRun]) -> Figure:
     axes.legend(loc="upper left")
     return captioned(
         figure,
-        """Time at which the third stage of the gradient flow ends, measured against predicted. Small dots are
+        """Third boundary of the gradient flow (feature 3 is learnt), measured against predicted. Small dots are
         seeds, marks medians; the line is equality, the dashed ones a factor of 2.""",
         runs,
     )

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from headway.report.page.payload import payload
+from headway.report.page.payload import pack_text, payload
 from headway.report.page.views import Report
 from headway.store.output import write_output
 
@@ -121,6 +121,7 @@ def page(report: Report, live: Mapping[str, Any] | None = None) -> str:
     # Without a run there is no chart to draw; a page that is served may get one while it lies open.
     library = _inside_script(chart_library()) if report.runs or live is not None else ""
     modules = _inside_script(joined_modules())
+    data, pictures = without_pictures({**payload(report), **(live or {})})
     return _fill(
         _asset("template.html"),
         {
@@ -128,7 +129,8 @@ def page(report: Report, live: Mapping[str, Any] | None = None) -> str:
             "introduction": html.escape(report.introduction),
             "policy": html.escape(_policy(library, modules) + ("" if live is None else "; connect-src 'self'")),
             "style": "".join(map(_asset, STYLES)),
-            "data": embedded_json({**payload(report), **(live or {})}),
+            "data": embedded(data),
+            "pictures": "\n".join(pictures),
             "library": library,
             "modules": modules,
         },
@@ -140,12 +142,22 @@ def chart_library() -> str:
     return (files("headway.report.page") / "library" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
-def embedded_json(value: object) -> str:
-    """JSON that contains no < > & and only ASCII: nothing in it can end the script element that holds it."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+def without_pictures(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The data with numbers of lines in place of figures: these are compressed already, and wait to be looked at."""
+    pictures: list[str] = []
+
+    def placed(figure: dict[str, Any]) -> dict[str, Any]:
+        own = {name: figure[name] for name in ("data", "svg") if figure[name] is not None}
+        pictures.extend(own.values())
+        return {**figure, **{name: len(pictures) - len(own) + place for place, name in enumerate(own)}}
+
+    figures = [{**group, "figures": [placed(each) for each in group["figures"]]} for group in data["figures"]]
+    return {**data, "figures": figures}, pictures
+
+
+def embedded(value: object) -> str:
+    """JSON, compressed, as base64: nothing in it can end the script element that holds it."""
+    return pack_text(json.dumps(value, allow_nan=False, separators=(",", ":")).encode())
 
 
 def joined_modules() -> str:

@@ -24,11 +24,25 @@ export class Grid {
 
 export function unpack(packed) {
   const bytes = bytesOf(packed.data);
-  if (packed.type === "float32") return new Grid(new Float32Array(bytes.buffer), packed.shape);
+  if (packed.type === "float32") return new Grid(joinedBytes(bytes), packed.shape);
   const values = new Float32Array(bytes.length);
   for (let i = 0; i < bytes.length; i++) values[i] = bytes[i] === MISSING ? NaN : bytes[i] * packed.step;
   return new Grid(values, packed.shape);
 }
+
+/** Numbers whose first bytes come first, then their second ones, and so on. */
+function joinedBytes(bytes) {
+  const count = bytes.length / 4;
+  const inOrder = new Uint8Array(bytes.length);
+  for (let byte = 0; byte < 4; byte++) {
+    for (let i = 0; i < count; i++) inOrder[4 * i + byte] = bytes[byte * count + i];
+  }
+  return new Float32Array(inOrder.buffer);
+}
+
+/** What `pack_text` of payload.py was given, as a response that can be read as text, bytes or a blob. */
+export const unzipped = (text) =>
+  new Response(new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip")));
 
 export function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -48,10 +62,13 @@ function unpackAll(packed) {
   return grids;
 }
 
-/** The report that `payload.py` wrote, with its arrays unpacked. */
-export function readReport(text) {
+/** The report that `payload.py` wrote, with its arrays unpacked and its figures taken from their lines. */
+export function readReport(text, pictures = "") {
   const report = JSON.parse(text);
-  return { ...report, runs: report.runs.map(readRun) };
+  const lines = pictures.split("\n");
+  const withFile = (figure) => ({ ...figure, data: lines[figure.data], svg: lines[figure.svg] });
+  const figures = report.figures?.map((group) => ({ ...group, figures: group.figures.map(withFile) }));
+  return { ...report, figures, runs: report.runs.map(readRun) };
 }
 
 function readRun(raw) {

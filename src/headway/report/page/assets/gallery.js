@@ -1,26 +1,20 @@
 // The figures of every experiment and grid, and what happens when a link leads to them.
 import { makeChoice } from "./choices.js";
 import { hasRun } from "./counting.js";
-import { bytesOf } from "./data.js";
+import { unzipped } from "./data.js";
 import { element } from "./dom.js";
 import { formula } from "./formula.js";
 import { heldWords, SIGNS } from "./outcome.js";
-import { saveBlob, saveButton } from "./saving.js";
+import { pictureSource, pngOf, saveBlob, saveButton } from "./saving.js";
 import { sentence } from "./words.js";
 
 const MANY = 4; // groups that may lie open: more of them are folded, or nobody would find the last one
-
-/** What `pack_text` of payload.py was given. */
-async function unzipped(text, type) {
-  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Blob([await new Response(stream).arrayBuffer()], { type });
-}
 
 /** One figure on white paper; a press enlarges it, for letters that a phone makes too small. */
 function card(group, figure) {
   const name = figure.name.replaceAll("-", " ");
   const words = figure.caption ? `${sentence(name)}, ${group.grid}. ` : name;
-  const source = `data:image/png;base64,${figure.data}`;
+  const source = pictureSource(figure);
   const enlarge = () => {
     const large = node.classList.toggle("large");
     paper.setAttribute("aria-pressed", String(large));
@@ -36,8 +30,9 @@ function card(group, figure) {
   });
   const press = { type: "button", class: "paper", title: "Enlarge, or fit to the page", "aria-pressed": "false" };
   const paper = element("button", { ...press, onclick: enlarge }, image);
-  const download = { href: source, download: `${group.key}-${figure.name}.png` };
-  const saveSvg = async () => saveBlob(`${group.key}-${figure.name}.svg`, await unzipped(figure.svg, "image/svg+xml"));
+  const file = `${group.key}-${figure.name}`;
+  const savePng = async () => saveBlob(`${file}.png`, await pngOf(source));
+  const saveSvg = async () => saveBlob(`${file}.svg`, new Blob([await unzipped(figure.svg).text()], { type: "image/svg+xml" }));
   const node = element(
     "figure",
     { class: "card" },
@@ -46,7 +41,7 @@ function card(group, figure) {
       "figcaption",
       {},
       figure.caption ? element("span", { class: "caption" }, element("b", {}, words), formula(figure.caption)) : name,
-      element("a", { ...download, "aria-label": `PNG of ${name}` }, "PNG"),
+      saveButton(name, "PNG", savePng),
       figure.svg ? saveButton(name, "SVG", saveSvg) : null,
     ),
   );

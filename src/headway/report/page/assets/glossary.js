@@ -15,7 +15,7 @@ const WORDS = {
   stage:
     "For each rung that the model reaches, take how far KL lies now above its lowest value in this run. The stage is that of the rung " +
     "for which this is smallest. Visits of fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
-    "seed went through all stages if it was in stage 1, then 2, and so on to the last.",
+    "seed went through all stages if it was in stage 1, then 2, and so on to the last. The time before stage 1 is the start.",
   turn:
     "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how " +
     "far it fell in the stage before. Both are taken from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +

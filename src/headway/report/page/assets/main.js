@@ -3,7 +3,7 @@ import { holdsState, mountAddress, read } from "./address.js";
 import { forgetTheme } from "./colour.js";
 import { mountComparison } from "./compare.js";
 import { mountControls } from "./controls.js";
-import { readReport } from "./data.js";
+import { readReport, unzipped } from "./data.js";
 import { find } from "./dom.js";
 import { mountGallery } from "./gallery.js";
 import { mountGlossary } from "./glossary.js";
@@ -44,8 +44,11 @@ const usualState = (report) => ({
   theme: 0,
 });
 
-function start() {
-  const report = readReport(find("data").textContent);
+/** Now, or when the parser has come to the end: unpacking the data may take shorter or longer. */
+const whenParsed = (act) => (document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", act) : act());
+
+async function start() {
+  const report = readReport(await unzipped(find("data").textContent).text(), find("pictures").textContent);
   const isResults = Boolean(report.highlights?.length);
   const usual = usualState(report);
   const asked = report.runs.length > 0 && holdsState(location.hash);
@@ -62,7 +65,7 @@ function start() {
     if (mountStages(find("stage-tables"), report)) reveal("stages");
     mountRuns(find("run-details"), report);
     mountAddress(report, selection, usual);
-    if (!asked && !report.live && !isResults) document.addEventListener("DOMContentLoaded", () => playOnce(playback, selection));
+    if (!asked && !report.live && !isResults) whenParsed(() => playOnce(playback, selection));
     if (!report.live && !isResults) find("verdict-table").before(document.querySelector(".introduction")); // the run's own words come first
   }
   if (isResults) mountResults(document.querySelector("main"), report);
@@ -87,7 +90,9 @@ function start() {
   performance.mark("slider"); // from here on the page can be used; the charts are still to come
   // For whoever opens the console, and for the tests: they wait until all is drawn.
   window.headway = { report, selection };
-  document.addEventListener("DOMContentLoaded", () => (document.documentElement.dataset.ready = "true"));
+  // What an address leads to was not there when the browser looked for it.
+  if (!asked && location.hash.length > 1) find(location.hash.slice(1))?.scrollIntoView();
+  whenParsed(() => (document.documentElement.dataset.ready = "true"));
 }
 
 start();

@@ -102,7 +102,7 @@ export function narrate(run, seed, layer, time) {
   const step = run.times[time];
   if (step === undefined) return { lead: "", words: "Nothing was measured over time.", numbers: "" };
   const stage = stageAt(run, seed, step);
-  const before = run.stages[seed]?.rungs.length ? ", before the first stage" : "";
+  const before = run.stages[seed]?.rungs.length ? ", the start" : "";
   const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}${nameOfStage(run, stage)}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
   const halted = stoppedBefore(run, seed, step);

@@ -4,6 +4,7 @@ import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
 import { badge, heldWords, outcome, unjudged } from "./outcome.js";
+import { pictureSource } from "./saving.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
 import { counted, joined, sentence } from "./words.js";
@@ -24,7 +25,7 @@ function stamp(report, { figures, figure }) {
   const shown = group?.figures.find(({ name }) => name === figure) ?? group?.figures[0];
   if (!shown) return element("div", { class: "stamp empty", "aria-hidden": "true" });
   const image = { loading: "lazy", decoding: "async", width: shown.width, height: shown.height, alt: "" };
-  const picture = element("img", { ...image, src: `data:image/png;base64,${shown.data}` });
+  const picture = element("img", { ...image, src: pictureSource(shown) });
   return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
 }
 
@@ -102,7 +103,7 @@ function claimRow(report, row, grids, linked) {
   return { findings: row, node };
 }
 
-const FEWEST = 0.1; // of a paper's claims: a column with fewer verdicts is left out if other grids have them all
+const FEWEST = 0.25; // of a paper's claims: a column with fewer verdicts is left out if other grids have them all
 
 /** The grids that get a column: no column stays empty. */
 function columnsOf(rows) {
@@ -198,7 +199,13 @@ function countWords(report, rows, known) {
   const seen = late ? ` (${late} of them post hoc: written after their outcome had been seen)` : "";
   const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
   const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;
-  return [`${what}: ${held}${open}${missing}.`, further, ruleWords(report.findings), none].filter(Boolean).join(" ");
+  return { lead: `${what}: ${held}${open}${missing}.`, notes: [ruleWords(report.findings), further, none].filter(Boolean) };
+}
+
+/** What the counts rest on, for whoever asks: findings come first. */
+function countingNotes(notes, grids) {
+  const lines = [grids, ...notes].filter(Boolean).map((words) => element("p", { class: "quiet" }, words));
+  return lines.length ? element("details", { class: "counting" }, element("summary", {}, "How verdicts are counted"), lines) : "";
 }
 
 /** A link to a claim opens it. */
@@ -234,9 +241,9 @@ export function mountResults(main, report) {
   const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));
   const lines = sections.flatMap((section) => section.lines);
   if (lines.length > 1) mountFilter(filter, lines);
-  document.querySelector(".introduction").textContent = countWords(report, rows, known.map(({ paper }) => paper));
-  const grids = gridWords(gridsAmong(report.findings));
-  if (grids) document.querySelector(".introduction").after(element("p", { class: "quiet grids" }, grids));
+  const { lead, notes } = countWords(report, rows, known.map(({ paper }) => paper));
+  document.querySelector(".introduction").textContent = lead;
+  document.querySelector(".introduction").after(countingNotes(notes, gridWords(gridsAmong(report.findings))));
   main.prepend(findings, filter, ...sections.map(({ node }) => node));
   if (report.runs.length) find("watch").prepend(element("h2", { id: "runs-title" }, "Watch the runs"), find("watch-title"), find("summary"));
   const entries = [

@@ -72,6 +72,19 @@ export async function pngBlob(text, scale = 2) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
+/** A figure as the page holds it, PNG or WebP, whichever is smaller; both have every pixel as it was drawn. */
+export const pictureSource = ({ type, data }) => `data:image/${type};base64,${data}`;
+
+/** A picture as a PNG file. */
+export async function pngOf(source) {
+  const image = new Image();
+  image.src = source;
+  await image.decode();
+  const canvas = element("canvas", { width: image.width, height: image.height });
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
 /** Text with a comma, a quote or a line end is quoted; one that begins like a formula gets a ' before it. */
 function cell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
