@@ -18,17 +18,26 @@
 # neighbouring blocks, compare the runs, and test a claim on every seed. This takes about a minute on two CPU cores.
 #
 # The first cell installs Headway from a checkout of the repository if it is not installed yet. In Colab, clone or
-# upload the repository into `headway/` first.
+# upload the repository into `headway/` first, or upload its wheel (`pip wheel --no-deps .`).
 
 # %%
 import importlib.util
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
-if importlib.util.find_spec("headway") is None:
-    checkout = next(path for path in (Path(".."), Path("headway")) if (path / "pyproject.toml").is_file())
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", str(checkout)], check=True)
+found = [importlib.util.find_spec(name) for name in ("headway",)]
+if None in [each and each.origin for each in found]:  # a folder of that name, such as the checkout, has no origin
+    places = [place for place in (Path(".."), Path("headway")) if (place / "pyproject.toml").is_file()]
+    places += sorted(Path().glob("headway-*.whl"))
+    if not places:
+        raise FileNotFoundError("Put a checkout of the repository into headway/, or its wheel beside this notebook.")
+    what = str(places[0].resolve())
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", what], check=True)
+    importlib.invalidate_caches()
+    if any(name in sys.modules and sys.modules[name].__version__ != version(name) for name in ("numpy", "jax")):
+        raise RuntimeError("Headway is installed, but an older NumPy or JAX is loaded: restart and run all cells.")
 
 # %%
 import headway

@@ -19,17 +19,26 @@
 # is not disturbed: losses and weights stay bit-identical. This takes under a minute on one CPU core.
 #
 # The first cell installs Headway and PyTorch from a checkout of the repository if they are not installed yet. In
-# Colab, clone or upload the repository into `headway/` first.
+# Colab, clone or upload the repository into `headway/` first, or upload its wheel (`pip wheel --no-deps .`).
 
 # %%
 import importlib.util
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
-if importlib.util.find_spec("headway") is None or importlib.util.find_spec("torch") is None:
-    checkout = next(path for path in (Path(".."), Path("headway")) if (path / "pyproject.toml").is_file())
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", f"{checkout}[telemetry]"], check=True)
+found = [importlib.util.find_spec(name) for name in ("headway", "torch")]
+if None in [each and each.origin for each in found]:  # a folder of that name, such as the checkout, has no origin
+    places = [place for place in (Path(".."), Path("headway")) if (place / "pyproject.toml").is_file()]
+    places += sorted(Path().glob("headway-*.whl"))
+    if not places:
+        raise FileNotFoundError("Put a checkout of the repository into headway/, or its wheel beside this notebook.")
+    what = f"{places[0].resolve()}[telemetry]"
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", what], check=True)
+    importlib.invalidate_caches()
+    if any(name in sys.modules and sys.modules[name].__version__ != version(name) for name in ("numpy", "jax")):
+        raise RuntimeError("Headway is installed, but an older NumPy or JAX is loaded: restart and run all cells.")
 
 # %% [markdown]
 # The text is Python's own documentation. The model is trained on most of it; the *probe*, on which everything is

@@ -12,6 +12,7 @@ import tyro
 
 from benchmarks.bench import PARTS, Part
 from headway.cli import UserError
+from headway.cli.parsing import parse
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,22 +51,21 @@ class Options:
     quick: bool = False
     """Small shapes, which show that everything works and nothing about speed."""
     rivals: tuple[Literal["torch", "torch-compile", "torch-graphs", "jax"], ...] | None = None
-    """Whom to compare with; torch, torch-compile and jax if not given, but with --quick not torch-compile.
-
+    """Whom to compare with; if not given, torch, torch-compile and jax, and with --quick torch and jax.
     torch-graphs is torch.compile with CUDA graphs, for the part `transformers` on a GPU; jax has no part in that one.
     """
     rounds: int | None = None
-    """How often everything is measured in turn; chosen by the part if not given."""
+    """How often everything is measured in turn; each part has its own number if not given."""
     into: Path = Path("runs/bench")
     """Folder for records and pictures; besides --document, nothing is written elsewhere."""
     from_: Annotated[Path | None, tyro.conf.arg(name="from")] = None
-    """Show what lies in this folder instead of measuring."""
+    """Show the measurements in this folder instead of measuring."""
     document: Path | None = None
-    """Also write all that lies in the folder as Markdown to this file."""
+    """Also write all measurements in the folder as Markdown to this file."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = tyro.cli(Options, args=list(arguments), prog="headway bench", description=USAGE)
+    options = parse(Options, arguments, prog="headway bench", description=USAGE)
     if options.rounds is not None and options.rounds < 1:
         raise UserError(f"--rounds is {options.rounds}, but everything must be measured at least once.")
     if not options.what or options.rivals == ():

@@ -12,6 +12,7 @@ import pytest
 
 from headway.cli import COMMANDS
 from headway.experiments import NAMES, find
+from headway.forecast.question import MODELS, required_of, settings_of
 from headway.settings.variation import names
 from headway.tasks.run import Settings
 
@@ -97,6 +98,62 @@ def test_help_of_run_presents_every_experiment(headway):
     assert headway("run").code == 2, "run alone does not say what to run"
 
 
+def assert_readable(shown: str) -> None:
+    """No type as a parser writes it, and no default where there is none."""
+    for noise in ("{None}", "None|", "(default: )", "(default: '')", "(default: None)", " ...]]", "[["):
+        assert noise not in shown, noise
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != "run"])
+def test_help_of_a_command_is_written_for_readers(headway, command):
+    assert_readable(headway(command, "--help").out)
+
+
+def test_help_says_what_an_option_that_is_not_given_means(headway):
+    shown = headway("watch", "--help").out
+    assert re.search(r"--port INT +Port to listen on; 8765 or the next free port if not given", shown)
+    assert re.search(r"--from PATH .*\(default: not set\)", shown)
+    assert "[FOLDER]" in shown
+    assert "(default: not set)" not in re.findall(r"--port.*", shown)[0]
+
+
+def test_a_default_that_can_be_unset_says_how(headway, dry):
+    """The grid of a paper stops at a threshold; None trains all steps."""
+    shown = headway("run", "recall", "--grid", "paper", "--help").out
+    assert re.search(r"--training.threshold FLOAT.*?\(default: 0.05; None: not set\)", shown, re.DOTALL)
+    cells = dry("run", "recall", "--grid", "paper", "--training.threshold", "None", "--training.until", "None")
+    assert {cell.settings.training.threshold for cell in cells} == {None}
+
+
+@pytest.mark.parametrize("typed", [[], ["--model"]], ids=["word", "option"])
+@pytest.mark.parametrize("model", MODELS)
+def test_help_of_a_predicted_model_shows_its_own_options(headway, model, typed):
+    shown = headway("predict", *typed, model, "--help").out
+    offered = {each.replace("-", "_") for each in re.findall(r"^[│ ]*--([a-z][a-z-]*)", shown, re.MULTILINE)}
+    assert offered == {*settings_of(model), "learning_rate", "from", "json", "held_out"}
+    entries = re.split(r"^[│ ]*--(?=[a-z])", shown, flags=re.MULTILINE)
+    assert {each.split()[0] for each in entries if "(required)" in each} == set(required_of(model))
+    commands = re.findall(r"^  headway predict (\S+)", shown, re.MULTILINE)
+    assert set(commands) == {model} and len(commands) >= 2
+    assert_readable(shown)
+
+
+def test_help_of_predict_says_where_a_models_options_are_explained(headway):
+    shown = headway("predict", "--help").out
+    assert "`headway predict MODEL --help` explains them" in shown
+    assert all(f"  {model} " in shown for model in MODELS)
+    assert "--dimension INT" not in shown
+
+
+@pytest.mark.parametrize("command", ["report", "claims", "run stages"])
+def test_prose_of_help_fits_the_terminal(headway, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "72")
+    prose = headway(*command.split(), "--help").out.split("examples:")[0]
+    lines = prose.split("\n\n", 1)[1].splitlines()
+    assert max(map(len, lines)) <= 72
+    assert max(map(len, lines)) > 50, "broken where the terminal ends, and not where the source does"
+
+
 @pytest.mark.parametrize("experiment", [*NAMES, "all"])
 def test_help_of_an_experiment_names_every_setting(headway, experiment):
     said = headway("run", experiment, "--help")
@@ -107,6 +164,7 @@ def test_help_of_an_experiment_names_every_setting(headway, experiment):
     assert {*own, "--grid", "--seeds", "--into", "--page", "--keep"} - offered == set()
     of_others = {"--sharpness", "--training.steps", "--dimensions"} - own
     assert of_others & offered == set()
+    assert_readable(said.out)
 
 
 def test_every_experiment_says_what_it_shows_in_a_line_of_its_own():

@@ -112,7 +112,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("run attention --model.heads 5", "5 heads do not divide the width 48. Use model.width 45 or 50"),
         ("run ladder --task.blocks 1 2 3", "task.references asks for windows of 4 tokens, but the first"),
         ("list --form results", "--from"),
-        ("export", "PATH"),
+        ("export", "RECORD Folder of a record"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_in_words(headway, arguments, words):
@@ -131,6 +131,8 @@ def test_the_message_of_an_error_comes_once(headway):
     "arguments, words",
     [
         ("run stages --seeds abc", "headway: --seeds is 'abc', but it must be a whole number."),
+        ("run stages --task.vocab abc", "headway: --task.vocab is 'abc', but it must be a whole number."),
+        ("run stages --task.ratio abc", "headway: --task.ratio is 'abc', but it must be a number."),
         ("watch --port x", "headway: --port is 'x', but it must be a whole number."),
         ("run stages --lr 0.1", "headway: --lr is called --training.learning-rate here."),
         ("run stages --batch_size 8", "headway: --batch_size is called --training.batch here."),

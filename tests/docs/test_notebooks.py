@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import pytest
@@ -70,20 +71,47 @@ def test_a_notebook_names_no_folder_of_the_machine_that_ran_it(name):
     assert not [match[0] for each in shown if (match := OF_A_MACHINE.search(each))]
 
 
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """The first code of a notebook where Python finds `found` by every name: what pip is asked to install."""
+
+    def call(name: str, found: SimpleNamespace | None) -> list[str]:
+        (first, *_) = [body for kind, body in cells_of_text(text_of(name)) if kind == "code"]
+        called: list[list[str]] = []
+        monkeypatch.setattr("subprocess.run", lambda command, check: called.append(command))
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
+        monkeypatch.chdir(tmp_path)
+        exec(first, {})
+        assert all(command[1:5] == ["-m", "pip", "install", "-q"] for command in called)
+        return [command[-1].split("[")[0] for command in called]
+
+    return call
+
+
+NOT_THERE, FOLDER, PACKAGE = None, SimpleNamespace(origin=None), SimpleNamespace(origin="headway/__init__.py")
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_the_first_code_installs_headway_where_it_is_missing_and_does_nothing_here(name, tmp_path, monkeypatch):
-    (first, *_) = [body for kind, body in cells_of_text(text_of(name)) if kind == "code"]
-    called: list[list[str]] = []
-    monkeypatch.setattr("subprocess.run", lambda command, check: called.append(command))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    monkeypatch.chdir(tmp_path)
-    exec(first, {})
-    assert not called
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    (tmp_path / "headway").mkdir()
-    (tmp_path / "headway" / "pyproject.toml").touch()
-    exec(first, {})
-    assert called[0][1:4] == ["-m", "pip", "install"] and called[0][-1].split("[")[0] == "headway"
+def test_the_first_code_installs_headway_where_it_is_missing_and_does_nothing_here(name, install, tmp_path):
+    """In Colab the checkout is found by the name of the package; pip would look up its bare name in an index."""
+    assert install(name, PACKAGE) == []
+    with pytest.raises(FileNotFoundError, match="headway/, or its wheel"):
+        install(name, NOT_THERE)
+    wheel = tmp_path / "headway-0.2.0-py3-none-any.whl"
+    wheel.touch()
+    assert install(name, NOT_THERE) == [str(wheel)]
+    checkout = tmp_path / "headway"
+    checkout.mkdir()
+    (checkout / "pyproject.toml").touch()
+    assert install(name, NOT_THERE) == install(name, FOLDER) == [str(checkout)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_library_that_was_replaced_while_loaded_asks_for_a_restart(name, install, tmp_path, monkeypatch):
+    (tmp_path / "headway-0.2.0-py3-none-any.whl").touch()
+    monkeypatch.setattr("numpy.__version__", "2.0.2")
+    with pytest.raises(RuntimeError, match="restart"):
+        install(name, NOT_THERE)
 
 
 @pytest.mark.parametrize("name", ["first_look", "vary_and_compare"])

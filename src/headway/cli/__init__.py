@@ -17,6 +17,11 @@ from typing import NoReturn
 
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 """What a write may meet, which then names no file."""
+QUIET_COMPILER = ("TF_CPP_MIN_LOG_LEVEL", "3")
+"""XLA writes a page of advice when a compilation takes long, and calls it an error. Real errors come as exceptions.
+
+Who sets the variable keeps what they chose: 0 shows everything.
+"""
 COMMANDS = {
     "run": "train what an experiment needs, then show its claims, figures and page",
     "watch": "show the runs of a folder live in a browser",
@@ -54,6 +59,7 @@ class UserError(Exception):
 def main(argv: Sequence[str] | None = None) -> None:
     """Run a command; say what went wrong in words and exit with 2, or with 130 when interrupted."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    os.environ.setdefault(*QUIET_COMPILER)
     # A polite kill is an interruption like Ctrl-C: what was measured is saved.
     signal.signal(signal.SIGTERM, _interrupt)
     try:

@@ -35,13 +35,13 @@ class Options:
     """Which claims, and from which records."""
 
     claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Names of claims, such as A7, to show in full; without names, all claims are shown in a table."""
+    """Names of claims, such as A7, to show in full; a table of all claims if not given."""
     grid: tuple[str, ...] = ("printed", "as-run", "paper")
     """Which grids to show."""
     published: bool = False
     """Instead of claims, show published numbers, ours, and whether they lie within the range of our seeds."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results if not given."""
+    """Folders with records."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -33,7 +33,7 @@ class Options:
     """Where the records are, and where figures go."""
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results if not given."""
+    """Folders with records."""
     into: Path | None = None
     """Folder for the figures common-ladders and common-waits; no figures if not given."""
 

@@ -45,7 +45,7 @@ class Options:
     """Where to look."""
 
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results if not given."""
+    """Folders with records."""
     all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Read and list every record, however many there are."""
     check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False

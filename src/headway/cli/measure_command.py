@@ -43,13 +43,13 @@ class Options:
     length: int = 256
     """Length of each of these rows."""
     attention: str | None = None
-    """Modules whose output is attention, or package.module:function, if attention is not found automatically."""
+    """Modules whose output is attention, or package.module:function; found automatically if not given."""
     name: str = ""
     """Name of the record; the folder's name if not given."""
     into: Path = Path("runs")
     """Folder for the record."""
     device: str = ""
-    """Device to compute on; a GPU if there is one."""
+    """Device to compute on, such as cpu or cuda:1; if not given, a GPU if there is one."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -11,33 +11,53 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import USUAL, folders_with_records
+from headway.cli.arguments import USUAL, folders_with_records, take_option
+from headway.cli.option_help import presenting
 from headway.cli.parsing import parse
-from headway.forecast.question import MODELS, Asked
+from headway.forecast.question import MODELS, Asked, required_of, settings_of
 
 if TYPE_CHECKING:
     from headway.forecast.answer import Forecast
     from headway.forecast.held_out import HeldOut
 
 USAGE = """\
-Predict the length of a plateau: in paper B's models until attention finds the relevant token, in
-linear attention until each drop of the loss, in paper A's minimal model until each boundary between its stages, in
-moving-window sums with weakened attention until the last drop. The answer comes with a 95 % interval for one run and
-with its source: theory, or a law fitted to records. Nothing is trained. The model may also come first: headway predict
-transformer ...
-
-examples:
-  headway predict --dimension 64 --length 1024 --copies 4                 the toy model, all logits trained
-  headway predict --dimension 64 --length 1024 --trained gap --json       only their gap trained; as JSON
-  headway predict --dimension 16 --length 64 --samples 256                the toy model with a training set
-  headway predict --model transformer --dimension 32 --length 128         a transformer on single-location regression
-  headway predict --model recall --vocab 64 --pairs 16 --from results    associative recall
-  headway predict --model recall --vocab 64 --pairs 16 --accuracy 0.5    until 50 % accuracy
-  headway predict --model linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
-  headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6        boundaries between the chain's stages
-  headway predict --model moving-window --strength 0.3                    the loss plateau with weaker attention
-  headway predict --held-out                                              accuracy on held-out cells
+Predict the length of a plateau, in steps of training, with a 95 % interval for one run and its source: theory, or a law
+fitted to records. Nothing is trained.
 """
+ENDS = {
+    "toy": "paper B's toy model: until attention finds the relevant token",
+    "transformer": "a transformer on single-location regression: until attention finds the relevant token",
+    "recall": "a transformer on associative recall: until it answers better than chance",
+    "linear-attention": "linear attention on in-context regression: until each drop of the loss",
+    "minimal": "paper A's minimal model: until each boundary between its stages",
+    "moving-window": "a transformer on moving-window sums, with weakened attention: until the last drop",
+}
+"""Model -> what is predicted of it."""
+EXAMPLES = """\
+  headway predict toy --dimension 64 --length 1024 --copies 4            all logits trained
+  headway predict toy --dimension 64 --length 1024 --trained gap --json  only their gap trained; as JSON
+  headway predict toy --dimension 16 --length 64 --samples 256           with a training set
+  headway predict transformer --dimension 32 --length 128                a law fitted to records
+  headway predict recall --vocab 64 --pairs 16 --from results            until 5 % accuracy
+  headway predict recall --vocab 64 --pairs 16 --accuracy 0.5            until 50 % accuracy
+  headway predict linear-attention --spectrum 4 3 2 1 --pairs 31 --heads 5 --start 0.01 --drop 2
+  headway predict minimal --ratio 1.5 --blocks 1-2 3-4 5-6               boundaries between the chain's stages
+  headway predict moving-window --strength 0.3                           the loss plateau with weaker attention
+"""
+
+
+def usage(model: str | None) -> str:
+    """Help of one model with its examples, or of all with where their options are explained."""
+    lines = EXAMPLES.splitlines(keepends=True)
+    column = lines[0].index("all logits")
+    held_out = f"  headway predict {model or 'toy'} --held-out".ljust(column) + "accuracy on held-out cells\n"
+    if model is None:
+        wide = max(map(len, ENDS))
+        models = "".join(f"  {name:<{wide}}  {words}\n" for name, words in ENDS.items())
+        explained = "Every model has options of its own. `headway predict MODEL --help` explains them.\n"
+        return f"{USAGE}\nmodels:\n{models}\n{explained}\nexamples:\n{''.join(lines)}{held_out}"
+    own = "".join(line for line in lines if line.startswith(f"  headway predict {model} "))
+    return f"{ENDS[model][0].upper()}{ENDS[model][1:]}.\n\n{USAGE}\nexamples:\n{own}{held_out}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +67,7 @@ class Options(Asked):
     blocks: tuple[str, ...] = ()  # ty: ignore[incompatible-attribute-override]
     """Blocks of lags, as in 1-2 3-4 5-6; minimal."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results if not given."""
+    """Folders with records."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Print a JSON object; null where a number is not known."""
     held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -57,13 +77,29 @@ class Options(Asked):
 def main(arguments: Sequence[str]) -> None:
     if arguments and arguments[0] in MODELS:
         arguments = ["--model", *arguments]
-    options = parse(Options, arguments, prog="headway predict", description=USAGE)
+    options = _parse(list(arguments))
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
         return
     for each in _each(options):
         _show(each, _answer(each, folders))
+
+
+def _parse(arguments: list[str]) -> Options:
+    """Every model's options are understood; help shows those of one model, or what all have in common."""
+    model = take_option(arguments, "--model", None)
+    known = model if model in MODELS else None
+    others = {each for name in MODELS for each in settings_of(name)} - set(settings_of(known) if known else ())
+    hidden = others | ({"model"} if known else set())
+    asked = {"-h", "--help"} & set(arguments)
+    return parse(
+        Options,
+        arguments,
+        prog=f"headway predict {known or 'MODEL'}" if asked else "headway predict",
+        description=usage(known),
+        registry=presenting(Options, hidden, required_of(known) if known else ()) if asked else None,
+    )
 
 
 def _each(options: Options) -> list[Options]:

@@ -41,7 +41,7 @@ class Options:
     grid: tuple[str, ...] = ALL_GRIDS
     """Which grids to show."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from")] = USUAL
-    """Folders with records; runs and results if not given."""
+    """Folders with records."""
     into: Path = Path("runs")
     """Folder for the page and the figures."""
     page: bool = True

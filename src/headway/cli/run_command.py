@@ -45,6 +45,8 @@ examples:
 """
 
 
+OF_ALL = "Every experiment. The defaults shown are those of the first run; the others keep their own."
+
 Chosen = TypeVar("Chosen")
 
 
@@ -54,32 +56,34 @@ class Options(Generic[Chosen]):
 
     settings: Annotated[Chosen, tyro.conf.arg(name="")]
 
-    grid: str = "quick"
+    grid: Annotated[str, tyro.conf.arg(metavar="GRID")] = "quick"
     """Base settings: quick (small), printed (paper A as printed), as-run (its authors' code) or paper (other
     papers)."""
     seeds: int | None = None
     """Number of seeds, counted from 0; if not given, 4 or 8 in quick grids and about 10 at paper scale."""
-    only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Compute only the run of the grid with this name; can be given several times."""
+    only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="RUN")] = ()
+    """Compute only the run of the grid with this name."""
     into: Path = Path("runs")
     """Folder for records, figures and the page; nothing is written elsewhere."""
     keep: Path | None = None
     """Also write small copies of the records here, to commit or send: no weights, attention in half precision."""
-    keep_weights: str = ""
-    """Keep more models than the last: a number of log-spaced steps (such as 12), one per rung (stages), or all
-    evaluations (all)."""
+    keep_weights: Annotated[str, tyro.conf.arg(metavar="WHEN")] = ""
+    """Keep more models than the last: at a number of log-spaced steps (such as 12), one per rung (stages), or at
+    every evaluation (all); only the last if not given."""
     page: bool = True
     """Write the page and the figures, and open the page if there is a desktop."""
     dry_run: bool = False
     """Only report which cells would be computed, in how many programs, in what time and with how much memory."""
-    on: str = "auto"
+    on: Annotated[str, tyro.conf.arg(metavar="WHERE")] = "auto"
     """Where cells are computed: here (in this process), processes:N, slurm or ray; auto is here on a CPU, and several
     processes that share it on a GPU."""
-    engine: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """An option of Slurm or Ray, such as --engine partition=gpu --engine time=4:00:00; can be given several times."""
+    engine: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """An option of Slurm or Ray, such as --engine partition=gpu --engine time=4:00:00."""
     cluster: Path | None = None
     """TOML file with defaults for --engine; headway-cluster.toml if not given and present."""
-    vary: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    vary: Annotated[
+        tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="SETTING VALUE ...")
+    ] = ()
     """A setting and its values, such as --vary task.ratio 1.3 1.7 or 1.2:2.0:5; several give every combination."""
     detach: bool = False
     """With Slurm: submit the jobs and exit; the same command later shows the results."""
@@ -90,7 +94,7 @@ def main(arguments: Sequence[str]) -> None:
     _require_new_names(rest)
     grid, experiments = experiments_with(take_option(rest, "--grid", None), word)
     name = "all" if word == "all" else next(iter(experiments))
-    summary = "Every experiment." if name == "all" else experiments[name].title
+    summary = OF_ALL if name == "all" else experiments[name].title
     strange = set(rest)
     parsed: dict[str, dict[str, Options]] = {each: {} for each in experiments}
     untouched: dict[Any, Options] = {}  # of grids with hundreds of runs that differ only in numbers, one is parsed

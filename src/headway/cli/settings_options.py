@@ -138,7 +138,7 @@ def _block_lists(
         return None
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs="*",
-        metavar=f"{word} [{word} ...]",
+        metavar=f"{word} ...",
         instance_from_str=read,
         is_instance=lambda value: isinstance(value, tuple),
         str_from_instance=lambda rows: [write(row) for row in rows],

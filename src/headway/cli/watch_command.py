@@ -30,9 +30,9 @@ class Options:
     """What to show, and to whom."""
 
     folder: Annotated[Path | None, tyro.conf.Positional] = None
-    """Folder with records, runs if not given; it may be empty or not exist yet."""
+    """Folder with records; runs if not given. It may be empty or not exist yet."""
     from_: Annotated[Path | None, tyro.conf.arg(name="from")] = None
-    """The folder, as in other commands."""
+    """Another way to name the folder, as in other commands."""
     port: int | None = None
     """Port to listen on; 8765 or the next free port if not given, any free port if 0."""
     host: str | None = None

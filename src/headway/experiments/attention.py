@@ -100,7 +100,7 @@ EXPERIMENT = Experiment(
         A4_MINIMAL.called(
             "A4",
             A4_MINIMAL.statement.replace("minimal", "full"),
-            title="heads compete, then cooperate (full model)",
+            title="heads compete, then cooperate: their overlap rises, then falls (full model)",
             judge=of_runs(compete_then_cooperate, "full"),
         ),
         A5,

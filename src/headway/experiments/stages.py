@@ -45,11 +45,12 @@ A1_MINIMAL_NEARER = Claim(
 )
 A4_MINIMAL = Claim(
     "A4 minimal",
-    title="heads compete, then cooperate (minimal model)",
+    title="heads compete, then cooperate: their overlap rises, then falls (minimal model)",
     statement="""The heads of the minimal model first compete, then cooperate: the overlap of their attention rises,
-    then falls.""",
+    then falls. (Two heads may still attend to the same block at the end.)""",
     definition=f"""The competition index exceeds both its first and its last value by more than
-    {HUMP:g}.""",
+    {HUMP:g}. One head that turns to another block is enough for that. In how many seeds all heads end on different
+    blocks is stated beside the verdict and does not count.""",
     quantity="fall of the competition index from its peak to the end",
     judge=of_runs(compete_then_cooperate, "minimal"),
 )

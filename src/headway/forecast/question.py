@@ -66,6 +66,28 @@ MODELS = {
     ),
 }
 """All that differs between the models that can be asked about."""
+_BY_SOURCE = {
+    "theory": ("trained", "samples"),
+    "descent": ("spectrum", "keys"),
+    "chain": ("blocks", "boundary", "preset"),
+}
+"""Further settings, by where the answer comes from."""
+
+
+def settings_of(model: str) -> tuple[str, ...]:
+    """What can be asked about one model, besides its learning rate."""
+    kind = MODELS[model]
+    accuracy = ("accuracy",) if kind.answers else ()
+    return (*kind.sizes, *kind.optional, *_BY_SOURCE.get(kind.source, ()), *accuracy)
+
+
+def required_of(model: str) -> tuple[str, ...]:
+    """What must be given of one model, because it has no usual value."""
+    kind = MODELS[model]
+    lists = {"descent": ("spectrum",), "chain": ("blocks",)}
+    return (*(name for name in kind.sizes if name in _EXAMPLES), *lists.get(kind.source, ()))
+
+
 SYMBOLS = {
     "dimension": "d",
     "length": "T",
@@ -103,7 +125,7 @@ class Asked:
     length: int | None = None
     """T: number of tokens; toy and transformer."""
     vocab: int | None = None
-    """N_tokens: vocabulary size; recall."""
+    """Vocabulary size: N_tokens of recall, or d of minimal, by default that of the preset."""
     pairs: int | None = None
     """N_pairs: number of pairs in a sequence; recall and linear-attention."""
     copies: float = 1.0
@@ -113,7 +135,7 @@ class Asked:
     accuracy: float | None = None
     """Accuracy that ends the plateau; recall. 0.05 if not given, as in the slides; 0.5 takes matching query and key."""
     learning_rate: float | None = None
-    """If not given, that of the records; 1 for the toy model."""
+    """Learning rate; that of the records if not given, 1 for the toy model."""
     trained: Literal["logits", "gap"] = "logits"
     """Trained parameters of the toy model's attention: its T logits, or the gap between them."""
     samples: int | None = None
@@ -123,7 +145,8 @@ class Asked:
     heads: int | None = None
     """H: number of heads; linear-attention."""
     start: float | None = None
-    """Initial standard deviation of every parameter; linear-attention."""
+    """Initial standard deviation of every parameter of linear-attention, or scale u of minimal's initial scores, by
+    default those of the preset."""
     keys: Literal["separate", "merged"] = "separate"
     """Keys and queries of rank 1, or one merged matrix; linear-attention."""
     drop: int = 1
