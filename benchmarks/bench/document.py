@@ -32,9 +32,10 @@ WORDS = {
     "transformers": "Models of paper B and of text: eight seeds in one program of Headway beside one seed of the same "
     "model as a PyTorch user writes it (fused projections, `scaled_dot_product_attention`, fused AdamW on a GPU), "
     "eager, compiled, or compiled with CUDA graphs; per seed and step, with the arithmetic of the run "
-    "(TF32 where it asks for it, which a CPU computes in float32). Its batches are drawn beforehand, Headway draws its "
-    "own. The logits of both from the same weights are compared first. The floor is the time of the matrix products of "
-    "a step alone, counted from the program, at the rate of one large product on this machine.",
+    "(TF32 where it asks for it, which a CPU computes in float32). PyTorch's batches are drawn beforehand; "
+    "Headway draws its own during the step. The logits of both from the same weights are compared first. The floor "
+    "is the time of the matrix products of a step alone, counted from the program, at the rate of one large "
+    "product on this machine.",
     "scaling": "Headway alone, one number changed at a time from the model's own settings; per seed and step. The "
     "exponent b of cost ~ value^b is a least-squares fit on logs of the medians, with its standard error. More blocks "
     "of the task make the context longer.",
@@ -84,8 +85,9 @@ def _kept(records: Sequence[BenchRecord]) -> list[str]:
     if not lacking:
         return []
     return [
-        f"Of {'; '.join(lacking)} only quartiles and range were kept, not single times: a script measured them before "
-        "this part did. How busy others kept the processor meanwhile is not known, but for the load before."
+        f"For {'; '.join(lacking)} only the quartiles and the range were kept, not the individual times: a script "
+        "measured them before this part of the benchmark existed. The load from other processes is known only for the "
+        "time before."
     ]
 
 
@@ -95,8 +97,8 @@ def rounds(table: Table) -> str:
     count = count if table.rounds else "the number of rounds was not kept"
     if table.others is None:
         return count
-    doubt = ", too much to trust the ratios" if table.others > TRUSTED else ""
-    return f"{count}, others used up to {100 * table.others:.0f} % of the processor{doubt}"
+    doubt = ", too much for the ratios to be trusted" if table.others > TRUSTED else ""
+    return f"{count}, other processes used up to {100 * table.others:.0f} % of the CPU{doubt}"
 
 
 def _machines(records: Sequence[BenchRecord]) -> str:

@@ -8,7 +8,7 @@ import pytest
     [
         (
             "",
-            "the dimension was not given, but the plateau of toy depends on it. Give it, for example `headway predict",
+            "the dimension was not given, but the plateau of toy depends on it. Example: `headway predict",
         ),
         ("--model recall --vocab 64", "the pairs was not given"),
         ("--dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),

@@ -257,7 +257,7 @@ def test_a_stage_is_named_by_its_rung_also_where_one_was_skipped(opened):
 
 def test_claims_that_differ_from_grid_to_grid_count_once_by_a_stated_rule(shown):
     words = shown.text("#verdict-table")
-    assert "Where a claim was run on several grids, its verdict on as-run counts, or else on quick." in words
+    assert "If a claim was tested on several grids, its verdict on as-run counts, or otherwise that on quick." in words
     buttons = shown.page.locator("#verdict-table .filter .option").all_inner_texts()
     every, *each = (int(button.split()[-1]) for button in buttons)
     assert sum(each) == every

@@ -14,8 +14,8 @@ from headway.cli.parsing import parse
 
 USAGE = """\
 Measure checkpoints of a PyTorch model as if its training had been watched: attention by lag, head
-scores, and KL to n-gram models of your data, in one record. If interrupted, the same command continues with the
-next checkpoint.
+scores, and KL to n-gram models of your data, in one record. If it is interrupted, repeat the
+command: it continues with the next checkpoint.
 
 examples:
   headway measure checkpoints/* --probe held_out.npy --ngrams training.npy    folders of transformers
@@ -29,9 +29,9 @@ class Options:
     """Which checkpoints, with which tokens, and where to write."""
 
     checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional]
-    """Folders of transformers, safetensors or torch files; steps are read from their names."""
+    """Folders of Hugging Face transformers, or safetensors or torch files; steps are read from their names."""
     probe: Path
-    """Tokens on which to measure, (row, time) or (time,), as .npy; or a text, for folders with a tokenizer."""
+    """Tokens on which to measure, (row, time) or (time,), as .npy; or a text file, if the folders hold a tokenizer."""
     ngrams: Path | None = None
     """Training tokens for the ladder, as .npy, or a text; no ladder if not given."""
     orders: int = 5

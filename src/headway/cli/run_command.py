@@ -30,18 +30,18 @@ What is already in the folder is not computed again, and an interrupted run resu
 change applies to every run of the grid.
 
 examples:
-  headway run stages                                  quick grid, about a minute on a laptop
+  headway run stages                                  quick grid, one to three minutes
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
   headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination of values
   headway run my_task.py                              your own experiment: docs/extend.md
-  headway run stages --training.optimiser muon        any optimiser of optax
+  headway run stages --training.optimiser muon        any optax optimiser
   headway run all --grid as-run --keep results        paper scale, on a GPU; small copies go to results
   headway run stages --keep-weights 12                models at twelve steps: docs/objects.md
   headway run ablations --only full --only "without MLP"    two of the grid's runs
   headway run all --dry-run                           what would be computed, and how long it would take
   headway run all --on processes:4                    with four processes on this machine; --on here: with one
-  headway run all --on slurm --engine partition=gpu   as Slurm jobs; docs/cluster.md explains it, and Ray
+  headway run all --on slurm --engine partition=gpu   as Slurm jobs; for these and Ray, see docs/cluster.md
 """
 
 
@@ -62,7 +62,7 @@ class Options(Generic[Chosen]):
     seeds: int | None = None
     """Number of seeds, counted from 0; if not given, 4 or 8 in quick grids and about 10 at paper scale."""
     only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="RUN")] = ()
-    """Compute only the run of the grid with this name."""
+    """Compute only this run of the grid, given by its name."""
     into: Path = Path("runs")
     """Folder for records, figures and the page; nothing is written elsewhere."""
     keep: Path | None = None

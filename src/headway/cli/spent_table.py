@@ -40,7 +40,7 @@ def show_spent(
         return
     if len(spent) == 1:
         parts = (f"{name} {clock(seconds)}" for name, seconds in everything.items() if clock(seconds) != clock(0))
-        console.print(f"time: {', '.join(parts)}", style="dim", highlight=False)
+        console.print(f"{clock(total)} in all: {', '.join(parts)}", style="dim", highlight=False)
         return
     # Eighty columns hold it, which is what a log has; `done` are programs.
     table = Table(box=None, padding=(0, 1, 0, 0), title="where the time went", title_justify="left", title_style="bold")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 from rich.console import Console
 from rich.table import Table
@@ -129,7 +130,8 @@ def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> 
             Text.assemble("\n", (finding.claim, "bold"), f", {grid}: a seed counts if\n  {finding.definition}")
         )
         for seed, value, holds in zip(finding.seeds, finding.values, finding.holds, strict=True):
-            console.print(f"  seed {seed:<3} {value:<10.4g} {SEED_WORDS[holds]}")
+            shown = "-" if isnan(value) else f"{value:.4g}"
+            console.print(f"  seed {seed:<3} {shown:<10} {SEED_WORDS[holds]}")
 
 
 def measured(finding: Finding) -> str:

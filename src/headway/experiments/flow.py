@@ -61,7 +61,7 @@ A14_ATTENTION = A14.called(
     """As A14, where a head belongs to the position to which it attends most. (Ours: the paper's own third head has
     0.52 of its attention on position 1 and 0.48 on position 3.)""",
     title="the flow's heads specialise, each counted where it attends most (ours)",
-    definition=f"""As A14, but for two parts. Specialised: at the last time the positions that receive most of each
+    definition=f"""As A14, except for two parts. Specialised: at the last time the positions that receive most of each
     head's attention are those of the features, each once. Offset: as in A14, with the heads at these positions,
     cancelled to less than {CANCELLED:g}.""",
     judge=of_runs(

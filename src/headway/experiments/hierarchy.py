@@ -55,7 +55,7 @@ def humps_follow_the_hierarchy(claim: Claim, *runs: Run) -> Finding:
     shallowest = {ratio: np.array([_shallowest(each) for each in found[ratio]]) for ratio in (1.3, 1.5)}
     parts["m = 1.3 more intertwined than 1.5"] = shallowest[1.3] > shallowest[1.5]
     seen = "; ".join(f"m = {ratio:g}: {' '.join(map(str, each))}" for ratio, each in counts.items())
-    return claim.all_of(runs, parts, f"Stages, seed by seed: {seen}.")
+    return claim.all_of(runs, parts, f"Humps of the speed of the loss, seed by seed: {seen}.")
 
 
 def _shallowest(found: Humps) -> float:
@@ -87,10 +87,10 @@ def stages_follow_the_hierarchy(claim: Claim, *runs: Run) -> Finding:
         return claim.not_run(why)
     by_ratio = {settings.task.ratio: trajectory for settings, trajectory in runs}
     counts = {ratio: stage_counts(by_ratio[ratio]) for ratio in WANTED}
-    parts = {f"m = {ratio:g}: {wanted} stages": counts[ratio] == wanted for ratio, wanted in WANTED.items()}
+    parts = {f"m = {ratio:g}: {wanted} plateaus": counts[ratio] == wanted for ratio, wanted in WANTED.items()}
     parts["m = 1.3 less clear than 1.5"] = least_clear(by_ratio[1.3]) < least_clear(by_ratio[1.5])
     seen = "; ".join(f"m = {ratio:g}: {' '.join(map(str, found))}" for ratio, found in counts.items())
-    return claim.all_of(runs, parts, f"Stages, seed by seed: {seen}.")
+    return claim.all_of(runs, parts, f"Plateaus of the loss, seed by seed: {seen}.")
 
 
 def stage_counts(trajectory: Trajectory) -> np.ndarray:

@@ -25,7 +25,7 @@ N8_CONTEXTS = Claim(
     title="information and number of contexts together predict when a lag is learnt (ours, post hoc)",
     statement="""The information of a lag and the number of contexts over which it is spread predict when it is
     learnt. (Ours, post hoc: found in these runs.)""",
-    definition=f"""Steps t are those of N8, in unmodified texts, for lags learnt within the training. N is the number
+    definition=f"""Steps t are those of N8, in unmodified texts, for lags learnt before training ends. N is the number
     of contexts as long as the lag, exp(loss of the unigram + loss of the bigram + ..), I the information. Fitted to
     models of one shape, log t = a + b log I + c log N has b < 0 < c, and fitted to all texts but one it predicts the
     steps of that one within a factor of {CLOSE:g}, median over lags and texts.""",

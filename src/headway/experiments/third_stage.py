@@ -1,4 +1,4 @@
-"""Ours: when the gradient flow learns feature 3: a law without fitted numbers, and runs it was not made from."""
+"""Ours: when the gradient flow learns feature 3: a law without fitted constants, on runs it was not made from."""
 
 from __future__ import annotations
 

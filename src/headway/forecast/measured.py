@@ -62,7 +62,7 @@ class Measured:
             return ""
         return (
             f"{lost} of {whole} plateaus in the records never ended, or were over at the first look, and are left out: "
-            "where they would be, the truth is further off than predicted."
+            "for sizes like these, the plateau lasts longer than predicted."
         )
 
     def column(self, name: str) -> np.ndarray:

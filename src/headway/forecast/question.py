@@ -133,7 +133,7 @@ class Asked:
     repeated: float = 0.0
     """p: probability that the relevant token is repeated across samples; for recall, that the query is."""
     accuracy: float | None = None
-    """Accuracy that ends the plateau; recall. 0.05 if not given, as in the slides; 0.5 takes matching query and key."""
+    """Accuracy that ends the plateau; recall. 0.05 if not given, as in the slides; 0.5 requires matching a key."""
     learning_rate: float | None = None
     """Learning rate; that of the records if not given, 1 for the toy model."""
     trained: Literal["logits", "gap"] = "logits"
@@ -204,13 +204,14 @@ class Question(Asked):
 
     def _check_that_sizes_belong(self) -> None:
         own = self.kind.sizes
-        for name, example in _EXAMPLES.items():
+        shown = " ".join(f"--{name} {example}" for name, example in _EXAMPLES.items() if name in own)
+        for name in _EXAMPLES:
             value = getattr(self, name)
             if name in own:
                 require(
                     value is not None,
-                    f"the {name} was not given, but the plateau of {self.model} depends on it. Give it, for example "
-                    f"`headway predict --model {self.model} --{name} {example}`.",
+                    f"the {name} was not given, but the plateau of {self.model} depends on it. Example: "
+                    f"`headway predict {self.model} {shown}`.",
                 )
             elif name not in self.kind.optional:
                 require(value is None, f"{name} is {value!r}, but {self.model} has {', '.join(own)}. Leave it out.")

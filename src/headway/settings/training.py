@@ -22,7 +22,7 @@ class TrainingSettings:
     """How a model is trained; the defaults are those that paper A prints."""
 
     optimiser: Part = "adamw"
-    """adamw, sgd, or any optimiser of optax by name, such as muon or lion. In Python also a transformation of
+    """adamw, sgd, or any optax optimiser by name, such as muon or lion. In Python also a transformation of
     optax."""
     arguments: Arguments = field(default=(), metadata={"added": "0.2"})
     """Arguments of the optimiser by name, such as beta=0.9; for adamw b1, b2 and eps."""

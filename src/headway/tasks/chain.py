@@ -64,7 +64,7 @@ class Chain:
     context: int | None = None
     """Show the model only windows of this many tokens (an n-gram model); all of them if not given."""
     references: tuple[int, ...] = ()
-    """Compare with the n-gram models of these contexts, trained by the same settings."""
+    """Compare with n-gram models of these context lengths, trained with the same settings."""
 
     def __post_init__(self) -> None:
         settle(self, "task.")

@@ -109,7 +109,7 @@ def test_the_address_shows_the_same_view_again(browser, loaded, written):
     loaded.choose("#seed", "2")
     loaded.move(40)
     loaded.click("#compare")
-    loaded.choose("#lay", "over each other")
+    loaded.choose("#lay", "overlaid")
     loaded.click("#log-value")
     loaded.click("#combined .key >> nth=1")
     loaded.page.evaluate(ADDRESSED, "muted=2")
@@ -139,7 +139,7 @@ def test_two_runs_lie_over_each_other_in_one_chart(loaded):
     count = "document.querySelectorAll('#charts .plot .scatterlayer .trace').length"
     alone = loaded.page.evaluate(count)
     loaded.click("#compare")
-    loaded.choose("#lay", "over each other")
+    loaded.choose("#lay", "overlaid")
     assert loaded.page.evaluate(count) > alone
     assert loaded.page.locator("#second .plot").is_hidden() and loaded.page.locator("#second .combined").is_visible()
     assert "minimal, printed, seed 5" in loaded.text("#chart-legend")

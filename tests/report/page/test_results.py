@@ -145,7 +145,7 @@ def test_a_claim_counts_once_by_the_first_grid_on_which_it_was_run(js):
     row[2]["verdict"] = "not run"
     assert js("counting", "m.mainVerdict(row)", row=row) == "fails"
     rule = js("counting", "m.ruleWords(row)", row=row)
-    assert rule.endswith("its verdict on as-run counts, or else on the first of printed and quick where it was run.")
+    assert rule.endswith("or otherwise that on the first of printed and quick where it was tested.")
     assert js("counting", "m.ruleWords(row)", row=row[:1]) == ""
     counts = js("counting", "m.verdictCounts(verdicts)", verdicts=["holds", "fails", "holds", "not run"])
     assert counts == "2 hold, 1 fails, 1 not run"

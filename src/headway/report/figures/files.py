@@ -77,7 +77,7 @@ def _save_each(figures: Mapping[Path, Figure], stems: Sequence[Path]) -> None:
 
 
 def _save_share(figures: Mapping[Path, Figure], stems: Sequence[Path]) -> None:
-    """In a process of its own, whose errors are told by who draws the share again."""
+    """In a process of its own, whose errors are reported by whoever draws the share again."""
     try:
         _save_each(figures, stems)
     except Exception:

@@ -92,7 +92,7 @@ export function comparisonChoices(report, selection) {
   const seeds = chooser("other-seed", "seed", (value) => selection.set({ otherSeed: Number(value) }));
   const rules = chooser("align", "aligned by", (align) => compare({ align }));
   const layouts = chooser("lay", "drawn", (value) => selection.set({ over: value === "over" }));
-  layouts.select.append(option("side by side", "beside"), option("over each other", "over"));
+  layouts.select.append(option("side by side", "beside"), option("overlaid", "over"));
   const toggle = () => compare(state.other < 0 ? partner(report.runs, state) : { other: -1 });
   const title = "Two runs or two seeds side by side (key c)";
   const button = element("button", { type: "button", id: "compare", title, onclick: toggle });

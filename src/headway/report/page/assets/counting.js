@@ -28,12 +28,12 @@ export function gridsAmong(findings) {
   return [...GRID_ORDER.filter((grid) => found.includes(grid)), ...found.filter((grid) => !GRID_ORDER.includes(grid))];
 }
 
-/** "Where a claim was run on several grids, its verdict on as-run counts, or else on the first of paper and printed where it was run." */
+/** "If a claim was tested on several grids, its verdict on as-run counts, or otherwise that on the first of paper and printed where it was tested." */
 export function ruleWords(findings) {
   const [first, ...rest] = gridsAmong(findings);
   if (!rest.length) return "";
-  const others = rest.length === 1 ? rest[0] : `the first of ${joined(rest)} where it was run`;
-  return `Where a claim was run on several grids, its verdict on ${first} counts, or else on ${others}.`;
+  const others = rest.length === 1 ? rest[0] : `the first of ${joined(rest)} where it was tested`;
+  return `If a claim was tested on several grids, its verdict on ${first} counts, or otherwise that on ${others}.`;
 }
 
 /** "Grids: printed = the settings printed in the paper; quick = small enough for a laptop." */

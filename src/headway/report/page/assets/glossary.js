@@ -4,7 +4,7 @@ import { formula } from "./formula.js";
 
 const WORDS = {
   "ladder, rung":
-    "Reference predictors from knowing nothing to the truth: each is a rung, all of them in this order are the ladder. Of a Markov " +
+    "Reference predictors from knowing nothing to the truth: each is a rung, all of them in this order are the ladder. For a Markov " +
     "chain with blocks of lags, rung i knows the first i blocks; rung 0 is uniform, the last one the truth.",
   "KL to a rung":
     "KL(rung ‖ model), the mean over test sequences and predicted positions, in nats. Where predictions are numbers, the mean " +
@@ -13,16 +13,16 @@ const WORDS = {
     "The step at which KL to rung i reaches its minimum is later for each higher i. This is what claims about order count, " +
     "unless they say otherwise. A model that learns everything at once and only grows in confidence can have it, too.",
   stage:
-    "For each rung that the model reaches, take how far KL lies now above its lowest value in this run. The stage is that of the rung " +
-    "for which this is smallest. Visits of fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
+    "For each rung that the model reaches, take how far KL now lies above its lowest value in this run. The stage is that of the rung " +
+    "for which this is smallest. Visits that last fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
     "seed went through all stages if it was in stage 1, then 2, and so on to the last. The time before stage 1 is the start.",
   turn:
     "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how " +
-    "far it fell in the stage before. Both are taken from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
+    "far it fell in the stage before. Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
     "minima can be in order in more seeds than go through all stages.",
   boundary:
-    "The step at which one stage ends and the next begins: both KL are then equally far above their minima. Of a run without a ladder, " +
-    "and of a gradient flow: where the loss is half-way from one level to the next.",
+    "The step at which one stage ends and the next begins: both KL values are then equally far above their minima. In a run without a ladder, " +
+    "and in a gradient flow, it is where the loss is half-way from one level to the next.",
   plateau:
     "A time in which the loss hardly falls, between two drops. In laws of its duration: the time until the test loss is at most " +
     "0.1, or until the accuracy is 5 %.",
@@ -30,8 +30,8 @@ const WORDS = {
     "1 - (slowest rate between two drops) / (peak rate of the slower drop), where the rate is how fast the loss falls over the logarithm " +
     "of time: 1 if the loss is constant, 0 if it falls without a pause.",
   "by confidence alone":
-    "How near to a rung a model comes whose logits are those of the truth times a factor between 0 and 1. A model that comes nearer has " +
-    "done more than grow in confidence.",
+    "How near to a rung a model comes whose logits are those of the truth times a factor between 0 and 1 (for real text, whose truth is not " +
+    "known, those of the model at the end of training). A model that comes nearer has done more than grow in confidence.",
   "excess loss": "Cross-entropy of the model minus that of the truth, on the same test tokens, in nats.",
   "competition index":
     "The probability that two heads, each drawing a lag from its attention, draw the same block; the mean over pairs of heads. 0 if no two " +
@@ -45,7 +45,7 @@ const WORDS = {
   incremental:
     "Paper A's word for learning one block after the other. Claims count it by minima in order, unless their definition says otherwise.",
   "minimal model, full model":
-    "Of paper A: the full model is a transformer with one layer and three heads; the minimal model is the same without embedding, norm, residual " +
+    "In paper A, the full model is a transformer with one layer and three heads; the minimal model is the same without embedding, norm, residual " +
     "path, MLP, key and output matrices.",
   "n-gram model": "The same transformer, trained on windows of c tokens.",
   "n-gram, k-gram":
@@ -57,16 +57,16 @@ const WORDS = {
     "Two gradient flows. Π(s) = diag(s) - s sᵀ is the derivative of a softmax: the flow printed in paper A applies it twice, as training through a " +
     "softmax does; the simulation of the authors applies it once (as-run).",
   "toy model":
-    "Of paper B: one layer of attention that has to find the one relevant token among T, and to learn a matrix W* of size d × d; W is the matrix " +
+    "In paper B: one layer of attention that has to find the one relevant token among T, and to learn a matrix W* of size d × d; W is the matrix " +
     "that it has learnt so far.",
   "T, d, B, p":
-    "Of paper B: the length of the context, the dimension of a token, how often the relevant token stands in the context (copies), and the share of " +
+    "In paper B: the length of the context, the dimension of a token, how often the relevant token occurs in the context (copies), and the share of " +
     "samples that repeat one vector (in recall: that ask for one of two favourite keys).",
   "holds, partly, fails, cannot be judged":
-    "A claim is tested in every seed: it holds if it does in all of them, partly if in at least half, and fails in fewer. A seed cannot " +
+    "A claim is tested in every seed: it holds if it holds in all of them, holds partly if in at least half, and fails otherwise. A seed cannot " +
     "be judged if what the claim compares could not be measured, such as a missing plateau; it counts as a seed in which the claim does not hold. " +
-    "A claim cannot be judged if it holds in less than half of the seeds and none of the others can be judged. Numbers are " +
-    "medians over seeds, in brackets the 95 % interval of the median.",
+    "A claim cannot be judged if it holds in fewer than half of the seeds and none of the others can be judged. Numbers are " +
+    "medians over seeds, in brackets the 95 % interval of the median (a bootstrap, which is too narrow with few seeds).",
 };
 
 // Words of one paper or one kind of run -> what a page speaks of that needs them; all others are always there.

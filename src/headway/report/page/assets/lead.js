@@ -28,7 +28,7 @@ export function lossEnds(run) {
 const everySeed = (run, count, [verb, infinitive]) => {
   const all = run.seeds.length;
   if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${infinitive}`}`;
-  return count === all ? `all ${all} seeds ${verb}` : `${count || "none"} of ${all} seeds ${verb}`;
+  return count === all ? `${all === 2 ? "both" : `all ${all}`} seeds ${verb}` : `${count || "none"} of ${all} seeds ${verb}`;
 };
 
 /** What the rungs are, together: "both stages (unigram and bigram)", "4 components" where they only count up. */

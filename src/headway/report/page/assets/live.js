@@ -62,7 +62,7 @@ function mountSweep(report, open) {
   const bar = element("div", { class: "sweep-bar", "aria-hidden": "true" });
   const rows = element("tbody");
   const more = element("p", { class: "quiet" });
-  const head = ["state", "cell", "how far"].map((text) => element("th", { scope: "col" }, text));
+  const head = ["state", "cell", "progress"].map((text) => element("th", { scope: "col" }, text));
   const table = element("table", { class: "sweep" }, element("thead", {}, element("tr", {}, head)), rows);
   const list = element("details", { open }, element("summary", {}, "every cell"), element("div", { class: "scroll" }, table), more);
   const title = element("h2", { id: "live-title" }, "In this folder");

@@ -61,7 +61,7 @@ function distances(run, seed, time, stage) {
   const last = `${number(goal)} to ${rungName(run, run.rungs)}`;
   // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
   if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `${rungMeasure(run)} ${last}`;
-  const nearer = goal < kl(stage.rung) ? " (the stage is not the nearest rung)" : "";
+  const nearer = goal < kl(stage.rung) ? " (a stage goes by how far each KL is above its own minimum, not by which is lowest)" : "";
   return `${rungMeasure(run)} ${number(kl(stage.rung))} to ${rungName(run, stage.rung)} and ${last}${nearer}`;
 }
 

@@ -35,8 +35,8 @@ function words({ known, strength, projections }) {
     `A head with all of its attention on positions 1 and ${next}, and a value along feature ${next} only, keeps this form: `,
     "two numbers describe it completely, and this is their plane. Arrows show the direction of the flow, thin lines are orbits, ",
     "and small dots show where each orbit is after the slider's time. ",
-    `They rest on the thick curve x y = ${number(strength)}, every point of which predicts equally well, as the `,
-    "settled heads offset the attention that is left behind; and where y = 0. Shaded is the paper's condition (12). ",
+    `They rest on the thick curve x y = ${number(strength)}, every point of which predicts equally well because the `,
+    "settled heads offset the attention that is left behind, or where y = 0. In the shaded region the paper's condition (12) holds. ",
     fate,
   ];
 }
@@ -105,7 +105,7 @@ export function mountPortraits(host, report, selection) {
     view.caption.replaceChildren(
       chip(Math.max(0, head), palette),
       ` The thick line and its dot are head ${head + 1} of this seed in the whole flow, seen on the same two axes: `,
-      `now ${seen}. It has more than two numbers, so that it may cross the arrows.`,
+      `now ${seen}. It takes more than two numbers to describe it, so it may cross the arrows.`,
     );
     const label = `Plane of value and attention; head ${head + 1} stands at ${seen}.`;
     parts.svg.setAttribute("aria-label", label);

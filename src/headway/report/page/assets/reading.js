@@ -25,8 +25,8 @@ function blockWords({ blocks, start, ratio }) {
 /** The rule of `stages_from_ladder`: by the excess over the own minimum, not by the nearest rung. */
 const stageWords = (measure) =>
   `At every step the stage is that of the rung whose ${measure} is least above its own minimum over training. It is not always the ` +
-  `nearest rung, and only rungs that the model reaches count. Stage 2 begins where ${measure} to rung 1 has turned up and ${measure} to rung 2 ` +
-  "still falls: both are then equally far above their minima. Before the last stage the model can be nearer to the truth " +
+  `nearest rung, and only rungs that the model reaches count. Stage 2 begins where ${measure} to rung 1 has begun to rise and ${measure} to rung 2 ` +
+  "is still falling: both are then equally far above their minima. Before the last stage the model can be nearer to the truth " +
   "than to the rung of its stage.";
 
 function chainRungs({ blocks }) {
@@ -38,14 +38,14 @@ function chainRungs({ blocks }) {
     `from each rung, by KL(rung ‖ model). ${stageWords("KL")} `,
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
     "of a model that knows the same blocks. The excess loss is estimated from the tokens that were drawn in the test ",
-    "sequences, KL to the truth is computed from the exact distributions at the same positions: they estimate the same quantity, and ",
+    "sequences, while KL to the truth is computed from the exact distributions at the same positions: they estimate the same quantity, and ",
     "differ only by sampling noise.",
   ];
 }
 
 const HEADS =
-  "Move the slider to see what each head attends to. Every head has a colour and a number; every block shares " +
-  "another colour with its rung. Staircases outline the cells that belong to a block.";
+  "Move the slider to see what each head attends to. Every head has a colour and a number; every block has the " +
+  "same colour as its rung. Staircases outline the cells that belong to a block.";
 const MORE = () => element("p", {}, element("a", { href: "#glossary" }, "Words used on this page"));
 const SPARSE = "Attention maps are stored less often than the curves: the one shown is of the nearest stored step.";
 const sparse = (run) => run.pictures && run.snapshot.length < run.times.length;

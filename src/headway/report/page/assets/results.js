@@ -175,20 +175,30 @@ function followReading(nav) {
   soon();
 }
 
+/** " Of 57 claims tested with both, 36 hold with the settings of the authors' code and 17 with the printed ones." */
+function settingsWords(rows) {
+  const verdictOn = (row, grid) => row.find((finding) => finding.grid === grid && hasRun(finding))?.verdict;
+  const both = rows.filter((row) => verdictOn(row, "as-run") && verdictOn(row, "printed"));
+  const holding = (grid) => both.filter((row) => verdictOn(row, grid) === "holds").length;
+  if (!both.length) return "";
+  return ` Of ${counted(both.length, "claim")} tested with both, ${holding("as-run")} hold with the settings of the authors’ code and ${holding("printed")} with the printed ones.`;
+}
+
 /** How many claims are the papers' and how many ours, and what the numbers say of them. */
 function countWords(report, rows, known) {
   const verdicts = rows.map(mainVerdict);
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
-  const own = rows.filter((row) => isOurs(report.papers, report.titles, row));
+  const own = rows.filter((row) => isOurs(report.papers, report.titles, row) && mainVerdict(row) !== "not run");
   const failed = own.filter((row) => mainVerdict(row) === "fails").length;
   const theirs = failed ? ` (${count("fails") - failed} of the papers’, ${failed} of ours)` : "";
   const parts = [
     [count("holds"), "in every seed"],
     [count("partly"), "in at least half of them"],
-    [count("fails"), `in fewer${theirs}`],
+    [count("fails"), `in fewer than half${theirs}`],
   ].filter(([many]) => many);
   const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";
-  const missing = count("not run") ? `; ${count("not run")} ${count("not run") === 1 ? "was" : "were"} not run` : "";
+  const left = count("not run") + report.unlisted;
+  const missing = left ? ` ${counted(left, "more claim")} ${left === 1 ? "was" : "were"} not run.` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
   const none = absent.length ? `There are no runs of ${joined(absent)}.` : "";
@@ -197,9 +207,9 @@ function countWords(report, rows, known) {
   const further = report.unlisted ? `${counted(report.unlisted, "further claim")}, of experiments that have not been run here, ${report.unlisted === 1 ? "is" : "are"} not listed.` : "";
   const late = own.filter((row) => isPostHoc(report.titles, row)).length;
   const seen = late ? ` (${late} of them post hoc: written after their outcome had been seen)` : "";
-  const whose = `${rows.length - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
-  const what = `${counted(rows.length, "claim")}, ${whose}, each tested on the numbers of every seed`;
-  return { lead: `${what}: ${held}${open}${missing}.`, notes: [ruleWords(report.findings), further, none].filter(Boolean) };
+  const whose = `${rows.length - count("not run") - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
+  const what = `${counted(rows.length - count("not run"), "claim")}, ${whose}, each tested on the numbers of every seed`;
+  return { lead: `${what}: ${held}${open}.${settingsWords(rows)}${missing}`, notes: [ruleWords(report.findings), further, none].filter(Boolean) };
 }
 
 /** What the counts rest on, for whoever asks: findings come first. */

@@ -81,7 +81,7 @@ export function mountStretch(host, report, selection) {
     attending = known ? makeAttending(run(), state, words) : null;
     const first = known ? firstKnown(run(), words.length) : words.length;
     tokens.forEach((token, k) => k >= first && follow(token, k));
-    const lacking = "This record does not contain the attention of each head in this text. Runs computed anew do.";
+    const lacking = "This record does not contain the attention of each head in this text. New runs do.";
     host.replaceChildren(
       element("h3", {}, "Held-out text ", element("span", { class: "quiet" }, "each token in the colour of the rung closest to the model's prediction")),
       element("p", { class: "stretch-text", ...text }, tokens),

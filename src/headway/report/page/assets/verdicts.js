@@ -55,7 +55,7 @@ export function mountVerdicts(host, report) {
     element(
       "p",
       { class: "quiet" },
-      `${tally(report.findings)} The number is the median over seeds, with its 95 % interval; a dot is a seed, filled where it holds.`,
+      `${tally(report.findings)} The number is the median over seeds, with its 95 % interval; each dot is a seed, filled if the claim holds in it.`,
       saving("the verdicts", () => "verdicts", () => verdictTable(report.findings), null),
     ),
   );
