@@ -119,7 +119,7 @@ def test_help_says_what_a_name_does(headway):
     said = headway("claims", "--help")
     assert said.code == 0
     assert "headway claims A7 A8 --from results" in said.out
-    assert all(option in said.out for option in ("--grid", "--from", "[STR [STR ...]]"))
+    assert all(option in said.out for option in ("--grid", "--from", "[CLAIMS]"))
 
 
 def test_what_a_gpu_found_is_told_from_the_committed_records(headway):

@@ -9,7 +9,7 @@ from tests.claims.made import OFTEN, climbing
 
 from headway.experiments.hierarchy import A8, A8_PLATEAUS, humps_follow_the_hierarchy, stages_follow_the_hierarchy
 
-PARTS = ["m = 1: 2 stages", "m = 1.3: 3 stages", "m = 1.5: 3 stages", "m = 1.3 less clear than 1.5"]
+PARTS = ["m = 1: 2 plateaus", "m = 1.3: 3 plateaus", "m = 1.5: 3 plateaus", "m = 1.3 less clear than 1.5"]
 FLAT = {"loss": np.ones(len(OFTEN))}
 
 

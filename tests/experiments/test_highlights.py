@@ -24,7 +24,12 @@ def only(*findings: tuple[str, Finding], headline: Headline = SAYS):
 def test_a_sentence_takes_its_numbers_from_the_finding():
     found = only(("as-run", FOUR))
     assert found.sentence == "In 4 of 4 seeds, by 2.5 or 2.5e+02 %."
-    assert (found.verdict, found.held, found.grid, found.figures) == ("holds", "4 of 4", "as-run", "x-as-run")
+    assert (found.verdict, found.held, found.grid, found.figures) == ("holds", "4 of 4", "as-run", "")
+
+
+def test_a_claim_has_a_picture_if_a_figure_shows_it():
+    found = only(("as-run", FOUR), headline=replace(SAYS, figure="curves"))
+    assert (found.figures, found.figure) == ("x-as-run", "curves")
 
 
 def test_a_claim_that_fails_is_shown_so():

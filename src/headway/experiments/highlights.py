@@ -112,8 +112,8 @@ HEADLINES = (
         {published.pairs} ({here.held} seeds within {published.near} of it), and with the number of tokens to the power
         {beside.median}, published {published.tokens}.""",
         """The published law of recall does not hold at our sizes: the plateau grows with the number of pairs to the
-        power {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and with the number
-        of tokens to the power {beside.median}, published {published.tokens}.""",
+        power {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and with the
+        number of tokens to the power {beside.median}, published {published.tokens}.""",
         figure="law",
         beside="B4 tokens",
     ),
@@ -167,9 +167,8 @@ HEADLINES = (
     ),
     Headline(
         "N1",
-        """Models of real text pass unigrams, bigrams and trigrams in order, without plateaus ({here.held} seeds). To all
-        three of them they come closer than by confidence alone in characters, to the trigram of byte pairs they do not
-        in every seed ({beside.each}).""",
+        """Models of real text pass unigrams, bigrams and trigrams in order, without plateaus ({here.held} seeds). They
+        come closer to all three than by confidence alone in characters, not always in byte pairs ({beside.each}).""",
         figure="ladder",
         beside="N2",
     ),

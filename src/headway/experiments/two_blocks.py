@@ -23,7 +23,8 @@ slightly clearer than with one layer."""
 NOTHING_TO_COMPARE = """
 With two layers the minima are in order in seven seeds. With one layer and this learning rate (half of the printed
 one), the model is still approaching rung 1 when training ends, in every seed: its loss has no plateau to compare with,
-so that these seven cannot be judged. In the other three, KL to rung 2 and to the truth reach their minima at the same evaluation."""
+so that these seven cannot be judged. In the other three, KL to rung 2 and to the truth reach their minima at the same
+evaluation."""
 
 A15 = Claim(
     "A15",
