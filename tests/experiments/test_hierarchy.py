@@ -21,7 +21,7 @@ def test_the_made_staircases_have_two_three_and_three_steps():
     found = judged(*EXAMPLES["A8 plateaus"].runs(seeds=(0, 1)))
     assert found.values == (4, 4)
     assert found.parts == dict.fromkeys(PARTS, 2)
-    assert found.detail == "Stages, seed by seed: m = 1: 2 2; m = 1.3: 3 3; m = 1.5: 3 3."
+    assert found.detail == "Plateaus of the loss, seed by seed: m = 1: 2 2; m = 1.3: 3 3; m = 1.5: 3 3."
 
 
 @pytest.mark.parametrize(
