@@ -174,6 +174,7 @@ def test_runs_that_differ_in_numbers_alone_share_a_program(asked, everything):
 
 def test_every_figure_is_there_as_png_pdf_and_svg(asked, everything, store):
     figures = {path.name: path.read_bytes()[:4] for path in (store.root / "figures").iterdir()}
+    assert figures.pop(".drawn.json"), "what they were drawn from"
     stems = [f"{experiment}-quick-{name}" for experiment in asked.names for name in FIGURES[experiment]]
     kinds = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xm"}
     assert figures == {f"{stem}.{kind}": start for stem in stems for kind, start in kinds.items()}

@@ -66,7 +66,7 @@ def write_report(
     for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
         section = outcome.called if several else ""
         drawable = worth_drawing(outcome.usable).items()
-        own = [Shown(f"{name}, {outcome.grid}", record, section) for name, record in drawable]
+        own = [Shown(run_label(name, outcome), record, section) for name, record in drawable]
         first += own[:1]
         rest += own[1:]
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
@@ -80,6 +80,14 @@ def write_report(
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
     report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit, **results)
     write_page(page, report)
+
+
+def run_label(name: str, outcome: Outcome) -> str:
+    """minimal, quick, task.ratio 1.3: the run, its grid, and what was changed."""
+    from headway.report.assemble import shortened
+
+    changed = (f"{setting} {value}" for setting, value in outcome.changes.items())
+    return shortened(", ".join([name, outcome.grid, *changed]))
 
 
 def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collection[str]) -> list[Shown]:
