@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.cli.process import Shell
 from tests.cli.test_settings_options import differing
+from tests.report.embedded import embedded_text
 
 from headway.experiments import find
 from headway.records import Trajectory
@@ -88,12 +89,12 @@ def test_a_run_writes_a_record_figures_and_a_page_and_nothing_outside_its_folder
     runs = shell.folder / "runs"
     written = page_of(runs)
     assert names(runs) == {record.path.name, "figures", written.name}
-    assert names(runs / "figures") == {f"{written.stem}-{name}" for name in FIGURES}
-    for path in (runs / "figures").iterdir():
+    assert names(runs / "figures") == {".drawn.json", *(f"{written.stem}-{name}" for name in FIGURES)}
+    for path in (runs / "figures").glob("[!.]*"):
         assert path.read_bytes().startswith(BEGINS[path.suffix[1:]])
     page = written.read_text()
     assert page.startswith("<!doctype html>")
-    assert f"headway {' '.join(RUN)}" in page
+    assert f"headway {' '.join(RUN)}" in embedded_text(page)
 
 
 def test_the_record_is_the_quick_preset_with_the_options_and_nothing_else_changed(record):

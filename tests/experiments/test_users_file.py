@@ -157,7 +157,7 @@ def test_listing_reporting_exporting_and_watching_need_no_file_and_run_no_code(t
         assert "any of the row" in embedded_text((tmp_path / "report.html").read_text())
         said(shell.call("export", record.path, tmp_path / "table.csv"))
         assert "kl_rungs" in (tmp_path / "table.csv").read_text()
-        assert "first-token" in Handler(shell.folder / "runs").page("/")
+        assert "first-token" in embedded_text(Handler(shell.folder / "runs").page("/"))
         assert not (shell.folder / "imported").exists()
     finally:
         (shell.folder / "mine.py").write_text(code)

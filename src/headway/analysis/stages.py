@@ -20,7 +20,7 @@ class Stages:
     rungs: tuple[int, ...] = ()
     """The stages in order: 1, 2, .. from a loss curve; from a ladder the rungs >= 1 as they were visited."""
     boundaries: tuple[float, ...] = ()
-    """When each stage gave way to the next: half of the drop is done, or the next rung is nearer."""
+    """When each stage gave way to the next: half of the drop is done, or both KL are equally far above their minima."""
     leavings: tuple[float, ...] = ()
     """When each stage but the last began to end: a tenth of the drop is done, or KL to its rung reaches its minimum."""
     levels: tuple[float, ...] = ()
@@ -28,9 +28,9 @@ class Stages:
     start: float = math.nan
     """When the first stage was entered; NaN without stages."""
     visits: tuple[int, ...] = ()
-    """The nearest rungs in the order visited, rung 0 included; for a loss curve the same as `rungs`."""
+    """The rungs whose KL is least above its own minimum, in order, rung 0 included; for a loss curve as `rungs`."""
     unfinished: bool = False
-    """A loss curve was still falling at full speed at the end: that drop has no plateau and is no stage."""
+    """The last drop of a loss curve had not slowed down at the end: it has no plateau and is no stage."""
 
     @property
     def count(self) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 USAGE = """\
 Show every claim with its verdict for each grid: the number of seeds in which it holds, and the
 measured number with its interval. Nothing is trained; a claim whose runs have not been made is "not run".
-In a seed in which what it compares could not be measured, it "cannot be judged", which counts as not holding.
+If what it compares could not be measured in a seed, it "cannot be judged" there, which counts as not holding.
 
 examples:
   headway claims --from results              the paper-scale runs

@@ -91,7 +91,7 @@ def _tell(found: dict[str, list[Transitions]]) -> None:
 
     head = f"{'task':<24} {'runs':>5} {'seeds':>6} {'plateaus':>9}"
     print(f"{head}   wait ~ gain^a, a (quartiles)   smaller gain, longer wait")
-    every = {**found, "all with a ladder": [each for own in found.values() for each in own if len(each.rungs) > 1]}
+    every = {**found, "all with several": [each for own in found.values() for each in own if len(each.rungs) > 1]}
     for name, own in every.items():
         told = law(own)
         if told is None:

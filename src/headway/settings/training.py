@@ -19,7 +19,7 @@ OWN_OPTIMISERS: dict[str, tuple[str, ...]] = {"adamw": ("b1", "b2", "eps"), "sgd
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a model is trained; the defaults are those that paper A prints."""
+    """How a model is trained."""
 
     optimiser: Part = "adamw"
     """adamw, sgd, or any optax optimiser by name, such as muon or lion. In Python also a transformation of

@@ -17,8 +17,7 @@ const WORDS = {
     "for which this is smallest. Visits that last fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
     "seed went through all stages if it was in stage 1, then 2, and so on to the last. The time before stage 1 is the start.",
   turn:
-    "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how " +
-    "far it fell in the stage before. Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
+    "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how far it has fallen since the minimum of KL to the rung reached before the old one. Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
     "minima can be in order in more seeds than go through all stages.",
   boundary:
     "The step at which one stage ends and the next begins: both KL values are then equally far above their minima. In a run without a ladder, " +
@@ -64,7 +63,7 @@ const WORDS = {
     "samples that repeat one vector (in recall: that ask for one of two favourite keys).",
   "holds, partly, fails, cannot be judged":
     "A claim is tested in every seed: it holds if it holds in all of them, holds partly if in at least half, and fails otherwise. A seed cannot " +
-    "be judged if what the claim compares could not be measured, such as a missing plateau; it counts as a seed in which the claim does not hold. " +
+    "be judged if what the claim compares could not be measured, for example because a plateau is missing; it counts as a seed in which the claim does not hold. " +
     "A claim cannot be judged if it holds in fewer than half of the seeds and none of the others can be judged. Numbers are " +
     "medians over seeds, in brackets the 95 % interval of the median (a bootstrap, which is too narrow with few seeds).",
 };

@@ -35,8 +35,8 @@ function words({ known, strength, projections }) {
     `A head with all of its attention on positions 1 and ${next}, and a value along feature ${next} only, keeps this form: `,
     "two numbers describe it completely, and this is their plane. Arrows show the direction of the flow, thin lines are orbits, ",
     "and small dots show where each orbit is after the slider's time. ",
-    `They rest on the thick curve x y = ${number(strength)}, every point of which predicts equally well because the `,
-    "settled heads offset the attention that is left behind, or where y = 0. In the shaded region the paper's condition (12) holds. ",
+    `They come to rest where y = 0 or on the thick curve x y = ${number(strength)}; every point of that curve predicts equally well, `,
+    "because the settled heads offset the attention that is left behind. In the shaded region the paper's condition (12) holds. ",
     fate,
   ];
 }
