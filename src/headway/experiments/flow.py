@@ -30,10 +30,11 @@ CANCELLED = 0.5
 FIRST_COME = """
 With Pi squared, attention grows faster where there is more of it. A head that is slightly ahead takes position 1
 long before the others and leaves them nothing to learn there. The attention that remains there at the end keeps
-fading as long as the flow runs."""
+fading as long as the flow runs. The as-run flow has Pi once and starts from less noise as well (variance 1e-12, not
+1e-6); which of the two matters was not separated here."""
 KEEPS_THE_FIRST = """
-With Pi once, the heads that leave position 1 keep much of their attention there, in some seeds more than at their
-own position. Counted by the feature that a head contributes, there is one head per feature in every seed, and the
+With Pi once, the heads that leave position 1 keep much of their attention there: in no seed do the three attend
+most to different positions. Counted by the feature that a head contributes, there is one head per feature in every seed, and the
 head of feature 1 offsets what remains."""
 
 # Written before the flow was looked at.

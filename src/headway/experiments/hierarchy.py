@@ -10,7 +10,6 @@ from headway.claims.claim import Claim, Run, judged, of_runs
 from headway.claims.clarity import CLARITY, least_clear
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import family
-from headway.experiments.stages import TOO_SLOW
 from headway.presets import COMBINATIONS, FEW_SEEDS, MINIMALS, OFTEN
 from headway.records import Finding, Trajectory
 from headway.tasks.run import Settings
@@ -32,6 +31,10 @@ humps with m = 1.3 have three, and all four still have two with m = 1 (seeds 0 t
 TOO_SELDOM = """
 The printed runs were not evaluated often enough to see humps of the speed. Runs evaluated more often were not made,
 because at the printed learning rate no seed has the plateaus that are asked for (A8 plateaus)."""
+
+NOT_YET = """
+With m = 1.5, and in most seeds with m = 1.3, the model has not reached the last rung when training ends. With m = 1 it
+has, in nine of ten seeds, but the loss falls without a plateau in between."""
 
 NO_PAUSE = """
 Stages are counted from the loss curve alone. With m = 1 the curve bends once without a plateau: the paper sees two
@@ -122,7 +125,7 @@ A8_PLATEAUS = Claim(
     from the loss, not from the ladder, because blocks of equal strength have no order. {CLARITY}""",
     quantity="how many of the four parts hold",
     judge=of_runs(stages_follow_the_hierarchy, *RATIOS),
-    reasons={"printed": TOO_SLOW, "as-run": NO_PAUSE},
+    reasons={"printed": NOT_YET, "as-run": NO_PAUSE},
 )
 
 
