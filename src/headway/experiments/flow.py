@@ -34,8 +34,8 @@ fading as long as the flow runs. The as-run flow has Pi once and starts from les
 1e-6); which of the two matters was not separated here."""
 KEEPS_THE_FIRST = """
 With Pi once, the heads that leave position 1 keep much of their attention there: in no seed do the three attend
-most to different positions. Counted by the feature that a head contributes, there is one head per feature in every seed, and the
-head of feature 1 offsets what remains."""
+most to different positions. Counted by the feature that a head contributes, there is one head per feature in every
+seed, and the head of feature 1 offsets what remains."""
 
 # Written before the flow was looked at.
 A14 = Claim(

@@ -22,8 +22,9 @@ WITHOUT = "no positions"
 
 IN_TIME = """
 Sinusoidal encodings learn slowly at the printed learning rate: after 1000 steps, half of the paper's, all seeds
-have reached the second rung, but only two the last. With relative biases half of the seeds come no nearer to the first rung than
-by confidence alone. ALiBi's fixed slopes favour the newest lags and cannot single out a block far back."""
+have reached the second rung, but only two the last. With relative biases half of the seeds come no nearer
+to the first rung than by confidence alone. ALiBi's fixed slopes favour the newest lags and cannot single out a block
+far back."""
 TOO_SOON = """
 With relative biases the KL minima are in order, but the blocks are learnt so soon after one another that no seed
 comes nearer to the first rung than by confidence alone. With rotary encodings some seeds miss the first rung in this
