@@ -46,9 +46,9 @@ def test_records_that_kept_no_single_times_are_shown_and_say_so():
     wanted = ("text", "torch.compile, CUDA graphs", "6 ms", "2 ms", "3x", "2.5-3.5", "2-4", "", "")
     assert row == wanted
     page = document([older], Path("b"), Path("docs"), "headway bench --from b")
-    assert "Of text only quartiles and range were kept" in page
+    assert "For text only the quartiles and the range were kept" in page
     assert "the number of rounds was not kept" in page
-    assert "only quartiles" not in document(EVERY_PART, Path("b"), Path("docs"), "headway bench --from b")
+    assert "only the quartiles" not in document(EVERY_PART, Path("b"), Path("docs"), "headway bench --from b")
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(4.2e-5, "42 µs"), (0.0471, "47.1 ms"), (2.5, "2.5 s"), (95, "95 s")])
@@ -59,7 +59,7 @@ def test_a_duration_has_the_unit_that_suits_it(seconds, words):
 def test_the_page_has_every_part_its_command_and_the_machine():
     page = document(EVERY_PART, Path("benchmarks"), Path("docs"), "headway bench --from benchmarks")
     assert all(f"`headway bench --what {part}`" in page for part in PARTS)
-    assert "`headway bench --what rivals`; 3 rounds, others used up to 31 % of the processor, too much" in page
+    assert "`headway bench --what rivals`; 3 rounds, other processes used up to 31 % of the CPU, too much" in page
     assert "Abacus 9, 2 cores, 8 GiB" in page
     assert "jax 0.10.2" in page and "torch None" not in page
     assert "](../benchmarks/scaling-minimal-paper-cpu.png)" in page

@@ -33,12 +33,12 @@ of paper B is nearly deterministic: its seeds agree to about three digits and ar
 
 *KL to rung i lowest*: the step at which KL to rung i reaches its minimum, in the seeds that then go on to stage i + 1
 (claims such as A1 use the minimum of every seed). A *boundary* is the step at which KL to one rung exceeds its minimum
-by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step,
-the number of those that have it follows it. *Stages* are the reached rungs whose KL is least above its own minimum, in
-turn; seeds in which they do not come in order (rung 2, then rung 1) are counted behind them and have no boundary
-there. *Published* values are read by eye from the authors' figures, for one seed. Excess loss is in nats: *at the
-rungs*, at the minimum of KL to each of them, in the seeds in which KL to it rises again, and in all seeds the *lowest*. Grids on which nothing was run
-for a claim are left out of its table."""
+by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step, the number of those that
+have it follows it. *Stages* are the reached rungs whose KL is least above its own minimum, in turn; seeds in which
+they do not come in order (rung 2, then rung 1) are counted behind them and have no boundary there. *Published* values
+are read by eye from the authors' figures, for one seed. Excess loss is in nats: *at the rungs*, at the minimum of KL
+to each of them, in the seeds in which KL to it rises again, and in all seeds the *lowest*. Grids on which nothing was
+run for a claim are left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:
