@@ -12,7 +12,7 @@ from headway import registry
 from headway.records import Cell
 from headway.settings.keeping import NOTHING, Keep
 from headway.store.kinds import revive_cell
-from headway.training.pilots import contest
+from headway.training.pilots import contests
 
 FORMAT = "headway order 1"
 """Of the JSON that carries bundles to other processes."""
@@ -68,13 +68,11 @@ def cut(bundle: Bundle, pieces: int) -> list[Bundle]:
     Pilots of one run stay together as long as there are enough others: those that have lost are given up.
     """
     pieces = max(1, min(pieces, len(bundle.cells)))
-    together: dict[Any, list[Cell]] = defaultdict(list)
-    for cell in bundle.cells:
-        together[contest(cell)].append(cell)
-    units = list(together.values()) if pieces <= len(together) else [[cell] for cell in bundle.cells]
+    together = contests(bundle.cells)
+    units = together if pieces <= len(together) else [[place] for place in range(len(bundle.cells))]
     heaps: list[list[Cell]] = [[] for _ in range(pieces)]
     for number, unit in enumerate(units):
-        heaps[number * pieces // len(units)].extend(unit)
+        heaps[number * pieces // len(units)].extend(bundle.cells[place] for place in unit)
     return [replace(bundle, cells=tuple(heap)) for heap in heaps]
 
 

@@ -80,7 +80,7 @@ class Group:
         self._until = np.array([each.until or each.threshold or np.nan for each in trainings])
         self._tail = np.array([each.tail for each in trainings])
         self.ended_at, self.shown_at, self.stopped_at = np.full((3, len(trainings)), -1, np.int64)
-        self._contests = contests(self.cells)
+        self._contests = [places for places in contests(self.cells) if len(places) > 1]
         self._exact = functions_of(self.settings.task).expected_loss is not None
         """Whether the loss of every step is that of the test, so that one sees when it passed a level."""
         self._levels = [getattr(cells[index].settings.task, "levels", ()) for index in self._cell_of]

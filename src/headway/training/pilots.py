@@ -9,7 +9,7 @@ lost stops depends on what is trained beside it; which rate is chosen does not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +17,11 @@ from jaxtyping import Bool, Float
 
 from headway.records import PILOT_SEEDS, Cell
 
+NOBODY = (np.inf, 0.0, 0.0)
+"""Comes behind every rate."""
 
-def contest(cell: Cell) -> Hashable:
+
+def _contest(cell: Cell) -> Hashable:
     """Equal for the pilots of which one rate is chosen; every other cell has its own."""
     if cell.seeds != PILOT_SEEDS:
         return cell
@@ -27,11 +30,11 @@ def contest(cell: Cell) -> Hashable:
 
 
 def contests(cells: Sequence[Cell]) -> list[list[int]]:
-    """The places of cells that compete, two or more for each contest."""
+    """The places of cells that compete with each other; most have a contest to themselves."""
     places: dict[Hashable, list[int]] = defaultdict(list)
     for place, cell in enumerate(cells):
-        places[contest(cell)].append(place)
-    return [own for own in places.values() if len(own) > 1]
+        places[_contest(cell)].append(place)
+    return list(places.values())
 
 
 def best_rate(rates: Sequence[float], plateaus: Float[np.ndarray, "rate pilot"]) -> float:
@@ -46,14 +49,10 @@ def lost(
     step: int,
 ) -> Bool[np.ndarray, " rate"]:
     """Which rates come behind one whose pilots have all learnt, even if what is running learns at the next step."""
-    sure = [_order(rates[place], own) for place, own in enumerate(plateaus) if np.isfinite(own).all()]
+    all_learnt = (_order(rate, own) for rate, own in zip(rates, plateaus, strict=True) if np.isfinite(own).all())
+    first = min(all_learnt, default=NOBODY)
     at_best = np.where(np.isnan(plateaus) & running, step + 1, plateaus)
-    best = (_order(rate, own) for rate, own in zip(rates, at_best, strict=True))
-    return np.array([_any_before(sure, each) for each in best])
-
-
-def _any_before(sure: Iterable[tuple[float, float, float]], other: tuple[float, float, float]) -> bool:
-    return any(each < other for each in sure)
+    return np.array([first < _order(rate, own) for rate, own in zip(rates, at_best, strict=True)])
 
 
 def _order(rate: float, plateaus: Float[np.ndarray, " pilot"]) -> tuple[float, float, float]:
