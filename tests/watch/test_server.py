@@ -25,7 +25,7 @@ def test_the_page_of_a_folder_holds_its_runs_and_may_only_ask_its_own_server(ser
 
 def test_a_run_has_a_page_and_numbers_of_its_own(serve, ask, record):
     server = serve()
-    assert f"/state.json?run={record.identity}" in ask(server, f"/run/{record.identity}").text
+    assert f"/state.json?run={record.identity}" in embedded_text(ask(server, f"/run/{record.identity}").text)
     [run] = json.loads(ask(server, f"/run/{record.identity}.json").text)["runs"]
     assert run["seeds"] == [0, 1, 2, 3]
 
