@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
@@ -26,6 +27,11 @@ def keep_compiled() -> None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     # Small programs, too: one that is found takes 3 ms, and one that is compiled 20.
     os.environ |= {PLACE: folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    # Where Python may not write beside its sources, every process would compile all of JAX again: three quarters of
+    # the time that its import takes.
+    if sys.dont_write_bytecode and os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{folder}-python"
+        atexit.register(shutil.rmtree, f"{folder}-python", ignore_errors=True)
 
 
 def compiled() -> Path:
