@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,11 @@ def chromium() -> str:
 @pytest.fixture(scope="module", autouse=True)
 def compiled_code_goes() -> Iterator[None]:
     """What a file compiled goes with it: a process may map 65 530 pieces of memory, and then LLVM aborts."""
-    yield
+    with pytest.MonkeyPatch.context() as changed:
+        # One MLIR context for all programs of a file: a new one takes longer than all else about lowering a small one.
+        if mlir := sys.modules.get("jax._src.interpreters.mlir"):
+            changed.setattr(mlir, "make_ir_context", cache(mlir.make_ir_context))
+        yield
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
         gc.collect()
