@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,19 @@ def interval_over_seeds(
         ends = sorted(float(statistic(finite[k : k + 1])) for k in (0, 1))
         return ends[0], ends[1]
 
+    return _bootstrapped(finite.tobytes(), statistic, confidence)
+
+
+@lru_cache(4096)
+def _bootstrapped(values: bytes, statistic: Callable[..., Any], confidence: float) -> tuple[float, float]:
+    """The interval of three float64 or more, as bytes: pages and tables ask for the same again and again."""
     from scipy import stats  # takes longer to import than everything else here
 
     for method in ("BCa", "percentile"):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # degenerate samples are handled here, by the next method
             found = stats.bootstrap(
-                (finite,),
+                (np.frombuffer(values),),
                 statistic,
                 confidence_level=confidence,
                 n_resamples=RESAMPLES,
@@ -73,10 +80,11 @@ def interval_over_seeds(
 @of_any_arrays
 def median_in_words(values: Sequence[float] | np.ndarray, interval: tuple[float, float] | None) -> str:
     """ "2.37 [2.15, 2.61]", the interval if it is known; nothing where no seed has a value."""
-    found = over_seeds(values)
-    if found.seeds == 0:
+    every = np.asarray(values, np.float64)
+    finite = every[np.isfinite(every)]
+    if not len(finite):
         return ""
-    return f"{found.median:.3g}" + ("" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]")
+    return f"{np.median(finite):.3g}" + ("" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]")
 
 
 @of_any_arrays
