@@ -94,12 +94,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(scope="module")
-def unchecked() -> Iterator[None]:
-    """Shapes and types are not checked: for files that call again and again what others check."""
+def _unchecked() -> Iterator[None]:
+    """Shapes and types are not checked: for files, or tests, that call again and again what others check."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
+
+
+unchecked = pytest.fixture(_unchecked, scope="module", name="unchecked")
+unchecked_test = pytest.fixture(_unchecked, name="unchecked_test")
 
 
 @pytest.fixture(scope="module")

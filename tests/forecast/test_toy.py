@@ -35,6 +35,7 @@ def predicted(question, runs):
     return answer(question, cells(question, runs["toy"]), ("results",))
 
 
+@pytest.mark.usefixtures("unchecked_test")
 def test_held_out_plateaus_of_the_toy_fall_inside(runs):
     """Of every split, also beyond the largest d, T, B and p: at least 90 % of the seeds of all cells."""
     rows = held_out("toy", runs["toy"])
@@ -141,6 +142,7 @@ def test_the_command_prints_the_forecast(runs, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(told.as_json()))
 
 
+@pytest.mark.usefixtures("unchecked_test")
 def test_what_the_document_shows_is_what_its_commands_print(monkeypatch, capsys):
     """If this fails, run the commands of docs/predict.md again, and look at what changed."""
     monkeypatch.chdir(ROOT)
