@@ -212,6 +212,13 @@ def of_seeds(run: AnyRun, seeds: Sequence[int]) -> AnyRun:
     )
 
 
+def _at_end(ending: np.ndarray) -> str:
+    count = int(np.sum(ending))
+    if not count:
+        return ""
+    return " (the end)" if count == len(ending) else f" (the end in {count} seed{'s' * (count > 1)})"
+
+
 def where_known(shown: np.ndarray, value: np.ndarray) -> np.ndarray:
     """A part that cannot be judged, NaN, in seeds whose value is NaN: a comparison with it would say "no"."""
     return np.where(np.isnan(value), np.nan, shown)
@@ -222,7 +229,12 @@ def not_diverged(trajectory: Trajectory) -> np.ndarray:
     return np.asarray(trajectory.facts.get("diverged_at", np.full(len(trajectory.seeds), -1))) < 0
 
 
-def steps_in_words(steps: np.ndarray) -> str:
-    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"; a column without any step is "(never)"."""
+def steps_in_words(steps: np.ndarray, last: float | None = None) -> str:
+    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"; a column without any step is "(never)".
+
+    With `last`, the step of the last evaluation, "450 (the end in 3 seeds)" or "450 (the end)": not passed there.
+    """
     medians = [f"{over.median:.0f}" if over.seeds else "(never)" for over in map(over_seeds, steps.T)]
+    if last is not None:
+        medians = [f"{words}{_at_end(column == last)}" for words, column in zip(medians, steps.T, strict=True)]
     return medians[0] if len(medians) == 1 else f"{', '.join(medians[:-1])} and {medians[-1]}"
