@@ -51,7 +51,7 @@ export function mountFilter(host, rows) {
   const options = Object.entries(SIGNS).map(([verdict, sign]) => {
     const count = claims.filter((claim) => claim.verdicts.has(verdict)).length;
     return { value: verdict, words: `${sign} ${verdict} ${count}`, disabled: count === 0 };
-  }).filter(({ value, disabled }) => !disabled || value !== "cannot be judged"); // rare: offered only where there is one
+  }).filter(({ value, disabled }) => !disabled || !["cannot be judged", "not in grid"].includes(value)); // rare: offered only where there is one
   const all = { value: "all", words: `all ${claims.length}` };
   const choice = makeChoice("Claims by verdict", [all, ...options], (value) => {
     chosen = value;
