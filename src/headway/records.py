@@ -12,8 +12,9 @@ import numpy as np
 
 from headway.settings.plain import named_by, plain
 
-Verdict = Literal["holds", "partly", "fails", "cannot be judged", "not run"]
+Verdict = Literal["holds", "partly", "fails", "cannot be judged", "not run", "not in grid"]
 NOT_MADE = "A run that it needs has not been made."
+NOT_IN_GRID = "This grid has no such runs."
 """The detail of a claim of which nothing was run."""
 
 MOST_LINES, MOST_SIGNS = 10, 110
@@ -244,7 +245,7 @@ class Finding:
         Seeds that cannot be judged count among all of them, so that they never improve a verdict.
         """
         if not self.holds:
-            return "not run"
+            return "not in grid" if self.detail.startswith(NOT_IN_GRID) else "not run"
         share = self.showing / len(self.holds)
         if share >= 0.5:
             return "holds" if share == 1 else "partly"

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims.made import TIMES, bottoming_at, made_settings, made_trajectory
 
+from headway.claims.claim import steps_in_words
 from headway.claims.ladder import meets_ngrams_in_order, meets_rungs_in_order, nearer_than_stageless
 from headway.experiments.ladder import A1, A1_NEARER, A2
 
@@ -17,7 +18,7 @@ def test_seeds_whose_minima_come_one_after_the_other_pass_the_rungs_in_order():
     found = meets_rungs_in_order(A1, (made_settings(), trajectory))
     assert found.verdict == "holds"
     assert found.holds == (True, True, True)
-    assert found.detail == "Minima at steps 10, 60 and 160 (medians over seeds)."
+    assert found.detail == "Minima at steps 10, 60 and 160 (the end in 1 seed) (medians over seeds)."
 
 
 @given(st.lists(STEPS, min_size=3, max_size=3))
@@ -113,3 +114,10 @@ def test_a_run_that_does_not_say_how_near_confidence_alone_comes_gives_no_verdic
     found = nearer_than_stageless(A1_NEARER, (made_settings(), made_trajectory(kl=[bottoming_at(10, 40, 160)])))
     assert found.verdict == "not run"
     assert "was not measured" in found.detail
+
+
+def test_a_minimum_at_the_last_evaluation_is_marked_as_one_that_was_not_passed():
+    """KL that still falls at the end has its minimum there, wherever it would be later."""
+    steps = np.array([[10, 60, 300], [20, 60, 300], [30, 300, 300]])
+    assert steps_in_words(steps, last=300.0) == "20, 60 (the end in 1 seed) and 300 (the end)"
+    assert steps_in_words(steps) == "20, 60 and 300"

@@ -38,3 +38,26 @@ def test_a_claim_found_by_settings_names_the_missing_runs_of_its_grid():
     found = claim.lacking(grid, {"a": RUN, "b": RUN, "c": RUN})
     assert found is not None and found.detail == "Incomplete: runs missing: d; e (2 of 5)."
     assert claim.lacking(grid, dict.fromkeys(NAMES, RUN)) is None
+
+
+def test_a_claim_about_runs_that_the_grid_does_not_have_is_not_in_the_grid():
+    """By the names of its runs, whatever was made; by settings, once every run of the grid was made."""
+    named = Claim("X1", "Says.", "Defined.", "measured", of_runs(nothing_asked, "a", "f"))
+    found = Claim("X2", "Says.", "Defined.", "measured", of_runs(nothing_asked), about=lambda settings: False)
+    grid = dict.fromkeys(NAMES, RUN[0])
+    made = dict.fromkeys(NAMES, RUN)
+    assert {named.held_in(grid, some).verdict for some in ({}, {"a": RUN}, made)} == {"not in grid"}
+    assert found.held_in(grid, {"a": RUN}).verdict == "not run"
+    assert found.held_in(grid, made).verdict == "not in grid"
+
+
+def test_a_run_of_the_grid_that_was_not_made_leaves_a_claim_not_run():
+    claim = Claim("X1", "Says.", "Defined.", "measured", of_runs(nothing_asked, "a", "b"))
+    assert claim.held_in(dict.fromkeys(NAMES, RUN[0]), {"a": RUN}).verdict == "not run"
+
+
+def test_runs_without_a_common_seed_were_made_and_are_in_the_grid():
+    other = made_run(made_settings(), (2, 3), kl=bottoming_at(10, 60, 300))
+    claim = Claim("X1", "Says.", "Defined.", "measured", of_runs(nothing_asked))
+    found = claim.held_in({"a": RUN[0], "b": RUN[0]}, {"a": RUN, "b": other})
+    assert (found.verdict, found.detail) == ("not run", "The runs share no seed.")

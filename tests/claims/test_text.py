@@ -121,6 +121,7 @@ def test_induction_heads_come_after_previous_token_heads_and_lower_the_in_contex
     assert not holds(text.induction_after_previous(CLAIM, heads_of(50, 400, 60))), "the score falls with the first"
     none = text.induction_after_previous(CLAIM, heads_of(50, 400, 420, to=0.08))
     assert not holds(none) and np.isnan(none.values[0]), "no induction head forms"
+    assert set(none.parts.values()) == {0}, "and what never forms has no order"
 
 
 def test_shuffled_text_keeps_its_unigram_and_loses_its_lags():

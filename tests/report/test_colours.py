@@ -1,4 +1,4 @@
-"""The heads' inks add up on white paper, and no two heads look alike."""
+"""Colour is one head, grey and black are several, and no two heads look alike."""
 
 from itertools import combinations, permutations
 
@@ -7,6 +7,7 @@ import pytest
 
 from headway.report.colours import (
     HEAD_COLOURS,
+    SEVERAL_COLOUR,
     blend,
     full_strength,
     head_colours,
@@ -83,21 +84,37 @@ def test_a_missing_weight_leaves_no_ink():
     assert to_hex(blend(np.array([np.nan, 0.0, 1.0]), THREE)) == THREE[2]
 
 
-def test_half_of_two_heads_is_the_mean_of_their_colours():
-    blue, yellow = to_rgb(THREE[0]), to_rgb(THREE[1])
-    np.testing.assert_allclose(blend(np.array([0.5, 0.5, 0.0]), THREE), (blue + yellow) / 2)
+@pytest.mark.parametrize("eye", EYES)
+def test_a_place_that_heads_share_is_not_taken_for_one_head_at_any_strength(eye):
+    """Two to eight heads alike, against every head from pale to full; to a tritan eye head 8 is nearly grey."""
+    pale_to_full = [to_hex(blend(np.array([s]), (c,))) for c in HEAD_COLOURS for s in np.linspace(0, 1, 21)]
+    alone = np.array([seen_by(eye, colour) for colour in pale_to_full])
+    for heads in range(2, 9):
+        for some in combinations(HEAD_COLOURS, heads):
+            shared = seen_by(eye, to_hex(blend(np.ones(heads), some)))
+            assert np.linalg.norm(alone - shared, axis=1).min() > (15 if eye == "tritan" else 20), some
 
 
-def test_pale_inks_add_up():
-    """Below full cover each head takes its own share of the white away."""
-    weights = np.array([0.1, 0.2, 0.3])
-    taken = sum(weight * (1 - to_rgb(colour)) for weight, colour in zip(weights, THREE, strict=True))
-    np.testing.assert_allclose(blend(weights, THREE), 1 - taken)
+def test_without_a_head_that_has_more_than_half_there_is_no_hue():
+    for weights in ([0.5, 0.5, 0.0], [0.1, 0.2, 0.3], [1.0, 1.0, 1.0]):
+        red, green, blue = blend(np.array(weights), THREE)
+        assert red == green == blue
 
 
-def test_heads_on_the_same_place_are_darker_than_their_mean():
-    mean = (to_rgb(THREE[0]) + to_rgb(THREE[1])) / 2
-    np.testing.assert_allclose(blend(np.array([1.0, 1.0, 0.0]), THREE), mean / np.sqrt(2))
+def test_a_head_that_leads_keeps_its_hue_as_far_as_it_leads():
+    """Three quarters of the ink is half of the way from black to the head's own colour."""
+    ink = (to_rgb(THREE[0]) + to_rgb(SEVERAL_COLOUR)) / 2
+    np.testing.assert_allclose(blend(np.array([0.75, 0.25, 0.0]), THREE), ink)
+
+
+def test_the_colour_does_not_jump_where_the_lead_changes():
+    one, other = (blend(np.array([0.4 + small, 0.4 - small, 0.0]), THREE) for small in (-1e-9, 1e-9))
+    np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_more_heads_on_the_same_place_are_darker():
+    shades = [blend(np.ones(heads), HEAD_COLOURS[:heads])[0] for heads in range(2, 9)]
+    assert np.all(np.diff(shades) < 0)
 
 
 def test_the_colour_does_not_jump_where_the_paper_is_just_covered():

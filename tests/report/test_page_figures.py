@@ -201,13 +201,14 @@ def test_in_the_dark_figures_keep_their_white_paper(small):
     small.page.emulate_media(color_scheme="light")
 
 
-def test_figures_fit_the_window_and_are_enlarged_within_it(opened):
+def test_figures_fit_their_frames_with_letters_that_can_be_read_and_are_enlarged_within_them(opened):
+    """On a phone a figure is at least 0.55 of its pixels wide, which keeps 8 points above 9 pixels."""
     it = opened(with_figures(), width=400)
     widths = "(images) => images.map((image) => image.getBoundingClientRect().width)"
     it.page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     it.page.wait_for_selector("#figures-attention-quick img")
     assert it.page.locator("#figures img").count() == 18
-    for width, least, most in ((400, 340, 400), (1280, 560, 720)):
+    for width, least, most in ((400, 0.54 * 880, 0.56 * 1600), (1280, 560, 720)):
         it.page.set_viewport_size({"width": width, "height": 900})
         it.settle()
         assert it.overflow() <= 0
@@ -216,7 +217,7 @@ def test_figures_fit_the_window_and_are_enlarged_within_it(opened):
     papers = it.page.locator("#figures-stages-as-run .paper").all()
     for paper in papers:
         paper.click()
-    for width, scale in ((1280, 1), (400, 0.7)):
+    for width, scale in ((1280, 1), (400, 0.8)):
         it.page.set_viewport_size({"width": width, "height": 900})
         it.settle()
         enlarged = it.page.eval_on_selector_all("#figures-stages-as-run img", widths)
@@ -230,17 +231,18 @@ def claims_left(it: Opened, verdict: str, words: str = "") -> list[str]:
     it.page.fill("#claim-words", words)
     it.settle()
     left = [name.inner_text() for name in it.page.locator(".verdicts .claim:visible").all()]
-    assert it.text("#verdicts output") == f"{len(left) or 'none'} of 4 claims"
+    where = "" if verdict == "all" else f": {verdict} on at least one grid"
+    assert it.text("#verdicts output") == f"{len(left) or 'none'} of 4 claims{where}"
     return left
 
 
-def test_claims_are_chosen_by_the_verdict_that_counts(large):
-    """A1 holds as printed and fails as run: it counts once, as run, and the page says so."""
+def test_claims_are_chosen_by_their_verdict_on_any_grid(large):
+    """A1 holds as printed and fails as run: both find it, and the page says so."""
     assert claims_left(large, "all") == ["A1", "A1 minimal", "A4", "A10"]
-    assert claims_left(large, "holds") == ["A1 minimal", "A10"]
+    assert claims_left(large, "holds") == ["A1", "A1 minimal", "A10"]
     assert claims_left(large, "partly") == ["A4"]
     assert claims_left(large, "fails") == ["A1"]
-    assert large.page.locator("#verdicts .option", has_text="not run").is_disabled()
+    assert claims_left(large, "not run") == ["A1"]  # on one of its grids
     assert "1 claim has another verdict on another grid." in large.text("#verdicts")
 
 

@@ -258,9 +258,20 @@ def test_a_stage_is_named_by_its_rung_also_where_one_was_skipped(opened):
 def test_claims_that_differ_from_grid_to_grid_count_once_by_a_stated_rule(shown):
     words = shown.text("#verdict-table")
     assert "If a claim was tested on several grids, its verdict on as-run counts, or otherwise that on quick." in words
-    buttons = shown.page.locator("#verdict-table .filter .option").all_inner_texts()
-    every, *each = (int(button.split()[-1]) for button in buttons)
-    assert sum(each) == every
+
+
+def test_the_filter_finds_a_claim_by_its_verdict_on_any_grid_and_says_so(shown):
+    rows = shown.page.locator("#verdict-table .verdicts > tbody > tr")
+    on_one_grid, on_another = (shown.page.locator(f".badge.{verdict}") for verdict in ("fails", "not-run"))
+    assert rows.filter(has=on_one_grid).filter(has=on_another).count()
+    for verdict in ("holds", "fails", "not run"):
+        wanted = rows.filter(has=shown.page.locator(f".badge.{verdict.replace(' ', '-')}")).count()
+        button = shown.page.locator("#verdict-table .filter .option", has_text=verdict)
+        assert int(button.inner_text().split()[-1]) == wanted
+        button.click()
+        assert rows.filter(visible=True).count() == wanted
+        assert f"{verdict} on at least one grid" in shown.text("#verdict-table .filter output")
+    shown.page.locator("#verdict-table .filter .option", has_text="all").click()
 
 
 def test_dark_and_light_are_exchanged_while_the_page_is_open(shown):

@@ -8,7 +8,7 @@ import pytest
 from headway.experiments import find
 from headway.records import Trajectory
 from headway.report.document.one_changed import one_changed
-from headway.report.document.published_table import at_entropy, boundaries, published_table, risen_again
+from headway.report.document.published_table import Beside, at_entropy, boundaries, published_table, risen_again
 from headway.report.document.read_otherwise import read_otherwise
 from headway.report.document.tables import NamedRun
 
@@ -55,6 +55,15 @@ def test_a_published_number_is_inside_between_the_first_and_the_last_seed():
     assert "| 65 |" in first and first.endswith("| inside |"), "59 to 79"
     assert "| 450 |" in second and second.endswith("| inside |"), "391 to 478"
     assert published_table([made((100, 500), (120, 600))]).count("outside") == 2
+
+
+def test_a_published_number_is_compared_as_far_as_it_was_rounded():
+    level, step = "plateau 3, at H = 0.505", "boundary 1"
+    assert Beside("run", level, 0.09, np.array([0.0949, 0.12])).verdict == "inside"
+    assert Beside("run", level, 0.09, np.array([0.0951, 0.12])).verdict == "outside"
+    assert Beside("run", level, 0.09, np.array([0.05, 0.0849])).verdict == "outside"
+    assert Beside("run", step, 110, np.array([100.0, 109.6])).verdict == "inside"
+    assert Beside("run", step, 110, np.array([100.0, 109.4])).verdict == "outside"
 
 
 def test_levels_are_moved_along_their_regression_to_the_entropy_that_is_asked_for():

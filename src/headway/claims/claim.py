@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.analysis import interval_over_seeds, over_seeds
-from headway.records import NOT_MADE, Finding, Trajectory, shortened
+from headway.records import NOT_IN_GRID, NOT_MADE, Finding, Trajectory, shortened
 
 Run = tuple[Any, Trajectory]
 AnyRun = tuple[Any, Trajectory]
@@ -21,6 +21,7 @@ AnyRun = tuple[Any, Trajectory]
 Results = Mapping[str, AnyRun]
 """Settings of a run and what it measured, by its name; a run that was not made is missing."""
 Judge = Callable[["Claim", Results], Any]
+NO_COMMON_SEED = "The runs share no seed."
 MOST_NAMED = 3
 """Missing runs that are named one by one."""
 
@@ -65,11 +66,23 @@ class Claim:
         judged = self.judge(self, results)
         if not isinstance(judged, Finding):
             judged = self.finding(list(results.values()), *judged)
-        short = judged.verdict not in ("holds", "not run")
+        short = bool(judged.holds) and judged.verdict != "holds"
         return dataclasses.replace(judged, reason=self._reason(grid) if short else "")
 
     def _reason(self, grid: str) -> str:
         return " ".join(self.reasons.get(grid, self.reasons.get("", "")).split())
+
+    def held_in(self, grid: Mapping[str, Any], results: Results, name: str = "") -> Finding:
+        """The verdict on the grid of this name; "not in grid" where no run is missing that the grid has."""
+        found = self.lacking(grid, results) or self.held_against(results, name)
+        if found.holds or not grid:
+            return found
+        named = getattr(self.judge, "names", ())
+        complete = found.detail != NO_COMMON_SEED and all(run in results for run in grid)
+        if not (any(run not in grid for run in named) if named else complete):
+            return found
+        why = "" if named or found.detail == NOT_MADE else found.detail
+        return self.not_run(f"{NOT_IN_GRID} {why}".strip())
 
     def lacking(self, grid: Mapping[str, Any], results: Results) -> Finding | None:
         """Not run, if a run of the grid that it is about was not made."""
@@ -138,12 +151,22 @@ class Claim:
 def of_runs(predicate: Callable[..., Finding], *names: str, **more: Any) -> Judge:
     """The predicate of the runs with these names, or of all runs that the claim is about if none is given."""
 
-    def judge(claim: Claim, results: Results) -> Finding:
-        found = predicate(claim, *(map(results.get, names) if names else results.values()), **more)
-        # Which runs are missing is known by their names only here.
-        return dataclasses.replace(found, detail=_lacking(names, results)) if found.detail == NOT_MADE else found
+    return OfRuns(predicate, names, more)
 
-    return judge
+
+@dataclass(frozen=True)
+class OfRuns:
+    """A judge that knows the names of the runs it looks at."""
+
+    predicate: Callable[..., Finding]
+    names: tuple[str, ...]
+    more: Mapping[str, Any]
+
+    def __call__(self, claim: Claim, results: Results) -> Finding:
+        runs = map(results.get, self.names) if self.names else results.values()
+        found = self.predicate(claim, *runs, **self.more)
+        # Which runs are missing is known by their names only here.
+        return dataclasses.replace(found, detail=_lacking(self.names, results)) if found.detail == NOT_MADE else found
 
 
 def _lacking(names: Sequence[str], results: Results) -> str:
@@ -167,7 +190,7 @@ def judged(predicate: Callable[..., Finding]) -> Callable[..., Finding]:
             return claim.not_run()
         shared = [seed for seed in there[0][1].seeds if all(seed in run[1].seeds for run in there)]
         if not shared:
-            return claim.not_run("The runs share no seed.")
+            return claim.not_run(NO_COMMON_SEED)
         # A run that diverged or was cut short lacks numbers that a predicate asks for: NaN, which holds for nobody.
         with np.errstate(divide="ignore", invalid="ignore"):
             return predicate(claim, *(of_seeds(run, shared) for run in there), **more)
@@ -189,6 +212,13 @@ def of_seeds(run: AnyRun, seeds: Sequence[int]) -> AnyRun:
     )
 
 
+def _at_end(ending: np.ndarray) -> str:
+    count = int(np.sum(ending))
+    if not count:
+        return ""
+    return " (the end)" if count == len(ending) else f" (the end in {count} seed{'s' * (count > 1)})"
+
+
 def where_known(shown: np.ndarray, value: np.ndarray) -> np.ndarray:
     """A part that cannot be judged, NaN, in seeds whose value is NaN: a comparison with it would say "no"."""
     return np.where(np.isnan(value), np.nan, shown)
@@ -199,7 +229,12 @@ def not_diverged(trajectory: Trajectory) -> np.ndarray:
     return np.asarray(trajectory.facts.get("diverged_at", np.full(len(trajectory.seeds), -1))) < 0
 
 
-def steps_in_words(steps: np.ndarray) -> str:
-    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"; a column without any step is "(never)"."""
+def steps_in_words(steps: np.ndarray, last: float | None = None) -> str:
+    """Medians over seeds of a (seed, k) array of steps: "72, 188 and 450"; a column without any step is "(never)".
+
+    With `last`, the step of the last evaluation, "450 (the end in 3 seeds)" or "450 (the end)": not passed there.
+    """
     medians = [f"{over.median:.0f}" if over.seeds else "(never)" for over in map(over_seeds, steps.T)]
+    if last is not None:
+        medians = [f"{words}{_at_end(column == last)}" for words, column in zip(medians, steps.T, strict=True)]
     return medians[0] if len(medians) == 1 else f"{', '.join(medians[:-1])} and {medians[-1]}"

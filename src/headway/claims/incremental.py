@@ -26,7 +26,8 @@ def minima_in_order(claim: Claim, *runs: Run, names: tuple[str, ...] = ("",)) ->
         return claim.all_of(runs, parts)
     ((settings, trajectory),) = runs
     steps = lowest_at(trajectory)
-    detail = f"Minima at steps {steps_in_words(steps)} (medians over seeds)."
+    last = float(trajectory.times("kl_rungs")[-1])
+    detail = f"Minima at steps {steps_in_words(steps, last)} (medians over seeds)."
     if "kl_references" in trajectory and len(settings.task.references) > 1:
         times = trajectory.times("kl_references")
         order = np.argsort(settings.task.references)

@@ -68,7 +68,7 @@ def _in_order(claim: Claim, run: Run, times: np.ndarray, kl: np.ndarray) -> Find
     steps = minima(times, kl)
     ratios = np.min(np.maximum(steps[:, 1:], 1) / np.maximum(steps[:, :-1], 1), axis=1)
     holds = np.all(np.diff(steps, axis=1) > 0, axis=1)
-    detail = f"Minima at steps {steps_in_words(steps)} (medians over seeds)."
+    detail = f"Minima at steps {steps_in_words(steps, float(times[-1]))} (medians over seeds)."
     if not holds.all():
         stuck = int(np.sum((steps == times[-1])[:, :-1].any(axis=1)))
         if stuck:

@@ -166,10 +166,11 @@ def induction_after_previous(claim: Claim, *runs: AnyRun) -> Finding:
         first, second = half_way(times, previous), half_way(times, copying)
         helped = half_way(times, -trajectory["in_context_score"])
         formed = copying.max(axis=1) - copying[:, 0] >= FORMED
-        parts[f"{name}: both form"] = formed & (previous.max(axis=1) - previous[:, 0] >= FORMED)
-        parts[f"{name}: in this order"] = first < second
+        both = formed & (previous.max(axis=1) - previous[:, 0] >= FORMED)
+        parts[f"{name}: both form"] = both
+        parts[f"{name}: in this order"] = np.where(both, first < second, np.nan)  # what never forms has no order
         nearer = np.abs(np.log(helped / second)) < np.abs(np.log(helped / first))
-        parts[f"{name}: the score falls with the second"] = nearer
+        parts[f"{name}: the score falls with the second"] = np.where(both, nearer, np.nan)
         ratios.append(np.where(formed, second / first, np.nan))
     return claim.all_of(runs, parts, values=np.min(ratios, axis=0))
 

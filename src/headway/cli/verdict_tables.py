@@ -14,7 +14,14 @@ from headway.records import Finding
 
 ROOM = 100
 """Columns from which on there is room for a table."""
-VERDICT_STYLES = {"holds": "green", "partly": "yellow", "fails": "red", "cannot be judged": "magenta", "not run": "dim"}
+VERDICT_STYLES = {
+    "holds": "green",
+    "partly": "yellow",
+    "fails": "red",
+    "cannot be judged": "magenta",
+    "not run": "dim",
+    "not in grid": "dim italic",
+}
 IN_FULL = "`headway claims A1` shows a claim with its definition and every seed."
 SEED_WORDS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 
@@ -141,7 +148,7 @@ def measured(finding: Finding) -> str:
         words.insert(0, f"{finding.unjudged} of {len(finding.holds)} seeds cannot be judged.")
     if median_in_words(finding.values, finding.interval):
         words.insert(0, f"{median_in_words(finding.values, finding.interval)}: {finding.quantity}.")
-    if finding.parts and finding.verdict not in ("holds", "not run"):
+    if finding.parts and finding.verdict != "holds":
         parts = (f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items())
         words.append(f"Parts, in seeds: {'; '.join(parts)}.")
     if finding.reason:

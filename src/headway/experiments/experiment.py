@@ -95,9 +95,8 @@ class Experiment:
                 registry.add(type(settings.task), settings.KIND)
 
     def read(self, results: Results, grid: str = "") -> list[Finding]:
-        """Every claim held against what was measured; one that misses a run is "not run"."""
-        runs = self.grids.get(grid, {})
-        return [claim.lacking(runs, results) or claim.held_against(results, grid) for claim in self.claims]
+        """Every claim held against what was measured; "not run" if a run of the grid is missing, else "not in grid"."""
+        return [claim.held_in(self.grids.get(grid, {}), results, grid) for claim in self.claims]
 
     def draw(self, results: Results) -> dict[str, Figure]:
         return {} if self.figures is None else dict(self.figures(results))

@@ -214,7 +214,7 @@ def _sentence(
     headline: Headline, own: Mapping[str, Finding], others: Mapping[str, Finding], grid: str, words: str
 ) -> str:
     finding = own[grid]
-    if finding.verdict == "not run":
+    if not finding.holds:
         return f"Not run yet: {words}."
     numbers = {name.replace("-", "_"): _numbers(each) for name, each in own.items() if each.holds}
     if grid in others and others[grid].holds:

@@ -156,7 +156,8 @@ CLAIMS = (
         followed an earlier occurrence of the current one, on random tokens repeated with a random period), each for the
         head with the largest value, rise by at least {FORMED}; the first is half-way up before the second; and the
         in-context score (loss in the last eighth of the context minus loss in its second eighth) is half-way down at a
-        step that is closer to that of the second, on a logarithmic scale.""",
+        step that is closer to that of the second, on a logarithmic scale. Order and score count only in seeds in which
+        both rise so far.""",
         quantity="half-way step of prefix matching relative to that of attention to the previous token",
         about=runs.main,
         judge=of_runs(induction_after_previous),

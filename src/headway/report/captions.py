@@ -22,7 +22,11 @@ FLOW_STAGES = (
     "from one level to the next. Boundary k begins stage k, and before stage 1 is the start."
 )
 STAIRCASE = "Excess loss over training steps (logarithmic); dotted: that of each rung."
-BY_BLOCK = "In each seed heads are renumbered by the block that they end on: head 1 ends on block 1, and so on."
+BY_BLOCK = (
+    "In each seed heads are renumbered by the block that they end on: head 1 ends on block 1, and so on. Each block "
+    "gets one head, such that the sum of these values is largest; where two heads end on one block, one of them has "
+    "the number of a block that it is not on. Heads beyond the blocks come last."
+)
 MATRICES = (
     "Rows are queries, columns keys, the newest on the right; the darker, the more attention; one colour per head. "
     "Bars below a matrix show the keys of each block for its last row."

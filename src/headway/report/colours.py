@@ -1,12 +1,14 @@
-"""pixel = 1 - sum_h strength_h (1 - colour_h): the heads' inks add up on white paper.
+"""ink = lead colour_leader + (1 - lead) SEVERAL: colour is one head, grey and black are several.
 
-With total = sum_h strength_h and mixture = sum_h strength_h colour_h / total this is
+With total = sum_h strength_h, lead = max(0, 2 max_h strength_h / total - 1), which is 1 for a head alone and 0 where
+no head has more than half of the total, and a pixel is
 
-    1 - total (1 - mixture)     while total <= 1: from white paper to the mixture
-    mixture / sqrt(total)       beyond, when the paper is covered: the mixture, darker
+    1 - total (1 - ink)     while total <= 1: from white paper to the ink
+    ink / sqrt(total)       beyond, when the paper is covered: the ink, darker
 
-so a clean colour is one head, a dull and dark one is a place where heads compete, and white is
-where nobody looks. The order of the heads does not matter. Only NumPy is needed here.
+so a clean colour is one head, grey or black is a place that heads share, and white is where nobody looks. Mixing the
+heads' colours instead would show heads 2, 4 and 6 together in the colour of head 4 alone. The order of the heads does
+not matter. Only NumPy is needed here.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ HEAD_COLOURS = (
     "#3F3759",
 )
 """Any two differ by 20 or more in CIELAB, to the usual eye and to each kind of colour blindness."""
+SEVERAL_COLOUR = "#202020"
+"""The ink of a place that several heads share: no hue, and darker than any head."""
 
 # A ramp from dark to light: rungs are ordered, heads are not, and neither may be taken for the other.
 _RUNG_RAMP = ("#5A0F5E", "#B73779", "#F78FB3")
@@ -100,6 +104,8 @@ def blend(attention: np.ndarray, colours: tuple[str, ...], full: float = 1.0) ->
         raise ValueError(f"full is {full}, but the attention that gets the full colour must be above 0.")
     strength = np.clip(np.nan_to_num(np.asarray(attention, float) / full), 0, 1)
     total = strength.sum(axis=0)[..., None]
-    mixture = np.tensordot(strength, np.array([to_rgb(colour) for colour in colours]), axes=(0, 0))
-    mixture = mixture / np.where(total > 0, total, 1)
-    return np.where(total <= 1, 1 - total * (1 - mixture), mixture / np.sqrt(np.maximum(total, 1)))
+    most = strength.max(axis=0)[..., None]
+    lead = np.clip(2 * most / np.where(total > 0, total, 1) - 1, 0, 1)
+    leader = np.array([to_rgb(colour) for colour in colours])[strength.argmax(axis=0)]
+    ink = lead * leader + (1 - lead) * to_rgb(SEVERAL_COLOUR)
+    return np.where(total <= 1, 1 - total * (1 - ink), ink / np.sqrt(np.maximum(total, 1)))

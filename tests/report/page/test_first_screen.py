@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 FIRST = made_view("minimal, as-run")
 SECOND = made_view("minimal, printed", made_settings(8), seeds=(5, 6))
-SIZES = ((1280, 900), (400, 800))
+SIZES = ((1280, 900), (400, 900))
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +48,12 @@ def test_sentence_slider_curve_and_picture_are_on_the_first_screen(loaded, width
     assert loaded.text("#summary .chosen").count(".") >= 1 and "went through all 3 stages" in loaded.text(
         "#summary .chosen"
     )
-    for part in ("#summary .chosen", "#time", "#combined canvas"):
+    for part in ("#summary .chosen", "#time", "#narration", "#combined canvas"):
         box = loaded.page.locator(part).bounding_box()
         assert box is not None and box["y"] + box["height"] <= height, part
-    panel = loaded.page.locator("#charts .nsewdrag").first.bounding_box()
-    assert panel is not None and panel["y"] + panel["height"] <= height  # the whole curve of the loss
+    for panel in (0, 1):  # the loss, and KL to each rung
+        box = loaded.page.locator("#charts .nsewdrag").nth(panel).bounding_box()
+        assert box is not None and box["y"] + box["height"] <= height, panel
     assert loaded.overflow() <= 0
     loaded.page.set_viewport_size({"width": 1280, "height": 900})
     loaded.settle()

@@ -237,6 +237,22 @@ def test_numbers_are_said_as_a_person_would(js):
     assert js("words", "m.lagWords([1, 2, 7])") == "lags 1–2 and 7"
 
 
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.812, "81\u00a0%"),
+        (0.504, "50.4\u00a0%"),
+        (0.50001, "more than 50\u00a0%"),
+        (0.5, "50\u00a0%"),
+        (0.4999, "50\u00a0%"),
+    ],
+)
+def test_a_share_is_printed_on_its_own_side_of_more_than_half(js, share, words):
+    """A head holds a block with more than half of its attention: 50 % is not more than half."""
+    assert js("words", f"m.percentBeside(0.5, {share})") == words
+    assert js("narration", f"m.heldPercent({share})") == words
+
+
 def test_on_a_logarithmic_axis_step_zero_stands_left_of_the_first_one(js):
     axis = "((axis) => [axis.place(0), axis.place(5), axis.range])(m.timeAxis(steps, true, false))"
     zero, five, (low, high) = js("curves", axis, steps=[0, 5, 100])

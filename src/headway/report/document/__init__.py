@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway.analysis import median_in_words
-from headway.records import NOT_MADE, Finding
+from headway.records import NOT_IN_GRID, NOT_MADE, Finding
 from headway.report.about import context_of
 from headway.report.captions import caption_of
 from headway.report.document import one_changed, published_table, read_otherwise, sibling_numbers
@@ -37,8 +37,9 @@ by as much as KL to the next does ([measures](measures.md)). If some seeds do no
 have it follows it. *Stages* are the reached rungs whose KL is least above its own minimum, in turn; seeds in which
 they do not come in order (rung 2, then rung 1) are counted behind them and have no boundary there. *Published* values
 are read by eye from the authors' figures, for one seed. Excess loss is in nats: *at the rungs*, at the minimum of KL
-to each of them, in the seeds in which KL to it rises again, and in all seeds the *lowest*. Grids on which nothing was
-run for a claim are left out of its table."""
+to each of them, in the seeds in which KL to it rises again, and in all seeds the *lowest*. *Not in grid* means that
+the grid has no such runs, *not run* that it has them and they have not been made. Grids on which nothing was run for a
+claim are left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:
@@ -147,14 +148,14 @@ def _claims(findings: Sequence[tuple[str, Finding]], experiment: str) -> list[st
         rows = [(grid, finding) for grid, finding in own if finding.claim == claim]
         first = rows[0][1]
         lines = [f"**{claim}.** {first.statement}", "", f"*Definition:* {first.definition}", ""]
-        rows = [(grid, finding) for grid, finding in rows if finding.detail != NOT_MADE]
+        rows = [(grid, finding) for grid, finding in rows if finding.detail not in (NOT_MADE, NOT_IN_GRID)]
         if not rows:
             blocks.append("\n".join([*lines, "Not run."]))
             continue
         lines += [f"| grid | verdict | seeds | {first.quantity} | |", "|---|---|---|---|---|"]
         for grid, finding in rows:
             words = [finding.detail] if finding.detail else []
-            if finding.parts and finding.verdict not in ("holds", "not run"):
+            if finding.parts and finding.verdict != "holds":
                 words.append(
                     "; ".join(f"{part}: {count} of {len(finding.holds)}" for part, count in finding.parts.items()) + "."
                 )

@@ -70,7 +70,8 @@ def figure_flow_alignment(settings: FlowSettings, trajectory: Trajectory) -> Fig
         figure,
         f"""Cosine between each head's value V_k and each feature V_j*, one panel for each feature j, over the
         time of the gradient flow (logarithmic). In each seed heads are renumbered by the position that they
-        end on: head 1 ends on position 1, and so on. {CURVES} {FLOW_STAGES}""",
+        end on: head 1 ends on position 1, and so on. Each position gets one head; where two heads end on one position,
+        one of them has the number of a position that it is not on. {CURVES} {FLOW_STAGES}""",
         [(None, trajectory)],
     )
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from headway.records import Trajectory
-from headway.report.colours import FAINT, MUTED, blend, full_strength, head_colours, rung_colours, to_hex
+from headway.report.colours import FAINT, MUTED, SEVERAL_COLOUR, blend, full_strength, head_colours, rung_colours
 from headway.report.figures.lines import Steps
 from headway.report.figures.style import styled
 from headway.tasks.chain import Blocks
@@ -174,13 +174,13 @@ def _span(block: tuple[int, ...]) -> set[int]:
 
 
 def draw_legend(figure: Figure | SubFigure, heads: int, blocks: Blocks | None, place: LegendPlace = "below") -> None:
-    """The heads' colours, what they mix to where all of them look, and the bars of the blocks."""
+    """The heads' colours, the ink of a place that several of them share, and the bars of the blocks."""
     colours = head_colours(heads)
     entries: list[tuple[str, Artist]] = [
         (f"head {head}", Rectangle((0, 0), 1, 1, facecolor=colour)) for head, colour in enumerate(colours, start=1)
     ]
     if heads > 1:
-        entries.append(("all heads", Rectangle((0, 0), 1, 1, facecolor=to_hex(blend(np.ones(heads), colours)))))
+        entries.append(("several heads", Rectangle((0, 0), 1, 1, facecolor=SEVERAL_COLOUR)))
     for number, colour in enumerate(rung_colours(len(blocks or ())), start=1):
         entries.append((f"block {number}", Line2D([], [], color=colour, linewidth=2.2, solid_capstyle="butt")))
     lines = -(-len(entries) // 8)

@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.records import About, Trajectory
 from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array
-from headway.report.colours import UNIFORM_COLOUR, head_colours, rung_colours
+from headway.report.colours import SEVERAL_COLOUR, UNIFORM_COLOUR, head_colours, rung_colours
 from headway.report.page.flow_payload import feature_task, features_of, portrait_of
 from headway.report.page.packing import pack_curves, plain_json
 from headway.report.page.picture_payload import SHOWN_ATTENTION, pictures_of, shown_attention_of
@@ -89,6 +89,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
         "portraits": [portrait_of(*portrait) for portrait in view.portraits],
         "colours": {
             "heads": list(head_colours(heads)),
+            "several": SEVERAL_COLOUR,
             "rungs": [UNIFORM_COLOUR, *rung_colours(max(0, len(names) - 1))],
             "groups": list(rung_colours(max(len(groups), len(task.get("strengths", ()))))),
             "references": list(rung_colours(max(1, len(references)))),

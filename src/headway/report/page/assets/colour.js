@@ -1,4 +1,5 @@
-// pixel = paper + sum of strengths * (mixture - paper); past a sum of 1 the mixture moves on towards the ink.
+// pixel = paper + sum of strengths * (ink - paper); past a sum of 1 the ink moves on towards the extreme. The ink is the
+// leading head's colour as far as that head has more than all others together, and without hue where it has not.
 // On white paper this is the rule of colours.py; on dark paper the same rule with light and dark exchanged.
 
 export function parse(colour) {
@@ -77,6 +78,7 @@ function makePalette(run, { canvas, extreme }) {
     lines: run.colours.lines.map(onPaper(3)).map(css), // that are neither heads nor rungs
     rungWords: run.colours.rungs.map(onPaper(4.5)).map(css),
     referenceWords: run.colours.references.map(onPaper(4.5)).map(css),
+    several: parse(run.colours.several).map((value) => (extreme[0] ? 255 - value : value)),
     full: run.colours.full,
     paper,
     extreme,
@@ -86,22 +88,17 @@ function makePalette(run, { canvas, extreme }) {
 /** Write the blend of a cell to pixels[at..at+3]; `strengths` has a number from 0 to 1 for each head. */
 export function blendInto(pixels, at, strengths, palette) {
   let total = 0;
-  let red = 0;
-  let green = 0;
-  let blue = 0;
+  let first = 0;
   for (let head = 0; head < strengths.length; head++) {
-    const strength = strengths[head];
-    const colour = palette.heads[head];
-    total += strength;
-    red += strength * colour[0];
-    green += strength * colour[1];
-    blue += strength * colour[2];
+    total += strengths[head];
+    if (strengths[head] > strengths[first]) first = head;
   }
+  const lead = total > 0 ? Math.max(0, (2 * strengths[first]) / total - 1) : 0;
   const ends = total > 1 ? palette.extreme : palette.paper;
   const share = total > 1 ? 1 / Math.sqrt(total) : total;
-  const divisor = total || 1;
-  pixels[at] = ends[0] + share * (red / divisor - ends[0]);
-  pixels[at + 1] = ends[1] + share * (green / divisor - ends[1]);
-  pixels[at + 2] = ends[2] + share * (blue / divisor - ends[2]);
+  for (let channel = 0; channel < 3; channel++) {
+    const ink = palette.several[channel] + lead * (palette.heads[first][channel] - palette.several[channel]);
+    pixels[at + channel] = ends[channel] + share * (ink - ends[channel]);
+  }
   pixels[at + 3] = 255;
 }

@@ -37,14 +37,14 @@ export function mountCombined(host, report, selection) {
   const key = element("div", { class: "legend" });
   const frame = element("div", { class: "frame" }, matrix.canvas);
   const scale = element("p", { class: "quiet scale" });
-  const mixing = "Where heads attend to the same position, their colours mix and grow stronger.";
-  const mixture = element("p", { class: "quiet" }, mixing);
+  const sharing = "Without colour, grey to full: a position that several heads attend to and none for the most part.";
+  const shared = element("p", { class: "quiet" }, sharing);
   const taken = element("span", { class: "quiet" });
   const title = element("span");
   const name = () => fileName(pictureName(run(), state), "attention");
   const drawing = () => captioned(matrix.file(), pictureCaption(run(), state, paletteOf(run()), shown()));
   const files = saving("all heads", name, () => matrixTable(run(), state), drawing);
-  host.append(element("h3", {}, title, taken, files), key, frame, scale, mixture);
+  host.append(element("h3", {}, title, taken, files), key, frame, scale, shared);
   followPointer(matrix, run, state, shown);
 
   const toggle = (head) => {
@@ -63,11 +63,12 @@ export function mountCombined(host, report, selection) {
       button(!state.muted.has(head), () => toggle(head), `head ${head + 1}`, chip(head, palette), element("span", { class: "key-word" }, `head ${head + 1}`)),
     );
     const stripes = () => selection.set({ stripes: !state.stripes });
-    key.replaceChildren(...heads, button(state.stripes, stripes, null, "side by side in each cell"));
+    const several = element("span", { class: "several quiet", hidden: state.stripes, title: sharing }, chip(null, palette), "several");
+    key.replaceChildren(...heads, several, button(state.stripes, stripes, null, "side by side in each cell"));
     key.children[focused]?.focus(); // the pressed button was replaced by its new self
     const most = ` ${number(palette.full)} and more`;
     scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
-    mixture.hidden = state.stripes || run().heads < 2;
+    shared.hidden = state.stripes || run().heads < 2;
     key.hidden = run().heads < 2; // one head needs no key
     key.classList.toggle("many", run().heads > 4);
     title.textContent = run().heads < 2 ? "Attention of the head " : "All heads in one picture ";

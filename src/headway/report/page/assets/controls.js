@@ -16,6 +16,14 @@ const playIcon = () =>
     drawn("path", { class: "halt", d: "M5 4h3.6v12H5z M11.4 4H15v12h-3.6z" }),
   );
 
+/** Three lines: more to choose from. */
+const moreIcon = () =>
+  drawn(
+    "svg",
+    { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true" },
+    drawn("path", { d: "M3 4.4h14v1.8H3z M3 9.1h14v1.8H3z M3 13.8h14v1.8H3z" }),
+  );
+
 function fill(select, words, chosen) {
   select.replaceChildren(...words.map((text, value) => element("option", { value }, text)));
   select.value = String(chosen);
@@ -76,8 +84,8 @@ export function mountControls(host, report, selection) {
   const readButton = element("button", reading, "how to read this");
   // On a phone the choices are folded, so that the curve and the picture fit the first screen.
   const choose = () => chooseButton.setAttribute("aria-expanded", String(host.classList.toggle("choosing")));
-  const folding = { type: "button", class: "choose", title: "Seed, stage, axes, compare, how to read this", "aria-expanded": "false", onclick: choose };
-  const chooseButton = element("button", folding, "Controls");
+  const folding = { type: "button", class: "choose", "aria-label": "Controls", title: "Seed, stage, axes, compare, how to read this", "aria-expanded": "false", onclick: choose };
+  const chooseButton = element("button", folding, moreIcon());
   const labels = [
     runs.label,
     seeds.label,
@@ -90,8 +98,7 @@ export function mountControls(host, report, selection) {
     readButton,
   ];
   host.append(
-    element("div", { class: "transport" }, playButton, track, stepWords),
-    chooseButton,
+    element("div", { class: "transport" }, playButton, track, stepWords, chooseButton),
     element("div", { class: "choices" }, ...labels),
   );
 

@@ -10,12 +10,12 @@ const GRID_WORDS = {
   quick: "small enough for a laptop",
 };
 
-export const hasRun = ({ verdict }) => verdict !== "not run";
+export const hasRun = ({ verdict }) => verdict !== "not run" && verdict !== "not in grid";
 
 /** The findings of a claim in the order of the rule: the first one counts. */
 export function byRule(row) {
   const place = ({ grid }) => (GRID_ORDER.includes(grid) ? GRID_ORDER.indexOf(grid) : GRID_ORDER.length);
-  const rank = (finding) => (hasRun(finding) ? 0 : 10) + place(finding);
+  const rank = (finding) => (hasRun(finding) ? 0 : finding.verdict === "not run" ? 10 : 20) + place(finding);
   return [...row].sort((a, b) => rank(a) - rank(b));
 }
 
@@ -51,6 +51,7 @@ export function verdictCounts(verdicts) {
     [count("fails"), count("fails") === 1 ? "fails" : "fail"],
     [count("cannot be judged"), "cannot be judged"],
     [count("not run"), "not run"],
+    [count("not in grid"), "not in the grid"],
   ];
   return words.filter(([many]) => many).map(([many, verb]) => `${many} ${verb}`).join(", ");
 }

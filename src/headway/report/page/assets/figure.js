@@ -11,8 +11,8 @@ const GAP = 34; // between panels; a title stands there
 
 /** Heights in pixels, and the share of the whole that each panel takes. */
 function arrange(run, narrow, second) {
-  const loss = narrow ? 150 : second ? 156 : 300;
-  const ladder = second ? (narrow ? 170 : 176) : 0;
+  const loss = !second ? (narrow ? 150 : 300) : narrow ? 96 : 156; // on a phone both fit its first screen
+  const ladder = second ? (narrow ? 124 : 176) : 0;
   const gap = second ? GAP : 0;
   const seeds = run.stages.some(Boolean) ? Math.min(130, (run.seeds.length > 6 ? 11 : 14) * run.seeds.length + 8) : 0;
   const under = seeds ? seeds + GAP : 0;
@@ -143,7 +143,7 @@ function timeLayout(run, axis, theme, narrow, places) {
 }
 
 function valueLayout(axis, theme, place) {
-  const marks = axis.type === "log" ? { dtick: 1, tickformat: "~g" } : { nticks: 6 };
+  const marks = axis.type === "log" ? { dtick: 1, tickformat: "~g" } : { nticks: place.height < 120 ? 4 : 6 };
   const { type, range } = axis;
   return { ...lines(theme), ...marks, type, range: [...range], domain: place.domain, fixedrange: true };
 }

@@ -1,6 +1,6 @@
-// Which claims are shown: those with the chosen verdict that speak of every typed word.
+// Which claims are shown: those with the chosen verdict on some grid that speak of every typed word.
 import { makeChoice } from "./choices.js";
-import { hasRun, mainVerdict, ruleWords } from "./counting.js";
+import { hasRun, ruleWords } from "./counting.js";
 import { element } from "./dom.js";
 import { SIGNS } from "./outcome.js";
 import { counted } from "./words.js";
@@ -27,9 +27,10 @@ export function mountFilter(host, rows) {
     node,
     name: nameOf(findings),
     words: wordsOf(findings),
-    verdict: mainVerdict(findings),
+    verdicts: new Set(findings.map((finding) => finding.verdict)),
     mixed: new Set(findings.filter(hasRun).map((finding) => finding.verdict)).size > 1,
   }));
+  const grids = new Set(rows.flatMap((row) => row.findings.map(({ grid }) => grid))).size;
   let chosen = "all";
 
   // Whoever types the whole name of a claim means that claim: "A1" is not A10.
@@ -38,18 +39,19 @@ export function mountFilter(host, rows) {
     const typed = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const claim of claims) {
-      const verdictFits = chosen === "all" || claim.verdict === chosen;
+      const verdictFits = chosen === "all" || claim.verdicts.has(chosen);
       const fits = verdictFits && typed.every((word) => speaksOf(claim, word));
       claim.node.hidden = !fits;
       shown += fits;
     }
-    status.textContent = `${shown ? shown : "none"} of ${counted(claims.length, "claim")}`;
+    const where = chosen !== "all" && grids > 1 ? `: ${chosen} on at least one grid` : "";
+    status.textContent = `${shown ? shown : "none"} of ${counted(claims.length, "claim")}${where}`;
   };
 
   const options = Object.entries(SIGNS).map(([verdict, sign]) => {
-    const count = claims.filter((claim) => claim.verdict === verdict).length;
+    const count = claims.filter((claim) => claim.verdicts.has(verdict)).length;
     return { value: verdict, words: `${sign} ${verdict} ${count}`, disabled: count === 0 };
-  }).filter(({ value, disabled }) => !disabled || value !== "cannot be judged"); // rare: offered only where there is one
+  }).filter(({ value, disabled }) => !disabled || !["cannot be judged", "not in grid"].includes(value)); // rare: offered only where there is one
   const all = { value: "all", words: `all ${claims.length}` };
   const choice = makeChoice("Claims by verdict", [all, ...options], (value) => {
     chosen = value;
@@ -66,7 +68,7 @@ export function mountFilter(host, rows) {
   const mixed = claims.filter((claim) => claim.mixed).length;
   const differ = mixed ? ` ${counted(mixed, "claim")} ${mixed === 1 ? "has" : "have"} another verdict on another grid.` : "";
   const rule = ruleWords(rows.flatMap((row) => row.findings));
-  const note = rule ? element("p", { class: "quiet" }, `${rule}${differ}`) : "";
+  const note = rule ? element("p", { class: "quiet" }, `${rule}${differ} The buttons find a claim by its verdict on any grid, so that a claim may be counted under several.`) : "";
   host.append(element("div", { class: "filter" }, choice.host, field, status), note);
   apply();
 }

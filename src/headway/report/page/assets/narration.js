@@ -16,10 +16,13 @@ import {
   when,
 } from "./terms.js";
 import { stageAt } from "./stages.js";
-import { headWords, joined, number, percent, sentence, whole } from "./words.js";
+import { headWords, joined, number, percentBeside, sentence, whole } from "./words.js";
 
 /** More than half of a head's attention: it cannot hold two disjoint blocks at once. */
 const HOLDS = 0.5;
+
+/** The share of a head's attention, on the same side of the rule as the number itself. */
+export const heldPercent = (share) => percentBeside(HOLDS, share);
 
 /** The block that a head holds, or -1 while its attention is spread. */
 export function heldBlock(masses) {
@@ -35,7 +38,7 @@ export function headsNow(masses, places = "block") {
   const words = [];
   for (let block = 0; block < blocks; block++) {
     const heads = held.flatMap((holds, head) => (holds === block ? [head] : []));
-    const shares = heads.map((head) => percent(masses[head].blocks[block]));
+    const shares = heads.map((head) => heldPercent(masses[head].blocks[block]));
     const each = new Set(shares).size === 1 ? `${shares[0]} each` : joined(shares);
     const whose = words.length ? "" : " of its attention";
     if (heads.length === 1)
@@ -48,7 +51,7 @@ export function headsNow(masses, places = "block") {
   if (loose.length) {
     const most = Math.max(...loose.flatMap((head) => masses[head].blocks.filter(Number.isFinite)), 0);
     const verb = loose.length === 1 ? "holds" : "hold";
-    words.push(`${headWords(loose)} ${verb} none (at most ${percent(most)} on any ${place})`);
+    words.push(`${headWords(loose)} ${verb} none (at most ${heldPercent(most)} on any ${place})`);
   }
   return words.join("; ");
 }

@@ -3,7 +3,7 @@ import { drawn, element } from "./dom.js";
 import { formula } from "./formula.js";
 import { median, number } from "./words.js";
 
-export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "cannot be judged": "?", "not run": "–" };
+export const SIGNS = { holds: "✓", partly: "◐", fails: "✕", "cannot be judged": "?", "not run": "–", "not in grid": "∅" };
 
 /** In how many seeds it cannot be judged: what the claim compares could not be measured there. */
 export const unjudged = ({ holds }) => holds.filter((each) => each === null).length;

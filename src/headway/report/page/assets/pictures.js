@@ -31,7 +31,10 @@ export function pictureCaption(run, state, palette, shown) {
   const place = shownWords(run, state, when(run, pictureStep(run, state)));
   return {
     title: `Attention of ${shown.length === 1 ? `head ${shown[0] + 1}` : "the heads"}. ${place}`,
-    keys: shown.map((head) => ({ words: `head ${head + 1}`, colour: palette.heads[head] })),
+    keys: [
+      ...shown.map((head) => ({ words: `head ${head + 1}`, colour: palette.heads[head] })),
+      ...(shown.length > 1 && !state.stripes ? [{ words: "several heads", colour: palette.several }] : []),
+    ],
   };
 }
 
@@ -73,11 +76,11 @@ export const STROKES = ["none", "7 4", "2 3", "9 3 2 3", "12 4", "5 2", "2 5", "
 /** Black or white, whichever can be read on the colour. */
 export const inkOn = (rgb) => (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140 ? "#111" : "#fff");
 
-/** A head's number on its colour: the number is the cue for those who do not see the colour. */
+/** A head's number on its colour: the number is the cue for those who do not see the colour; no head is several. */
 export function chip(head, palette) {
-  const colour = palette.heads[head];
+  const colour = head === null ? palette.several : palette.heads[head];
   const style = { background: css(colour), color: inkOn(colour) };
-  return element("span", { class: "chip", style }, `${head + 1}`);
+  return element("span", { class: "chip", style }, head === null ? "" : `${head + 1}`);
 }
 
 /** What the cell says: positions, lag, block, and the attention of each head. */

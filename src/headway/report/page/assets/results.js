@@ -188,7 +188,7 @@ function settingsWords(rows) {
 function countWords(report, rows, known) {
   const verdicts = rows.map(mainVerdict);
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
-  const own = rows.filter((row) => isOurs(report.papers, report.titles, row) && mainVerdict(row) !== "not run");
+  const own = rows.filter((row) => isOurs(report.papers, report.titles, row) && hasRun(byRule(row)[0]));
   const failed = own.filter((row) => mainVerdict(row) === "fails").length;
   const theirs = failed ? ` (${count("fails") - failed} of the papers’, ${failed} of ours)` : "";
   const parts = [
@@ -197,7 +197,8 @@ function countWords(report, rows, known) {
     [count("fails"), `in fewer than half${theirs}`],
   ].filter(([many]) => many);
   const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";
-  const left = count("not run") + report.unlisted;
+  const untested = rows.filter((row) => !hasRun(byRule(row)[0])).length;
+  const left = untested + report.unlisted;
   const missing = left ? ` ${counted(left, "more claim")} ${left === 1 ? "was" : "were"} not run.` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
@@ -207,8 +208,8 @@ function countWords(report, rows, known) {
   const further = report.unlisted ? `${counted(report.unlisted, "further claim")}, of experiments that have not been run here, ${report.unlisted === 1 ? "is" : "are"} not listed.` : "";
   const late = own.filter((row) => isPostHoc(report.titles, row)).length;
   const seen = late ? ` (${late} of them post hoc: written after their outcome had been seen)` : "";
-  const whose = `${rows.length - count("not run") - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
-  const what = `${counted(rows.length - count("not run"), "claim")}, ${whose}, each tested on the numbers of every seed`;
+  const whose = `${rows.length - untested - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
+  const what = `${counted(rows.length - untested, "claim")}, ${whose}, each tested on the numbers of every seed`;
   return { lead: `${what}: ${held}${open}.${settingsWords(rows)}${missing}`, notes: [ruleWords(report.findings), further, none].filter(Boolean) };
 }
 

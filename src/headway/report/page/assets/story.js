@@ -1,7 +1,7 @@
 // What happened from stage to stage, in words made from the numbers that were measured there.
 import { blockMasses } from "./data.js";
 import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
-import { heldBlock } from "./narration.js";
+import { heldBlock, heldPercent } from "./narration.js";
 import { showcase, stagesOf } from "./stages.js";
 import { headWords, joined, number, percent, sentence } from "./words.js";
 
@@ -22,7 +22,7 @@ export function moveWords(before, now, places) {
   const said = moves(before, now).map(({ heads, from, to }) => {
     const block = to >= 0 ? to : from;
     if (block < 0) return stillLoose(heads, before, now, places);
-    const share = (masses, head) => percent(masses[head].blocks[block]);
+    const share = (masses, head) => heldPercent(masses[head].blocks[block]);
     const shares = heads.map((head) => `${share(before, head)} → ${share(now, head)}`);
     const measured = ` (${joined(shares)} of ${heads.length > 1 ? "their" : "its"} attention)`;
     const named = headWords(heads);
@@ -44,7 +44,7 @@ function stillLoose(heads, before, now, places) {
   const largest = known.reduce((best, each) => (growth(each) > growth(best) ? each : best), known[0]);
   const still = `${headWords(heads)} still ${heads.length > 1 ? "hold" : "holds"} no ${placeWord(places)}`;
   if (!largest || growth(largest) < CHANGED) return still;
-  const grown = `${percent(largest.past)} → ${percent(largest.share)}`;
+  const grown = `${heldPercent(largest.past)} → ${heldPercent(largest.share)}`;
   const who = heads.length > 1 ? `head ${largest.head + 1}` : "it";
   return `${still}, though ${who} now attends more to ${placeName(places, largest.block)} (${grown})`;
 }
@@ -89,10 +89,13 @@ function minimumWords(run, seed, stages) {
   const minima = (kl && stages.length <= MOST_MINIMA ? stages : []).flatMap(({ rung }) => {
     const values = [...run.evaluation].map((_, time) => kl.at(seed, time, rung));
     const lowest = Math.min(...values.filter(Number.isFinite));
-    return Number.isFinite(lowest) ? [{ rung, lowest, at: run.evaluation[values.indexOf(lowest)] }] : [];
+    const at = values.indexOf(lowest);
+    const last = at === values.findLastIndex(Number.isFinite); // a minimum that was not passed may still move
+    return Number.isFinite(lowest) ? [{ rung, lowest, at: run.evaluation[at], last }] : [];
   });
-  const each = minima.map(({ rung, lowest, at }, k) => {
-    return `to ${rungName(run, rung)}${k ? "" : " reaches its minimum"} (${number(lowest)}) at ${when(run, at)}`;
+  const each = minima.map(({ rung, lowest, at, last }, k) => {
+    const end = last ? ", the last evaluation" : "";
+    return `to ${rungName(run, rung)}${k ? "" : " reaches its minimum"} (${number(lowest)}) at ${when(run, at)}${end}`;
   });
   return each.length ? ` ${sentence(rungMeasure(run))} ${joined(each)}.` : "";
 }

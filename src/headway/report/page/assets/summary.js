@@ -102,6 +102,7 @@ export function tally(findings) {
     fails: ["fails", "fail"],
     "cannot be judged": ["cannot be judged", "cannot be judged"],
     "not run": ["was not run", "were not run"],
+    "not in grid": ["is about runs that the grid does not have", "are about runs that the grid does not have"],
   };
   const grids = [...new Set(findings.map((finding) => finding.grid))];
   return grids

@@ -15,6 +15,15 @@ export const whole = (value) =>
 
 export const percent = (share) => (Number.isFinite(share) ? `${Math.round(100 * share)}\u00a0%` : "–");
 
+/** A share that a rule compares with `rule`: with as many digits as it takes to lie on the same side in print. */
+export function percentBeside(rule, share) {
+  const above = share > rule;
+  const sameSide = (printed) => printed > 100 * rule === above;
+  if (!Number.isFinite(share) || sameSide(Math.round(100 * share))) return percent(share);
+  const finer = (100 * share).toFixed(1);
+  return sameSide(Number(finer)) ? `${finer}\u00a0%` : `${above ? "more than " : ""}${percent(rule)}`;
+}
+
 /** "a", "a and b", "a, b and c". */
 export function joined(items) {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
