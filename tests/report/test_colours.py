@@ -102,9 +102,10 @@ def test_without_a_head_that_has_more_than_half_there_is_no_hue():
 
 
 def test_a_head_that_leads_keeps_its_hue_as_far_as_it_leads():
-    """Three quarters of the ink is half of the way from black to the head's own colour."""
-    ink = (to_rgb(THREE[0]) + to_rgb(SEVERAL_COLOUR)) / 2
-    np.testing.assert_allclose(blend(np.array([0.75, 0.25, 0.0]), THREE), ink)
+    """Seven twelfths of the ink is half of the way from black to the head's own colour, two thirds all of it."""
+    half = (to_rgb(THREE[0]) + to_rgb(SEVERAL_COLOUR)) / 2
+    np.testing.assert_allclose(blend(np.array([7, 3, 2]) / 12, THREE), half)
+    np.testing.assert_allclose(blend(np.array([0.8, 0.2, 0.2]), THREE), to_rgb(THREE[0]))
 
 
 def test_the_colour_does_not_jump_where_the_lead_changes():

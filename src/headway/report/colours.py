@@ -1,10 +1,10 @@
 """ink = lead colour_leader + (1 - lead) SEVERAL: colour is one head, grey and black are several.
 
-With total = sum_h strength_h, lead = max(0, 2 max_h strength_h / total - 1), which is 1 for a head alone and 0 where
-no head has more than half of the total, and a pixel is
+With total = sum_h strength_h and share = max_h strength_h / total, lead rises from 0 where no head has more than half
+of the total to 1 where one has two thirds of it, and a pixel is
 
-    1 - total (1 - ink)     while total <= 1: from white paper to the ink
-    ink / sqrt(total)       beyond, when the paper is covered: the ink, darker
+    1 - total (1 - ink)               while total <= 1: from white paper to the ink
+    ink / total^((1 - lead) / 2)      beyond, when the paper is covered: what heads share is darker
 
 so a clean colour is one head, grey or black is a place that heads share, and white is where nobody looks. Mixing the
 heads' colours instead would show heads 2, 4 and 6 together in the colour of head 4 alone. The order of the heads does
@@ -35,6 +35,9 @@ HEAD_COLOURS = (
 """Any two differ by 20 or more in CIELAB, to the usual eye and to each kind of colour blindness."""
 SEVERAL_COLOUR = "#202020"
 """The ink of a place that several heads share: no hue, and darker than any head."""
+
+SHARED, LEADS = 1 / 2, 2 / 3
+"""Shares of a place's attention up to which the leading head has no colour there, and from which it has all of it."""
 
 # A ramp from dark to light: rungs are ordered, heads are not, and neither may be taken for the other.
 _RUNG_RAMP = ("#5A0F5E", "#B73779", "#F78FB3")
@@ -105,7 +108,7 @@ def blend(attention: np.ndarray, colours: tuple[str, ...], full: float = 1.0) ->
     strength = np.clip(np.nan_to_num(np.asarray(attention, float) / full), 0, 1)
     total = strength.sum(axis=0)[..., None]
     most = strength.max(axis=0)[..., None]
-    lead = np.clip(2 * most / np.where(total > 0, total, 1) - 1, 0, 1)
+    lead = np.clip((most / np.where(total > 0, total, 1) - SHARED) / (LEADS - SHARED), 0, 1)
     leader = np.array([to_rgb(colour) for colour in colours])[strength.argmax(axis=0)]
     ink = lead * leader + (1 - lead) * to_rgb(SEVERAL_COLOUR)
-    return np.where(total <= 1, 1 - total * (1 - ink), ink / np.sqrt(np.maximum(total, 1)))
+    return np.where(total <= 1, 1 - total * (1 - ink), ink / np.maximum(total, 1) ** ((1 - lead) / 2))

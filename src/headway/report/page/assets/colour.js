@@ -1,5 +1,5 @@
-// pixel = paper + sum of strengths * (ink - paper); past a sum of 1 the ink moves on towards the extreme. The ink is the
-// leading head's colour as far as that head has more than all others together, and without hue where it has not.
+// pixel = paper + sum of strengths * (ink - paper); past a sum of 1 what heads share moves on towards the extreme. The
+// ink is the colour of a head that has two thirds of the sum, and without hue where none has more than half.
 // On white paper this is the rule of colours.py; on dark paper the same rule with light and dark exchanged.
 
 export function parse(colour) {
@@ -93,9 +93,9 @@ export function blendInto(pixels, at, strengths, palette) {
     total += strengths[head];
     if (strengths[head] > strengths[first]) first = head;
   }
-  const lead = total > 0 ? Math.max(0, (2 * strengths[first]) / total - 1) : 0;
+  const lead = total > 0 ? Math.min(1, Math.max(0, (6 * strengths[first]) / total - 3)) : 0;
   const ends = total > 1 ? palette.extreme : palette.paper;
-  const share = total > 1 ? 1 / Math.sqrt(total) : total;
+  const share = total > 1 ? total ** ((lead - 1) / 2) : total;
   for (let channel = 0; channel < 3; channel++) {
     const ink = palette.several[channel] + lead * (palette.heads[first][channel] - palette.several[channel]);
     pixels[at + channel] = ends[channel] + share * (ink - ends[channel]);
