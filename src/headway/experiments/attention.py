@@ -69,7 +69,7 @@ def draw(results: Results) -> dict[str, Figure]:
     A run that is shorter than the paper's is shown at its end; one that kept no matrices, only by its masses.
     """
     from headway.analysis.seed_stages import stage_starts
-    from headway.report.captions import BY_BLOCK, MATRICES, STAGES, captioned
+    from headway.report.captions import BY_BLOCK, MATRICES, STAGES, TOGETHER, captioned
     from headway.report.figures import draw_attention, draw_heads, draw_mass, new_figure
 
     settings, trajectory = results["full"]
@@ -85,7 +85,7 @@ def draw(results: Results) -> dict[str, Figure]:
         return {"mass": mass}
     draw_attention(together, trajectory, seed, steps, blocks)
     draw_heads(alone, trajectory, seed, steps, blocks)
-    captioned(together, f"The attention of all heads together at chosen steps t of seed {seed}. {MATRICES}")
+    captioned(together, f"The attention of all heads together at chosen steps t of seed {seed}. {TOGETHER}")
     captioned(alone, f"Attention of each head at chosen steps t of seed {seed}; heads are not renumbered. {MATRICES}")
     return {"figure-2": together, "heads": alone, "mass": mass}
 

@@ -31,6 +31,7 @@ MATRICES = (
     "Rows are queries, columns keys, the newest on the right; the darker, the more attention; one colour per head. "
     "Bars below a matrix show the keys of each block for its last row."
 )
+TOGETHER = MATRICES.replace("one colour per head.", "one colour per head, black where several share a position.")
 
 
 def captioned(figure: Figure, words: str, runs: Iterable[Any] = ()) -> Figure:

@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import FancyBboxPatch
 
 from headway.records import Trajectory
-from headway.report.captions import CURVES, MATRICES, STAGES, captioned
+from headway.report.captions import CURVES, STAGES, TOGETHER, captioned
 from headway.report.colours import FAINT, INK
 from headway.report.figures.attention import draw_attention, draw_legend, nearest_snapshots, seed_row
 from headway.report.figures.curves import draw_excess, draw_kl
@@ -64,7 +64,7 @@ def figure_stages(
     return captioned(
         figure,
         f"""Left: KL to each rung over training steps (logarithmic). {CURVES} {STAGES} Right: the attention of all
-        heads together at chosen steps t of one seed. {MATRICES}""",
+        heads together at chosen steps t of one seed. {TOGETHER}""",
         [(None, trajectory)],
     )
 
@@ -101,7 +101,7 @@ def figure_overview(
         figure,
         f"""Above, over training steps (logarithmic): excess loss, dotted the loss of each rung, and KL to each
         rung. {CURVES} {STAGES} Below: the attention of all heads together of one seed, at the steps marked by
-        triangles. {MATRICES}""",
+        triangles. {TOGETHER}""",
         [(None, trajectory)],
     )
 

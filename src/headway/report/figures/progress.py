@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from headway.analysis.seed_stages import stage_starts
 from headway.records import Trajectory
-from headway.report.captions import CURVES, MATRICES, STAGES, captioned
+from headway.report.captions import CURVES, STAGES, TOGETHER, captioned
 from headway.report.figures.attention import draw_attention, seed_row
 from headway.report.figures.composites import telling_seed, telling_steps
 from headway.report.figures.curves import draw_excess, draw_kl, reference_names
@@ -61,7 +61,7 @@ def figure_pictures(run: Run) -> Figure:
     draw_attention(figure, trajectory, seed, steps, settings.task.blocks, columns=columns)
     return captioned(
         figure,
-        f"""The attention of all heads together at chosen steps t of one seed. {MATRICES}""",
+        f"""The attention of all heads together at chosen steps t of one seed. {TOGETHER}""",
     )
 
 
