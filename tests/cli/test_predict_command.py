@@ -35,6 +35,12 @@ def test_a_question_that_makes_no_sense_is_refused(headway, tmp_path, asked, wor
     assert said.err.startswith(f"headway: {words}")
 
 
+def test_without_a_model_that_exists_help_is_named(headway):
+    assert headway("predict").err == "headway: no model was given. `headway predict --help` lists them.\n"
+    near = headway("predict", "tpy", "--dimension", 8).err
+    assert near == "headway: there is no model 'tpy'. Did you mean 'toy'? `headway predict --help` lists all.\n"
+
+
 def test_a_model_that_was_not_measured_says_what_to_run(headway, tmp_path):
     said = headway("predict", "--model", "transformer", "--dimension", 32, "--length", 64, "--from", tmp_path)
     assert said.code == 2
