@@ -35,8 +35,7 @@ def test_a_question_that_makes_no_sense_is_refused(headway, tmp_path, asked, wor
     assert said.err.startswith(f"headway: {words}")
 
 
-def test_without_a_model_that_exists_help_is_named(headway):
-    assert headway("predict").err == "headway: no model was given. `headway predict --help` lists them.\n"
+def test_a_model_that_does_not_exist_is_refused_by_name(headway):
     near = headway("predict", "tpy", "--dimension", 8).err
     assert near == "headway: there is no model 'tpy'. Did you mean 'toy'? `headway predict --help` lists all.\n"
 

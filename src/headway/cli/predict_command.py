@@ -75,11 +75,9 @@ class Options(Asked):
 
 
 def main(arguments: Sequence[str]) -> None:
-    if not arguments:
-        raise UserError("no model was given. `headway predict --help` lists them.")
-    if arguments[0] in MODELS:
+    if arguments and arguments[0] in MODELS:
         arguments = ["--model", *arguments]
-    elif not arguments[0].startswith("-"):
+    elif arguments and not arguments[0].startswith("-"):
         near = suggestion(arguments[0], list(MODELS))
         raise UserError(f"there is no model {arguments[0]!r}.{near} `headway predict --help` lists all.")
     options = _parse(list(arguments))
