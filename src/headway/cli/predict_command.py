@@ -77,7 +77,7 @@ class Options(Asked):
 def main(arguments: Sequence[str]) -> None:
     if arguments and arguments[0] in MODELS:
         arguments = ["--model", *arguments]
-    elif arguments and not arguments[0].startswith("-"):
+    elif arguments and not arguments[0].startswith("-") and not {"-h", "--help"} & set(arguments):
         near = suggestion(arguments[0], list(MODELS))
         raise UserError(f"there is no model {arguments[0]!r}.{near} `headway predict --help` lists all.")
     options = _parse(list(arguments))
