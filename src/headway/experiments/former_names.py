@@ -1,4 +1,4 @@
-"""What experiments, and runs of a grid, were called before: commands understand it, so that those in notes still work."""
+"""What experiments, and runs of a grid, were called before: commands understand it, so that notes still work."""
 
 from __future__ import annotations
 
