@@ -55,7 +55,7 @@ def test_what_ran_differs_from_what_is_printed_in_its_chains_and_starts():
     assert [run.task.ratio for run in find("reversed").grids["as-run"].values()] == [3.0, 1.7, 1.7]
     two = {
         name: run.training.samples
-        for name, run in find("two-blocks").grids["as-run"].items()
+        for name, run in find("two-layers").grids["as-run"].items()
         if "full, two layers" in name
     }
     assert list(two.values()) == [9000, 27_000]
@@ -70,7 +70,7 @@ def test_where_a_figure_shows_n_gram_models_they_are_trained(experiment):
 
 def test_every_full_model_of_the_as_run_grids_drops_attention_and_starts_orthogonal():
     """But for those that are there to show what these do."""
-    names = ("attention", "ladder", "ablations", "reversed", "weight-decay", "two-blocks", "sgd", "positions", "depth")
+    names = ("attention", "ladder", "ablations", "reversed", "weight-decay", "two-layers", "sgd", "positions", "depth")
     for name in names:
         for run, settings in find(name).grids["as-run"].items():
             model = settings.model

@@ -13,7 +13,7 @@ from headway.claims.ladder import distance_ratios
 from headway.experiments.depth import H2
 from headway.experiments.overlapping import A17
 from headway.experiments.positions import H1
-from headway.experiments.two_blocks import A15
+from headway.experiments.two_layers import A15
 
 CLEAR, BLURRED = climbing(20, 150, 900), climbing(20, 150, 900, blur=0.25)
 

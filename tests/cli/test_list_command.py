@@ -35,7 +35,7 @@ MADE = {
     "hierarchy": 1,
     "reversed": 1,
     "weight-decay": 1,
-    "two-blocks": 1,
+    "two-layers": 1,
     "overlay": 1,
     "differences": 1,
 }

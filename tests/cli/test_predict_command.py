@@ -35,6 +35,11 @@ def test_a_question_that_makes_no_sense_is_refused(headway, tmp_path, asked, wor
     assert said.err.startswith(f"headway: {words}")
 
 
+def test_a_model_that_does_not_exist_is_refused_by_name(headway):
+    near = headway("predict", "tpy", "--dimension", 8).err
+    assert near == "headway: there is no model 'tpy'. Did you mean 'toy'? `headway predict --help` lists all.\n"
+
+
 def test_a_model_that_was_not_measured_says_what_to_run(headway, tmp_path):
     said = headway("predict", "--model", "transformer", "--dimension", 32, "--length", 64, "--from", tmp_path)
     assert said.code == 2

@@ -39,7 +39,7 @@ FIGURES = {
     "online": ("figure-7", "figure-6"),
     "reversed": ("figure-9", "figure-8"),
     "weight-decay": ("excess-loss",),
-    "two-blocks": ("figure-12", "figure-11"),
+    "two-layers": ("figure-12", "figure-11"),
     "nonuniform": ("figure-13", "figure-14"),
     "overlapping": ("figure-15", "three-heads", "figure-16", "figure-17"),
     "sgd": ("figure-18", "figure-19"),

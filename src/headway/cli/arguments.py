@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from headway.cli import UserError, suggestion
 from headway.experiments import NAMES, Experiment, find, titles
+from headway.experiments.former_names import EXPERIMENTS
 
 GRIDS = Literal["quick", "printed", "as-run", "paper"]
 ALL_GRIDS: tuple[str, ...] = get_args(GRIDS)
@@ -33,8 +34,8 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
 
 
 def name_of(word: str) -> str:
-    """The name of an experiment, as it is typed; of a user's file, its name without folder and ending."""
-    return Path(word).stem if _is_file(word) else word
+    """The name of an experiment that is typed, or had that name; of a user's file, without folder and ending."""
+    return Path(word).stem if _is_file(word) else EXPERIMENTS.get(word, word)
 
 
 def _is_file(word: str) -> bool:
@@ -56,7 +57,7 @@ def experiment_from(name: str) -> Experiment:
 def load(word: str) -> Experiment:
     """An experiment by its name, or from a user's own file."""
     if not _is_file(word):
-        return experiment_from(word)
+        return experiment_from(name_of(word))
     from headway.experiments.load import load_experiment
 
     name = name_of(word)

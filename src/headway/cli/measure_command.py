@@ -18,7 +18,7 @@ scores, and KL to n-gram models of your data, in one record. If it is interrupte
 command: it continues with the next checkpoint.
 
 examples:
-  headway measure checkpoints/* --probe held_out.npy --ngrams training.npy    folders of transformers
+  headway measure checkpoints/* --probe held_out.npy --ngrams training.npy    folders saved by transformers
   headway measure out/step*.pt --builder my_model.py --probe held_out.npy     weights, and a file with build()
   headway report --from runs                                                  write its page
 """
@@ -29,7 +29,7 @@ class Options:
     """Which checkpoints, with which tokens, and where to write."""
 
     checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional]
-    """Folders of Hugging Face transformers, or safetensors or torch files; steps are read from their names."""
+    """Folders saved by Hugging Face transformers, or safetensors or torch files; steps are read from their names."""
     probe: Path
     """Tokens on which to measure, (row, time) or (time,), as .npy; or a text file, if the folders hold a tokenizer."""
     ngrams: Path | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from headway.cli import UserError
+from headway.cli import UserError, suggestion
 from headway.cli.arguments import USUAL, folders_with_records, take_option
 from headway.cli.option_help import presenting
 from headway.cli.parsing import parse
@@ -77,6 +77,9 @@ class Options(Asked):
 def main(arguments: Sequence[str]) -> None:
     if arguments and arguments[0] in MODELS:
         arguments = ["--model", *arguments]
+    elif arguments and not arguments[0].startswith("-") and not {"-h", "--help"} & set(arguments):
+        near = suggestion(arguments[0], list(MODELS))
+        raise UserError(f"there is no model {arguments[0]!r}.{near} `headway predict --help` lists all.")
     options = _parse(list(arguments))
     folders = folders_with_records(options.from_)
     if options.held_out:

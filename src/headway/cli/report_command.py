@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from headway.cli import UserError
-from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, experiment_from, folders_with_records
+from headway.cli.arguments import ALL_GRIDS, USUAL, check_grids, experiment_from, folders_with_records, name_of
 from headway.cli.parsing import parse
 from headway.experiments import NAMES
 from headway.store import Store
@@ -54,14 +54,15 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(Options, arguments, prog="headway report", description=USAGE)
     stores = [Store(folder) for folder in folders_with_records(options.from_)]
     check_grids(options.grid)
-    for name in options.experiments:
+    asked = tuple(map(name_of, options.experiments))
+    for name in asked:
         experiment_from(name)
     from headway.cli.ending import show, write_markdown
     from headway.experiments.outcome import outcomes_from
 
     # A document lists what was not run, too.
     every = options.document is not None
-    outcomes = outcomes_from(stores, options.grid, options.experiments or NAMES, every)
+    outcomes = outcomes_from(stores, options.grid, asked or NAMES, every)
     others: list[Shown] = []
     if options.page and not options.experiments and set(options.grid) == set(ALL_GRIDS):
         from headway.experiments.pages import compared_with

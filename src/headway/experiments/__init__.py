@@ -31,7 +31,7 @@ NAMES = (
     "online",
     "reversed",
     "weight-decay",
-    "two-blocks",
+    "two-layers",
     "nonuniform",
     "overlapping",
     "sgd",

@@ -77,7 +77,7 @@ def _at_a_saddle(settings: Settings) -> bool:
 
 H3 = Claim(
     "H3",
-    title="a plateau schedule updated once an epoch stops learning at a saddle (ours)",
+    title="a reduce-on-plateau schedule, updated once an epoch, stops learning at a saddle (ours)",
     statement="""The printed schedule, which halves the learning rate when the training loss has not improved for 10
     epochs, can stop learning at a saddle. (Ours; the paper gives only its name, patience and factor.)""",
     definition="""From initial scores of 1e-9, with the same seed and all else equal, the first stage ends under a
@@ -89,7 +89,7 @@ H3 = Claim(
 H3_STEPS = H3.called(
     "H3 every step",
     "If its patience is read as 10 steps, the printed schedule stops learning at a saddle. (Ours.)",
-    title="a plateau schedule updated at every step stops learning at a saddle (ours)",
+    title="a reduce-on-plateau schedule, updated at every step, stops learning at a saddle (ours)",
     judge=_from_saddles("plateau-step"),
     reasons={"printed": STAYS_ANYWAY},
 )

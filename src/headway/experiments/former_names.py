@@ -1,4 +1,4 @@
-"""What runs of a grid were called before: `headway run --only` understands it, so that commands in notes still work."""
+"""What experiments, and runs of a grid, were called before: commands understand it, so that those in notes still work."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ def _sizes(sizes: list[tuple[int, int]], before: str = "") -> dict[str, str]:
 _ALONE = [size for size in (*_QUICK, *_PAPER) if size not in ((128, 64), (256, 64))]
 _DISTINCT = [(n, p) for n, p in (*_QUICK, *_PAPER) if p < n]
 
+EXPERIMENTS = {"two-blocks": "two-layers"}
+"""Old name -> new name."""
 FORMERLY: dict[str, dict[str, str]] = {
-    "two-blocks": {
+    "two-layers": {
         "full, two": "full, two layers",
         "full, two, 27 000 samples": "full, two layers, 27 000 samples",
         "full, one": "full, one layer",

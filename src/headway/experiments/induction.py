@@ -227,7 +227,7 @@ CLAIMS = (
     ),
     Claim(
         "E5",
-        title="no plateau where unigrams say nothing; unigram sequences added delay learning",
+        title="no plateau where unigrams carry no information; adding unigram sequences delays learning",
         statement="""Unigrams distract: where frequencies carry no information there is no plateau and the full law
         is learnt; unigram sequences added to the data delay this.""",
         definition=f"""After training on doubly stochastic matrices, tested on matrices with random rows, the

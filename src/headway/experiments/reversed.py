@@ -46,7 +46,7 @@ A12 = Claim(
 A12_WEAKER = A12.called(
     "A12 m = 1.7",
     A12.statement.replace("m = 3", "m = 1.7"),
-    title="furthest block most important, weaker hierarchy: stages remain and are clearer",
+    title="furthest block most important, ratio 1.7 instead of 3: stages remain and are clearer",
     judge=of_runs(same_and_clearer, WEAK, "full"),
     reasons={"printed": LITTLE_IN_THE_LAST_BLOCK, "as-run": CLOSE_RUNGS},
 )

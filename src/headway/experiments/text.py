@@ -150,7 +150,7 @@ CLAIMS = (
     ),
     Claim(
         "N5",
-        title="previous-token heads form before induction heads (ours)",
+        title="previous-token heads and induction heads both form, in this order (ours)",
         statement="Previous-token heads come before induction heads, and the in-context score falls with the latter.",
         definition=f"""In every text, attention to the previous token and prefix matching (attention to the token that
         followed an earlier occurrence of the current one, on random tokens repeated with a random period), each for the

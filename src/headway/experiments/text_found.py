@@ -35,7 +35,8 @@ N8_CONTEXTS = Claim(
 )
 N10 = Claim(
     "N10",
-    title="seeds in which a head of layer 1 settles on lag 4 end with a lower loss (ours, post hoc)",
+    title="two texts interleaved: seeds in which a head of layer 1 settles on lag 4 end with a lower loss "
+    "(ours, post hoc)",
     statement="""With two texts interleaved, a head of layer 1 settles on lag 4 in some seeds. There lag 4 is taken up
     after lag 2, as the order of information has it, and the loss ends lower than in the others. (Ours, post hoc:
     found in these runs.)""",
@@ -87,7 +88,8 @@ FOUND = (
     N10.called(
         "N10 one layer",
         N10.statement.replace("With two texts interleaved,", "With two texts interleaved and one layer,"),
-        title="seeds in which a head of layer 1 settles on lag 4 end with a lower loss (one layer, ours, post hoc)",
+        title="two texts interleaved: seeds in which a head of layer 1 settles on lag 4 end with a lower loss "
+        "(one layer, ours, post hoc)",
         about=runs.woven_one_layer,
         judge=of_runs(a_head_of_its_own),
     ),

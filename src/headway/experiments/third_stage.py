@@ -1,4 +1,4 @@
-"""Ours: when the gradient flow learns feature 3: a law without fitted constants, on runs it was not made from."""
+"""Ours: a law without fitted constants for when the gradient flow learns feature 3, on runs not used to derive it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ T9 = Claim(
 )
 T10 = Claim(
     "T10",
-    title="the law of the third boundary holds for settings that it was not made from (ours)",
+    title="the law of the third boundary holds for settings not used to derive it (ours)",
     statement="""The law of T9 predicts the third boundary where several factors differ at once, in runs made after it
     was written. (Ours.)""",
     definition=f"""Over the runs that differ from figure 10's in several factors, and for which the law predicts a third

@@ -109,7 +109,7 @@ def published_steps(question: Question) -> tuple[float | None, str]:
     """What the slides' laws say at rate 1: one for copies, whose gap is trained, one for repetition across samples."""
     if question.repeated == 0:
         # With T logits the plateau falls like the square root of B, not like B.
-        about = ", of the gap" if question.copies > 1 and question.trained == "logits" else ""
+        about = ", with only the gap trained" if question.copies > 1 and question.trained == "logits" else ""
         return float(CONTEXT.predict([question])[0]), f"{CONTEXT.words}{about}"
     if question.copies > 1:
         return None, ""
@@ -131,8 +131,8 @@ def _warnings(question: Question, measured: Measured, rate: float, steps: float,
     if not known:
         samples = "" if question.samples is None else f" with {question.samples} samples"
         return [
-            f"Too few records show how far from theory a training{samples} is, so the interval is not known. Make some "
-            f"by `headway run {question.kind.experiment} --grid paper`, or name the folder that has them with --from."
+            f"Too few records show how far a run{samples} deviates from theory, so the interval is not known. "
+            f"Make some with `headway run {question.kind.experiment} --grid paper`, or name their folder with --from."
         ]
     said = outside(question, measured)
     if question.copies > 1 and question.repeated > 0:
