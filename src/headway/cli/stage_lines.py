@@ -27,7 +27,7 @@ def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def stages_in_words(trajectory: Trajectory) -> str:
-    """In how many seeds training reached the last stage in order, where it ended else, and why minima count more."""
+    """In how many seeds training reached the last stage in order, where the others ended, and why minima count more."""
     top, seeds = trajectory["kl_rungs"].shape[2] - 1, trajectory.seeds
     found = ladder_stages(trajectory)
     passed = sum(each.rungs == tuple(range(1, top + 1)) for each in found)
