@@ -95,7 +95,7 @@ def test_another_seed_shows_its_own_picture_and_its_own_number(shown, made):
     shown.choose("#seed", "2")
     assert shown.picture() != before
     at = index_of(made.trajectory.clocks["evaluation"], shown.step())
-    assert f"{float(made.trajectory['excess_loss'][2, at]):.3g}" in shown.text("#narration")
+    assert f"{float(made.trajectory['excess_loss'][2, at]):#.3g}" in shown.text("#narration")
 
 
 def test_another_run_brings_its_own_task_and_keeps_the_step(opened):
@@ -121,7 +121,7 @@ def test_the_words_say_what_the_heads_hold(shown, made):
     assert "stage 2" in words and "heads 1 and 3 share block 1" in words
     assert f"head 2 holds block 2 with {100 * share:.0f} %" in words
     near, far = (float(value) for value in made.trajectory["kl_rungs"][0, at, 2:])
-    assert f"KL {near:.3g} to rung 2 and {far:.3g} to the truth." in words
+    assert f"KL {near:#.3g} to rung 2 and {far:#.3g} to the truth." in words
     shown.move(0)
     assert "the start: no head holds a block yet" in shown.text("#narration")
 

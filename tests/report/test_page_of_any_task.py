@@ -119,7 +119,7 @@ def test_the_ladder_has_the_names_of_the_tasks_own_rungs(tasks):
     traces = "document.querySelectorAll('.plot .xy2 .scatterlayer .trace').length"
     assert tasks.page.evaluate(traces) == 9  # each rung: the chosen seed, the others, the median
     labels = tasks.page.locator("#charts .annotation-text").all_text_contents()
-    assert {"uniform 0.75", "unigram 0.32", "bigram 0"} <= set(labels)
+    assert {"uniform 0.750", "unigram 0.320", "bigram 0"} <= set(labels)
 
 
 @pytest.mark.browser

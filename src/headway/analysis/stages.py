@@ -153,6 +153,14 @@ def distance_to_own_best(kl: Array, least_turn: float = 0.03) -> Array:
     the last of many steps is a small part. So a model that stays at a rung meets no other one, whatever the noise does,
     and of several rungs that it still approaches at the end only the lowest counts.
     """
+    met, lowest = met_and_lowest(kl, least_turn)
+    distance = np.full(kl.shape, np.inf)
+    distance[:, met] = kl[:, met] - lowest[met]
+    return distance
+
+
+def met_and_lowest(kl: Array, least_turn: float = 0.03) -> tuple[list[int], Array]:
+    """The rungs that were met, by the rule of `distance_to_own_best`, and min KL_i of every rung: kl (time, rung)."""
     smooth = _median_of_three(kl)  # one odd evaluation is no minimum
     lowest_at, lowest = np.argmin(smooth, axis=0), smooth.min(axis=0)
     met, since = [int(np.argmin(kl[0]))], 0
@@ -163,9 +171,7 @@ def distance_to_own_best(kl: Array, least_turn: float = 0.03) -> Array:
         if lowest_at[rung] > lowest_at[before] and falls and rises:
             met.append(rung)
             since = int(lowest_at[before])
-    distance = np.full(kl.shape, np.inf)
-    distance[:, met] = kl[:, met] - lowest[met]
-    return distance
+    return met, lowest
 
 
 def _median_of_three(values: Array) -> Array:

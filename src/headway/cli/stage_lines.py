@@ -27,11 +27,12 @@ def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def stages_in_words(trajectory: Trajectory) -> str:
-    """In how many seeds training went through all stages, where it ended in the others, and why minima count more."""
+    """In how many seeds training reached the last stage in order, where the others ended, and why minima count more."""
     top, seeds = trajectory["kl_rungs"].shape[2] - 1, trajectory.seeds
     found = ladder_stages(trajectory)
     passed = sum(each.rungs == tuple(range(1, top + 1)) for each in found)
-    words = [f"{passed} of {len(seeds)} seeds went through {'both' if top == 2 else f'all {top}'} stages"]
+    astray = any(top in each.rungs and each.rungs != tuple(range(1, top + 1)) for each in found)
+    words = [f"{passed} of {len(seeds)} seeds reached stage {top} of {top}{' in order' if astray else ''}"]
     words += _ends(found, seeds, top)
     ordered = int(in_order(trajectory).sum())
     if ordered != passed:
@@ -40,7 +41,7 @@ def stages_in_words(trajectory: Trajectory) -> str:
 
 
 def _ends(found: Sequence[Stages], seeds: Sequence[int], top: int) -> Iterator[str]:
-    """Of the seeds that did not go through all stages: training ended in stage k, in which seeds."""
+    """Of the seeds that did not reach the last stage in order: training ended in stage k, in which seeds."""
     short = {seed: each for seed, each in zip(seeds, found, strict=True) if each.rungs != tuple(range(1, top + 1))}
     for end in sorted({each.reached for each in short.values()}):
         own = [str(seed) for seed, each in short.items() if each.reached == end]

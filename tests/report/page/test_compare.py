@@ -70,7 +70,7 @@ def test_two_seeds_of_one_run_stand_side_by_side(both):
     at = int(np.flatnonzero(evaluation == both.step())[0])
     for place, seed in (("#view", 0), ("#second", 2)):
         loss = float(FIRST.trajectory["excess_loss"][seed, at])
-        assert f"Excess loss {loss:.3g} nats" in both.text(f"{place} .narration")
+        assert f"Excess loss {loss:#.3g} nats" in both.text(f"{place} .narration")
 
 
 def test_runs_side_by_side_share_their_axes(both):

@@ -45,9 +45,7 @@ def test_sentence_slider_curve_and_picture_are_on_the_first_screen(loaded, width
     loaded.settle()
     title = loaded.text("#watch-title")
     assert title == "minimal, as-run: A Markov chain with vocabulary size 50 and 3 blocks of lags"
-    assert loaded.text("#summary .chosen").count(".") >= 1 and "went through all 3 stages" in loaded.text(
-        "#summary .chosen"
-    )
+    assert loaded.text("#summary .chosen").count(".") >= 1 and "reached stage 3 of 3" in loaded.text("#summary .chosen")
     for part in ("#summary .chosen", "#time", "#narration", "#combined canvas"):
         box = loaded.page.locator(part).bounding_box()
         assert box is not None and box["y"] + box["height"] <= height, part
@@ -68,7 +66,10 @@ def test_how_to_read_it_folds_open_beside_the_view(loaded):
     assert "KL(rung ‖ model)" in loaded.text("#reading-words") and "not always the nearest rung" in loaded.text(
         "#reading-words"
     )
-    assert "lags 1–2" in loaded.text("#reading-words") and loaded.page.locator("#task-drawing svg").is_visible()
+    words = loaded.text("#reading-words")
+    assert "a ladder of rungs 0 to 3: rung 0 is uniform, rung 3 the truth." in words
+    assert "where KL to uniform (rung 0, hidden in the chart at first) and KL to rung 1 are equally far above" in words
+    assert "lags 1–2" in words and loaded.page.locator("#task-drawing svg").is_visible()
     loaded.press("?")
     assert loaded.page.locator("#reading").is_hidden()
     loaded.press("?")

@@ -186,6 +186,59 @@ def test_what_heads_did_is_said_from_their_shares_before_and_after(js):
     assert "head 4 still holds no block, though it now attends more to block 2 (10 % → 40 %)" in words
 
 
+def test_a_stage_whose_block_no_head_holds_names_the_head_that_attends_to_it_most(js):
+    before, now = masses((0.83, 0.0), (0.73, 0.1)), masses((0.88, 0.0), (0.55, 0.3))
+    unheld = "m.unheldWords(before, now, 1, 'block').replaceAll('\\u00a0', ' ')"
+    words = "; no head holds block 2 yet; head 2 has the most attention on it, 30 %"
+    assert js("story", unheld, before=before, now=now) == words
+    assert js("story", unheld, before=now, now=masses((0.88, 0.0), (0.2, 0.6))) == ""
+    assert "holds block 2; head 2" in js("story", unheld, before=masses((0.1, 0.8), (0.5, 0.2)), now=now), "let go"
+
+
+def test_kl_and_losses_have_three_digits_where_the_last_ones_are_zeros_too(js):
+    values = [1.0, 1.0004, 0.3, 0.0843, 12.0, 999.7, 1234.4, 0.00041, -0.5, 0, None]
+    told = js("words", "values.map(m.threeDigits)", values=values)
+    assert told == [
+        "1.00",
+        "1.00",
+        "0.300",
+        "0.0843",
+        "12.0",
+        "1\u202f000",
+        "1\u202f234",
+        "4.10e−4",
+        "−0.500",
+        "0",
+        "–",
+    ]
+
+
+def reason(js, kl: list[float], met: list[int], stage: int = 2) -> str:
+    """Why a seed is in a stage, where KL to rung i is kl[i] and its minimum 0.1 i."""
+    run = made_js_run([100, 200], [0, 50]) | {
+        "rungNames": ["uniform", "f_{1:1}", "f_{1:2}", "f_{1:3}"],
+        "rungs": 3,
+        "progress": {"word": "loss"},
+        "minima": [{"lowest": [0, 0.1, 0.2, 0.3], "met": met}],
+    }
+    here = "({ ...run, arrays: { kl_rungs: { at: (seed, at, rung) => kl[rung] } } })"
+    return js("narration", f"m.stageReason({here}, 0, 1, {{ rung: stage }})", run=run, kl=kl, stage=stage, met=met)
+
+
+def test_why_the_stage_is_not_that_of_the_nearest_rung(js):
+    """By the minima, because the next stage does not last, or because the model makes no turn towards its rung."""
+    rule = "a stage goes by how far each KL is above its own minimum, not by which is lowest"
+    assert reason(js, [5, 2, 0.45, 0.6], [0, 1, 2, 3]) == rule
+    short = "a stage counts only if it lasts for two evaluations and until the step has grown by a tenth"
+    assert (
+        reason(js, [5, 2, 0.45, 0.31], [0, 1, 2, 3]) == f"KL to the truth is already nearer to its minimum, but {short}"
+    )
+    assert reason(js, [5, 0.11, 0.45, 0.4], [0, 1, 2]).startswith("KL to rung 1 is nearer to its minimum, but a stage")
+    turn = "KL to the truth is already nearer to its minimum, but the model makes no turn towards it in this run"
+    assert reason(js, [5, 2, 0.45, 0.31], [0, 1, 2]).startswith(turn)
+    assert reason(js, [5, 2, 0.45, 0.31], [0, 1, 2, 3], stage=1) == rule, "numbers of another stage's evaluation"
+
+
 def test_tables_quote_what_would_break_them_and_leave_out_what_is_not_there(js):
     rows = [["a, b", 'say "x"', "two\nlines"], [None, float("nan"), -0.5]]
     assert js("saving", "m.csvText(rows)", rows=rows) == '"a, b","say ""x""","two\nlines"\r\n,,-0.5\r\n'

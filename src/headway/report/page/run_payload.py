@@ -12,6 +12,7 @@ from headway.records import About, Trajectory
 from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array
 from headway.report.colours import SEVERAL_COLOUR, UNIFORM_COLOUR, head_colours, rung_colours
 from headway.report.page.flow_payload import feature_task, features_of, portrait_of
+from headway.report.page.ladder_payload import minima_of
 from headway.report.page.packing import pack_curves, plain_json
 from headway.report.page.picture_payload import SHOWN_ATTENTION, pictures_of, shown_attention_of
 
@@ -72,6 +73,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
         "measures": measures,
         "references": references,
         "stages": [plain_json(stages.get(seed)) for seed in trajectory.seeds],
+        "minima": minima_of(view.trajectory),
         "intervals": plain_json(view.intervals),
         "level_name": view.level_name,
         "diverged": _diverged(trajectory, clock, progress),

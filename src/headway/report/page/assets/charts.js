@@ -11,7 +11,7 @@ import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { arrivals } from "./stages.js";
 import { rungLevels } from "./traces.js";
-import { median, number, sentence } from "./words.js";
+import { median, sentence, threeDigits } from "./words.js";
 
 /**
  * How plotly behaves. Its buttons are named one by one, so that none comes along with a newer version: some of them
@@ -157,7 +157,7 @@ function chartWords(run) {
   const ends =
     loss && run.evaluation.length
       ? [0, run.evaluation.length - 1].map((time) =>
-          number(median(run.seeds.map((_, seed) => loss.at(seed, time)))),
+          threeDigits(median(run.seeds.map((_, seed) => loss.at(seed, time)))),
         )
       : null;
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));

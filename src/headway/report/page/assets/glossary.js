@@ -15,10 +15,11 @@ const WORDS = {
   stage:
     "For each rung that the model reaches, take how far KL now lies above its lowest value in this run. The stage is that of the rung " +
     "for which this is smallest. Visits that last fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
-    "seed went through all stages if it was in stage 1, then 2, and so on to the last. The time before stage 1 is the start.",
+    "seed counts as having reached the last stage if it was in stage 1, then 2, and so on to the last. Reaching a stage means that the model has " +
+    "turned towards its rung, not that it has arrived. The time before stage 1 is the start.",
   turn:
     "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how far it has fallen since the minimum of KL to the rung reached before the old one. Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
-    "minima can be in order in more seeds than go through all stages.",
+    "minima can be in order in more seeds than reach the last stage.",
   boundary:
     "The step at which one stage ends and the next begins: both KL values are then equally far above their minima. In a run without a ladder, " +
     "and in a gradient flow, it is where the loss is half-way from one level to the next.",

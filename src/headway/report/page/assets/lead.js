@@ -1,8 +1,8 @@
 // What happened, in one sentence, and what a reader must not miss: a run that ended early, seeds that diverged.
 import { diverged } from "./data.js";
-import { allStages, arrivals, countedSeeds, inOrder } from "./stages.js";
+import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
 import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
-import { counted, joined, median, number, sentence, whole } from "./words.js";
+import { counted, joined, median, number, sentence, threeDigits, whole } from "./words.js";
 
 /** The last moment that was measured, and the one that was asked for. */
 export function ending(run) {
@@ -24,22 +24,19 @@ export function lossEnds(run) {
   return { first: medians[0], last: medians[end], best: best < end ? medians[best] : null, at: run.evaluation[best] };
 }
 
-/** "all 10 seeds went through", "2 of 4 seeds learned", "seed 0 did not go through". */
+/** "all 10 seeds reached", "2 of 4 seeds learnt", "seed 0 did not reach". */
 const everySeed = (run, count, [verb, infinitive]) => {
   const all = run.seeds.length;
   if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${infinitive}`}`;
   return count === all ? `${all === 2 ? "both" : `all ${all}`} seeds ${verb}` : `${count || "none"} of ${all} seeds ${verb}`;
 };
 
-/** What the rungs are, together: "both stages (unigram and bigram)", "4 components" where they only count up. */
+/** What the levels of a loss are, together: "feature 1 and feature 2", "4 components" where they only count up. */
 function rungsTogether(run) {
   const names = Array.from({ length: run.rungs }, (_, k) => rungName(run, k + 1));
-  const upwards = names.every((name, k) => name.startsWith(`${k + 1} `));
-  if (upwards && !byLadder(run)) return names.at(-1);
+  if (names.every((name, k) => name.startsWith(`${k + 1} `))) return names.at(-1);
   const short = names.length <= 4 && names.every((name) => name.length < 24 && !/^rung |^the truth$/.test(name));
-  const stages = allStages(run);
-  if (byLadder(run)) return `${stages}${upwards ? ` (up to ${names.at(-1)})` : short ? ` (${joined(names)})` : ""}`;
-  return short ? joined(names) : stages;
+  return short ? joined(names) : allStages(run);
 }
 
 /** " (seed 7 ended in stage 2)": of few seeds each, of more their number. */
@@ -54,14 +51,13 @@ function endedWords(run) {
   return each.length && run.seeds.length > 1 ? ` (${joined(each)})` : "";
 }
 
-/** "all 10 seeds went through all 3 stages", "7 of 8 seeds went through all 3 stages by step 800 (..)". */
+/** "all 10 seeds reached stage 3 of 3", "7 of 8 seeds reached stage 3 of 3 by step 800 (seed 7 ended in stage 2)". */
 function passedWords(run) {
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
-  const together = rungsTogether(run);
-  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${together}${run.rungs > 1 ? " one after another" : ""}`;
+  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${rungsTogether(run)}${run.rungs > 1 ? " one after another" : ""}`;
   const last = run.evaluation.at(-1);
   const until = ordered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
-  return `${everySeed(run, ordered, ["went through", "go through"])} ${together}${until}${endedWords(run)}`;
+  return `${everySeed(run, ordered, ["reached", "reach"])} ${reachedLast(run)}${until}${endedWords(run)}`;
 }
 
 /** ", stage 2 began at step 160 and stage 3 at step 422 (medians)"; of long ladders the last one. */
@@ -97,7 +93,7 @@ function lossSpan(run) {
   const ends = lossEnds(run);
   if (!ends) return "";
   const verb = ends.last < ends.first ? "fell" : ends.last > ends.first ? "rose" : "stayed";
-  return `${theLoss(run)} ${verb} from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}`;
+  return `${theLoss(run)} ${verb} from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}`;
 }
 
 /** One sentence for the top of the page. */
@@ -106,7 +102,7 @@ export function leadSentence(run) {
   if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured over time")} in ${counted(run.seeds.length, "seed")}.`;
   if (!byLadder(run) && !byLevels(run)) {
     const ends = lossEnds(run);
-    const numbers = ends ? `, from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}` : "";
+    const numbers = ends ? `, from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}` : "";
     return `${sentence(fallWords(run))}${numbers}.`;
   }
   return `${sentence(`${passedWords(run)}${reachedWords(run)}${loss && `, while ${loss}`}`)}.`;

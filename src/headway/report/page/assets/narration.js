@@ -4,6 +4,7 @@ import {
   blocksAreRungs,
   byLadder,
   byLevels,
+  clockWord,
   headName,
   lossOf,
   lossUnit,
@@ -16,7 +17,7 @@ import {
   when,
 } from "./terms.js";
 import { stageAt } from "./stages.js";
-import { headWords, joined, number, percentBeside, sentence, whole } from "./words.js";
+import { headWords, joined, number, percentBeside, sentence, threeDigits, whole } from "./words.js";
 
 /** More than half of a head's attention: it cannot hold two disjoint blocks at once. */
 const HOLDS = 0.5;
@@ -56,16 +57,35 @@ export function headsNow(masses, places = "block") {
   return words.join("; ");
 }
 
+/** Why this is the stage although the truth is nearer: by the minima, or because the rung nearer to its own does not count. */
+export function stageReason(run, seed, at, stage) {
+  const measure = rungMeasure(run);
+  const rule = `a stage goes by how far each ${measure} is above its own minimum, not by which is lowest`;
+  const { lowest, met } = run.minima?.[seed] ?? {};
+  // Between two evaluations, where a boundary may lie, the numbers are those of the nearest one.
+  if (!lowest || stageAt(run, seed, run.evaluation[at])?.rung !== stage.rung) return rule;
+  const above = (rung) => run.arrays.kl_rungs.at(seed, at, rung) - lowest[rung];
+  const least = (rungs) => rungs.reduce((best, rung) => (above(rung) < above(best) ? rung : best), stage.rung);
+  const [ofMet, ofAll] = [least(met), least(lowest.map((_, rung) => rung))];
+  const nearer = (rung) => `${measure} to ${rungName(run, rung)} is ${rung > stage.rung ? "already " : ""}nearer to its minimum, but`;
+  if (ofMet !== stage.rung) {
+    const lasting = `a stage counts only if it lasts for two evaluations and until the ${clockWord(run)} has grown by a tenth`;
+    return `${nearer(ofMet)} ${lasting}`;
+  }
+  if (ofAll === stage.rung) return rule;
+  return `${nearer(ofAll)} the model makes no turn towards it in this run: see the words used on this page`;
+}
+
 /** "KL 0.12 to unigram and 0.4 to bigram": how far the model is from where it stands, and from its goal. */
 function distances(run, seed, time, stage) {
   const kl = (rung) => run.arrays.kl_rungs?.at(seed, run.nearest[time], rung);
   const goal = kl(run.rungs);
   if (!Number.isFinite(goal)) return "";
-  const last = `${number(goal)} to ${rungName(run, run.rungs)}`;
+  const last = `${threeDigits(goal)} to ${rungName(run, run.rungs)}`;
   // Not from the nearest: a rung that leaves blocks out is overconfident, so that the next one is often nearer.
   if (!stage || stage.rung === run.rungs || !Number.isFinite(kl(stage.rung))) return `${rungMeasure(run)} ${last}`;
-  const nearer = goal < kl(stage.rung) ? " (a stage goes by how far each KL is above its own minimum, not by which is lowest)" : "";
-  return `${rungMeasure(run)} ${number(kl(stage.rung))} to ${rungName(run, stage.rung)} and ${last}${nearer}`;
+  const nearer = goal < kl(stage.rung) ? ` (${stageReason(run, seed, run.nearest[time], stage)})` : "";
+  return `${rungMeasure(run)} ${threeDigits(kl(stage.rung))} to ${rungName(run, stage.rung)} and ${last}${nearer}`;
 }
 
 /** Heads may look at a block before the predictions show it. */
@@ -118,10 +138,10 @@ export function narrate(run, seed, layer, time) {
       : measureWords(run, seed, last);
   const loss = lossOf(run)?.at(seed, halted ? nearestIndex(run.evaluation, last) : run.nearest[time]);
   const parts = [
-    Number.isFinite(loss) ? `${lossWord(run)} ${number(loss)}${lossUnit(run)}` : "",
+    Number.isFinite(loss) ? `${lossWord(run)} ${threeDigits(loss)}${lossUnit(run)}` : "",
     run.arrays.kl_rungs ? distances(run, seed, time, stage) : "",
     byLevels(run) && stage && Number.isFinite(run.levels[stage.rung])
-      ? `on the plateau at ${number(run.levels[stage.rung])} with ${rungName(run, stage.rung)} learnt`
+      ? `on the plateau at ${threeDigits(run.levels[stage.rung])} with ${rungName(run, stage.rung)} learnt`
       : "",
   ].filter(Boolean);
   const end = halted ? `This seed stopped at ${when(run, run.stoppedAt[seed])}; these are its last numbers.` : "";

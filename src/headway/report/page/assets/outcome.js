@@ -76,6 +76,12 @@ function seedTable(finding) {
   );
 }
 
+/** When a claim holds in a seed; a definition that speaks of a turn points to where this page says what that is. */
+export function definitionWords(definition) {
+  const link = element("a", { href: "#glossary" }, "see the words used on this page");
+  return [formula(definition), /\ba turn\b/.test(definition) ? [" (Turn: ", link, ".)"] : []].flat();
+}
+
 /** The way to the figures behind the verdict. */
 const figuresLink = ({ figures, claim, grid }) =>
   element("a", { href: `#figures-${figures}`, "aria-label": `figures of ${claim}, ${grid}` }, "figures");

@@ -4,7 +4,7 @@ import { heightAt, seedCurve } from "./curves.js";
 import { measureTimes } from "./data.js";
 import { isHidden, ladderFor, lossOf, lossUnit, lossWord, marked, measureOf, rungSymbol } from "./terms.js";
 import { family, ladderOf, levelTrace, rungLevels } from "./traces.js";
-import { number, sentence } from "./words.js";
+import { sentence, threeDigits } from "./words.js";
 
 /** How far the seeds have come, over the levels of the rungs. */
 export function lossPanel(run, state, axis, palette, theme) {
@@ -15,7 +15,7 @@ export function lossPanel(run, state, axis, palette, theme) {
   for (const { rung, value } of rungLevels(run)) {
     panel.traces.push(levelTrace(run, axis, value, palette.rungs[rung]));
     panel.values.push(value);
-    const end = number(value);
+    const end = threeDigits(value);
     panel.labels.push({ value, text: `${marked(rungSymbol(run, rung))} ${end}`, end, colour: palette.rungWords[rung] });
   }
   const look = { colour: theme.ink, name: lossWord(run), yaxis: "y" };

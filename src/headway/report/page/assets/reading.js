@@ -4,7 +4,7 @@ import { drawTask } from "./drawing.js";
 import { drawToWidth, element } from "./dom.js";
 import { drawPositions } from "./positions.js";
 import { gridsAmong, gridWords } from "./counting.js";
-import { byLadder, rungMeasure, theLoss, unmarked } from "./terms.js";
+import { byLadder, isHidden, rungMeasure, rungName, theLoss, unmarked } from "./terms.js";
 import { counted, joined, lagWords, number } from "./words.js";
 
 const paragraph = (lead, ...content) => element("p", {}, element("b", {}, `${lead} `), ...content);
@@ -22,20 +22,31 @@ function blockWords({ blocks, start, ratio }) {
   return `${drawnFrom} ${blocks.length} blocks: ${named}. ${order}`;
 }
 
+/** "Stage 1 begins where KL to uniform (rung 0, hidden in the chart at first) and KL to rung 1 are equally far .." */
+function firstStage(run) {
+  const [measure, name] = [rungMeasure(run), rungName(run, 0)];
+  const hidden = isHidden(run, { hidden: new Set() }, "rungs 0") ? "hidden in the chart at first" : "";
+  const aside = [name === "rung 0" ? "" : "rung 0", hidden].filter(Boolean).join(", ");
+  const lowest = `${name}${aside ? ` (${aside})` : ""}`;
+  return `Stage 1 begins where ${measure} to ${lowest} and ${measure} to rung 1 are equally far above their minima.`;
+}
+
 /** The rule of `stages_from_ladder`: by the excess over the own minimum, not by the nearest rung. */
-const stageWords = (measure) =>
+const stageWords = (run, measure = rungMeasure(run)) =>
   `At every step the stage is that of the rung whose ${measure} is least above its own minimum over training. It is not always the ` +
-  `nearest rung, and only rungs that the model reaches count. Stage 2 begins where ${measure} to rung 1 has begun to rise and ${measure} to rung 2 ` +
+  `nearest rung, and only rungs that the model reaches count. ${firstStage(run)} Stage 2 begins where ${measure} to rung 1 has begun to rise and ${measure} to rung 2 ` +
   "is still falling: both are then equally far above their minima. Before the last stage the model can be nearer to the truth " +
   "than to the rung of its stage.";
 
-function chainRungs({ blocks }) {
-  const count = blocks.length;
-  if (count === 1) return ["A model that has found the block predicts like rung 1, the truth."];
+function chainRungs(run) {
+  const count = run.task.blocks.length;
+  if (count === 1) return [`A model that has found the block predicts like rung 1, the truth. ${firstStage(run)}`];
+  const lowest = rungName(run, 0);
+  const ends = lowest === "rung 0" ? `rung ${count} is the truth` : `rung 0 is ${lowest}, rung ${count} the truth`;
   return [
-    `Rung 1 predicts from the first block only, rung 2 from the first two, and so on: a ladder of ${count} rungs, the last of which `,
-    "is the truth. At every evaluation we measure how far the model is ",
-    `from each rung, by KL(rung ‖ model). ${stageWords("KL")} `,
+    `Rung 1 predicts from the first block only, rung 2 from the first two, and so on. They form a ladder of rungs 0 to ${count}: ${ends}. `,
+    "At every evaluation we measure how far the model is ",
+    `from each rung, by KL(rung ‖ model). ${stageWords(run)} `,
     "A rung that leaves blocks out is overconfident, so its own loss (dotted in the chart) lies above the plateau ",
     "of a model that knows the same blocks. The excess loss is estimated from the tokens that were drawn in the test ",
     "sequences, while KL to the truth is computed from the exact distributions at the same positions: they estimate the same quantity, and ",
@@ -90,7 +101,7 @@ function rungWords(run) {
         `The model is compared with predictors that know more and more, from nothing to the truth: ${names}. `,
         `They are the rungs of a ladder. ${rungMeasure(run) === "KL" ? "KL(rung ‖ model)" : "The mean squared distance"} `,
         "measures how far the model is from each of them. ",
-        stageWords(rungMeasure(run)),
+        stageWords(run),
       ),
     ];
   }
@@ -121,7 +132,7 @@ const readingOf = (run) => {
   if (!hasBlocks(run)) return generalWords(run);
   return [
     paragraph("The task.", blockWords(run.task)),
-    paragraph("The rungs.", chainRungs(run.task)),
+    paragraph("The rungs.", chainRungs(run)),
     paragraph("The heads.", sparse(run) ? `${HEADS} ${SPARSE}` : HEADS),
   ];
 };

@@ -3,7 +3,7 @@ import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, isPostHoc,
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { formula } from "./formula.js";
-import { badge, heldWords, outcome, unjudged } from "./outcome.js";
+import { badge, definitionWords, heldWords, outcome, unjudged } from "./outcome.js";
 import { pictureSource } from "./saving.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
@@ -68,7 +68,7 @@ function claimDetails(row, linked) {
   const alike = row.every(({ quantity }) => quantity === row[0].quantity);
   return [
     element("p", {}, formula(row[0].statement)),
-    ...definitions.map((words) => element("p", { class: "quiet" }, "It holds in a seed if: ", formula(words))),
+    ...definitions.map((words) => element("p", { class: "quiet" }, "It holds in a seed if: ", definitionWords(words))),
     alike && row[0].quantity ? element("p", { class: "quiet" }, "Measured: ", formula(row[0].quantity)) : "",
     element(
       "div",

@@ -5,7 +5,7 @@ import { byLadder, moment, rungTitle } from "./terms.js";
 import { stageRows } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
 import { arrival, arrivals } from "./stages.js";
-import { number, whole } from "./words.js";
+import { number, threeDigits, whole } from "./words.js";
 
 /** "rung 1 → 2", "unigram → bigram". */
 function moveTitle(run, rung) {
@@ -39,7 +39,7 @@ function stageTable(run) {
       ),
       moves.map((move) => element("td", {}, moment(run, arrival(run, seed, move.rung)))),
       element("td", {}, stages?.rungs.length ? stages.rungs.join(" → ") : "–"),
-      levelled ? element("td", {}, stages?.levels.length ? stages.levels.map(number).join(" → ") : "–") : null,
+      levelled ? element("td", {}, stages?.levels.length ? stages.levels.map(threeDigits).join(" → ") : "–") : null,
     );
   });
   const middle =

@@ -1,6 +1,6 @@
 // Which rung a seed stood on, and when it moved to the next.
 import { diverged, shownTime } from "./data.js";
-import { byLadder, byLevels, lossOf } from "./terms.js";
+import { byLadder, byLevels, lossOf, rungName } from "./terms.js";
 import { median } from "./words.js";
 
 /** Every stage of a seed, named by its rung, the last one ending with the run, or where the seed diverged. */
@@ -46,6 +46,17 @@ export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
 
 /** "the one stage", "both stages", "all 3 stages". */
 export const allStages = ({ rungs }) => (rungs === 1 ? "the one stage" : rungs === 2 ? "both stages" : `all ${rungs} stages`);
+
+const LONGEST_ASIDE = 24; // letters of a name in brackets within a sentence
+
+/** What was reached: "stage 3 of 3", "stage 2 of 2 (bigram)"; "in order" where a seed came there by another way. */
+export function reachedLast(run) {
+  const { rungs } = run;
+  const name = rungName(run, rungs);
+  const own = /^rung |^the truth$/.test(name) || name.length >= LONGEST_ASIDE ? "" : ` (${name})`;
+  const astray = run.stages.some((stages, seed) => stages?.rungs.includes(rungs) && !inOrder(run, seed));
+  return `${rungs === 1 ? "the one stage" : `stage ${rungs} of ${rungs}`}${own}${astray ? " in order" : ""}`;
+}
 
 /** Whether a seed stood on rung 1, then 2, and so on to the truth, and nowhere else. */
 export function inOrder(run, seed) {

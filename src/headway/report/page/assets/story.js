@@ -1,9 +1,9 @@
 // What happened from stage to stage, in words made from the numbers that were measured there.
 import { blockMasses } from "./data.js";
-import { byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
+import { blocksAreRungs, byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
 import { heldBlock, heldPercent } from "./narration.js";
 import { showcase, stagesOf } from "./stages.js";
-import { headWords, joined, number, percent, sentence } from "./words.js";
+import { headWords, joined, percent, sentence, threeDigits } from "./words.js";
 
 const CHANGED = 0.1; // of a head's attention: less is not worth a sentence
 
@@ -49,6 +49,17 @@ function stillLoose(heads, before, now, places) {
   return `${still}, though ${who} now attends more to ${placeName(places, largest.block)} (${grown})`;
 }
 
+/** "; no head holds block 3 yet; head 2 has the most attention on it, 30 %": "" where one does hold it. */
+export function unheldWords(before, now, block, places, where = "") {
+  const holds = (masses) => masses.some((each) => heldBlock(each) === block);
+  const shares = now.map(({ blocks }) => blocks[block]);
+  const most = Math.max(...shares.filter(Number.isFinite));
+  if (holds(now) || !Number.isFinite(most)) return "";
+  const yet = holds(before) ? "" : " yet"; // it may have been let go
+  const leading = `${headWords([shares.indexOf(most)])} has the most attention on it, ${heldPercent(most)}`;
+  return `; no head${where} holds ${placeName(places, block)}${yet}; ${leading}`;
+}
+
 /** "Since step 60 the excess loss fell from 1.1 to 0.38 nats". */
 function lossWords(run, seed, before, now) {
   const loss = lossOf(run);
@@ -56,15 +67,15 @@ function lossWords(run, seed, before, now) {
   if (!Number.isFinite(past) || !Number.isFinite(value)) return "";
   const verb = value < past ? "fell" : "rose";
   const since = `Since ${when(run, run.times[before])}`;
-  return `${since} ${theLoss(run)} ${verb} from ${number(past)} to ${number(value)}${lossUnit(run)}.`;
+  return `${since} ${theLoss(run)} ${verb} from ${threeDigits(past)} to ${threeDigits(value)}${lossUnit(run)}.`;
 }
 
 /** Which moment of the stage the card describes: a stage is long, and its other moments have other numbers. */
 function momentWords(run, seed, stage, time) {
   const here = `at ${when(run, run.times[time])}`;
-  if (byLevels(run)) return `${here}, closest to the plateau at ${number(run.levels[stage.rung])}`;
+  if (byLevels(run)) return `${here}, closest to the plateau at ${threeDigits(run.levels[stage.rung])}`;
   const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
-  return Number.isFinite(kl) ? `${here}, where ${rungMeasure(run)} to ${rungName(run, stage.rung)} is ${number(kl)}` : here;
+  return Number.isFinite(kl) ? `${here}, where ${rungMeasure(run)} to ${rungName(run, stage.rung)} is ${threeDigits(kl)}` : here;
 }
 
 /** "Rung 2 was skipped." */
@@ -95,7 +106,7 @@ function minimumWords(run, seed, stages) {
   });
   const each = minima.map(({ rung, lowest, at, last }, k) => {
     const end = last ? ", the last evaluation" : "";
-    return `to ${rungName(run, rung)}${k ? "" : " reaches its minimum"} (${number(lowest)}) at ${when(run, at)}${end}`;
+    return `to ${rungName(run, rung)}${k ? "" : " reaches its minimum"} (${threeDigits(lowest)}) at ${when(run, at)}${end}`;
   });
   return each.length ? ` ${sentence(rungMeasure(run))} ${joined(each)}.` : "";
 }
@@ -127,7 +138,7 @@ export function storyOf(run, seed, layer) {
     span: `until ${when(run, stages[0].from)}`,
     words: [
       start.length ? `At first attention is spread: no head gives more than ${percent(most)} of it to any ${places.word}.` : "",
-      Number.isFinite(loss) ? `${sentence(theLoss(run))} begins at ${number(loss)}${lossUnit(run)}.` : "",
+      Number.isFinite(loss) ? `${sentence(theLoss(run))} begins at ${threeDigits(loss)}${lossUnit(run)}.` : "",
     ].filter(Boolean),
     time: 0,
     from: -Infinity,
@@ -136,7 +147,9 @@ export function storyOf(run, seed, layer) {
   const chapters = stages.map((stage, k) => {
     const time = showcase(run, seed, stage);
     const [past, now] = [before, time].map((each) => blockMasses(run, seed, layer, each));
-    const moved = now.length ? `: ${moveWords(past, now, places)}.` : ".";
+    const where = run.layers > 1 ? ` of layer ${layer + 1}` : "";
+    const unheld = byLadder(run) && blocksAreRungs(run) ? unheldWords(past, now, stage.rung - 1, places, where) : "";
+    const moved = now.length ? `: ${moveWords(past, now, places)}${unheld}.` : ".";
     const skipped = skipWords(run, stage, stages[k - 1]?.rung ?? 0);
     const told = sentence(`${momentWords(run, seed, stage, time)}${moved}`);
     const words = [skipped, told, lossWords(run, seed, before, time)];

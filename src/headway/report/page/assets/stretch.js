@@ -5,7 +5,7 @@ import { paletteOf } from "./colour.js";
 import { element } from "./dom.js";
 import { shownLayers } from "./pictures.js";
 import { rungName } from "./terms.js";
-import { number } from "./words.js";
+import { threeDigits } from "./words.js";
 
 /** A token as it is written; its code points come as numbers, zeros where there are no more. */
 const spelt = (codes) => String.fromCodePoint(...[...codes].filter((code) => code > 0));
@@ -35,7 +35,7 @@ export function mountStretch(host, report, selection) {
       const known = Number.isFinite(rung);
       token.style.setProperty("border-bottom-color", known ? rungs[Math.round(rung)] : "transparent");
       const name = known ? rungName(run(), Math.round(rung)) : "unknown";
-      token.setAttribute("title", loss ? `${name}; loss ${number(loss[k])}` : name);
+      token.setAttribute("title", loss ? `${name}; loss ${threeDigits(loss[k])}` : name);
     });
   };
   const draw = () => {

@@ -1,10 +1,10 @@
 // What happened altogether, in words, from the measured numbers.
 import { caveats, lossEnds } from "./lead.js";
-import { byLadder, byLevels, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
-import { allStages, arrivals, inOrder } from "./stages.js";
-import { counted, joined, number, sentence } from "./words.js";
+import { byLadder, byLevels, clockWord, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
+import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
+import { counted, joined, sentence, threeDigits } from "./words.js";
 
-/** "4 seeds, 700 steps; every seed went through all 3 stages." */
+/** "4 seeds, 700 steps; every seed reached stage 3 of 3." */
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
   const count = run.seeds.length;
@@ -12,14 +12,16 @@ function orderWords(run) {
   const size = `${counted(count, "seed")}${steps === undefined ? "" : `, ${length}`}`;
   if (!run.stages.some(Boolean)) return `${size}.`;
   if (!byLadder(run) && !byLevels(run)) return `${size}; ${dropWords(run)}.`;
-  const stages = allStages(run);
+  const [did, didNot] = byLadder(run)
+    ? ["reached", "did not reach"].map((verb) => `${verb} ${reachedLast(run)}`)
+    : ["went", "did not go"].map((verb) => `${verb} through ${allStages(run)}`);
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   const short = shortWords(run);
-  if (count === 1) return `${size}; it ${ordered ? "went" : "did not go"} through ${stages}.${short}`;
-  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} went through ${stages}.${short}`;
+  if (count === 1) return `${size}; it ${ordered ? did : didNot}.${short}`;
+  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} ${did}.${short}`;
 }
 
-/** Where the others ended: "" if all went through. */
+/** Where the others ended: "" if all reached the last stage. */
 function lastStages(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed));
   if (!others.length) return "";
@@ -45,7 +47,7 @@ function minimaWords(run) {
   return ` ${minima}${where}; a stage also requires a turn that lasts (see the words used on this page).`;
 }
 
-/** Where the seeds ended that did not go through all stages, and the count by minima where it differs. */
+/** Where the seeds ended that did not reach the last stage, and the count by minima where it differs. */
 export const shortWords = (run) => `${lastStages(run)}${minimaWords(run)}`;
 
 /** Whether KL to every rung, from the first on, reaches its minimum later than to the one before: what A1 asks. */
@@ -57,6 +59,21 @@ function minimaInOrder(run, seed) {
     return values.indexOf(Math.min(...values.filter(Number.isFinite)));
   });
   return lowest.every((place, k) => k === 0 || place > lowest[k - 1]);
+}
+
+/** " .. not that it has arrived: at the last step, KL to the truth is 0.0843 to 0.314 over seeds." */
+function arrivedWords(run) {
+  const kl = run.arrays.kl_rungs;
+  if (!byLadder(run) || !kl || !run.stages.some((stages) => stages?.rungs.length)) return [];
+  const ends = countedSeeds(run).flatMap((seed) => {
+    const values = [...run.evaluation].map((_, time) => kl.at(seed, time, run.rungs));
+    return values.filter(Number.isFinite).slice(-1);
+  });
+  if (!ends.length) return [];
+  const [least, most] = [Math.min(...ends), Math.max(...ends)].map(threeDigits);
+  const span = ends.length > 1 ? `${least === most ? least : `${least} to ${most}`} over seeds` : least;
+  const away = `at the last ${clockWord(run)}, ${rungMeasure(run)} to ${rungName(run, run.rungs)} is ${span}`;
+  return [`Reaching a stage means that the model has turned towards its rung, not that it has arrived: ${away}.`];
 }
 
 /** "the loss falls once in 3 seeds and twice in 1". */
@@ -75,20 +92,22 @@ export function summarise(run) {
   const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   if (moves.length) {
     const goal = (rung) => (byLadder(run) ? stageName(run, rung) : rungName(run, rung));
-    const share = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
+    const share = (move) => (move.seeds < run.seeds.length ? ` (of the ${move.seeds} that did)` : "");
     const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}${share(move)}`);
-    const drops = moves.map((move) => `at ${when(run, move.step)}${share(move)}`);
+    const some = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
+    const drops = moves.map((move) => `at ${when(run, move.step)}${some(move)}`);
     const many = run.seeds.length > 1 ? ", in the median," : "";
     if (byLadder(run) || byLevels(run))
-      sentences.push(`${run.seeds.length === 1 ? "It" : "In the median they"} reached ${joined(each)}.`);
+      sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} reached ${joined(each)}.`);
     else sentences.push(`${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}.`);
   }
+  sentences.push(...arrivedWords(run));
   const ends = lossEnds(run);
   if (ends) {
     const { rises } = run.progress;
     // A run that overfits ends above its best: both numbers belong to the story.
-    const lowest = ends.best === null ? "" : `, ${rises ? "highest" : "lowest"} ${number(ends.best)} at ${when(run, ends.at)}`;
-    sentences.push(`${sentence(theLoss(run))} went from ${number(ends.first)} to ${number(ends.last)}${lossUnit(run)}${lowest}.`);
+    const lowest = ends.best === null ? "" : `, ${rises ? "highest" : "lowest"} ${threeDigits(ends.best)} at ${when(run, ends.at)}`;
+    sentences.push(`${sentence(theLoss(run))} went from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}${lowest}.`);
   }
   sentences.push(...caveats(run));
   return sentences.join(" ");

@@ -3,7 +3,7 @@ import { element } from "./dom.js";
 import { mountFilter } from "./filters.js";
 import { verdictTable } from "./numbers.js";
 import { formula } from "./formula.js";
-import { outcome } from "./outcome.js";
+import { definitionWords, outcome } from "./outcome.js";
 import { saving } from "./saving.js";
 import { tally } from "./summary.js";
 
@@ -38,7 +38,7 @@ export function mountVerdicts(host, report) {
           "details",
           {},
           element("summary", {}, "when it holds in a seed"),
-          definitions.map((definition) => element("p", {}, formula(definition))),
+          definitions.map((definition) => element("p", {}, definitionWords(definition))),
         ),
       ),
       grids.map((grid) =>

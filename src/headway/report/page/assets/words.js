@@ -10,6 +10,15 @@ export function number(value) {
   return String(Number(value.toPrecision(3))).replace("-", "−");
 }
 
+/** Three digits always, zeros too, as KL and losses stand beside each other: "1.00", "0.325". */
+export function threeDigits(value) {
+  const size = Math.abs(value ?? NaN);
+  if (!(size > 0) || size >= 1000) return number(value);
+  if (size >= 999.5) return whole(value); // 1e+3 otherwise
+  const digits = size < 1e-3 ? value.toExponential(2) : value.toPrecision(3);
+  return digits.replaceAll("-", "−");
+}
+
 export const whole = (value) =>
   Number.isFinite(value) ? Math.round(value).toLocaleString("en").replaceAll(",", "\u202f") : "–";
 
