@@ -15,7 +15,7 @@ from headway.settings.plain import named_by, plain
 Verdict = Literal["holds", "partly", "fails", "cannot be judged", "not run", "not in grid"]
 NOT_MADE = "A run that it needs has not been made."
 NOT_IN_GRID = "This grid has no such runs."
-"""The detail of a claim of which nothing was run."""
+"""Details of a claim that has no verdict."""
 
 MOST_LINES, MOST_SIGNS = 10, 110
 """Of what a notebook shows of an object."""

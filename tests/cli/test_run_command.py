@@ -73,7 +73,7 @@ def test_a_run_ends_with_a_verdict_on_every_claim_and_the_path_of_the_page(first
     assert first.returncode == 0, first.stderr
     verdict = r"^(A\d.*?)  .*\n +quick +(?:holds|partly|fails) +\d/2 "
     assert re.findall(verdict, first.stdout, re.MULTILINE) == ["A1 minimal", "A1 minimal, nearer", "A4 minimal"]
-    assert re.search(r"^stages   minimal: [012] of 2 seeds reached stage 3 of 3", first.stdout, re.MULTILINE)
+    assert re.search(r"^stages   minimal: [012] of 2 seeds entered stage 3 of 3", first.stdout, re.MULTILINE)
     assert f"page     {page_of(shell.folder / 'runs')}" in first.stdout
 
 

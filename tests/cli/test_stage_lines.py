@@ -21,14 +21,14 @@ def of_ladders(times: np.ndarray, kl: np.ndarray) -> Trajectory:
 def test_where_training_ended_is_stated_and_why_minima_count_more_seeds():
     """Four blocks, 600 steps: KL to the truth is still falling in the three seeds that end in stage 3."""
     assert stages_in_words(of_ladders(*ladder_of("four, 600 steps"))) == (
-        "1 of 4 seeds reached stage 4 of 4; training ended in stage 3 in seeds 0, 1, 2; "
+        "1 of 4 seeds entered stage 4 of 4; training ended in stage 3 in seeds 0, 1, 2; "
         f"KL minima are in order in 4 of 4: {WHY}"
     )
 
 
 @pytest.mark.parametrize(
     ("run", "words"),
-    [("two", "2 of 2 seeds reached stage 2 of 2"), ("four, 1500 steps", "4 of 4 seeds reached stage 4 of 4")],
+    [("two", "2 of 2 seeds entered stage 2 of 2"), ("four, 1500 steps", "4 of 4 seeds entered stage 4 of 4")],
 )
 def test_where_all_reached_the_last_stage_nothing_more_is_stated(run, words):
     assert stages_in_words(of_ladders(*ladder_of(run))) == words
@@ -39,5 +39,5 @@ def test_seeds_that_end_before_the_first_stage_or_skip_one_are_named():
     stays = np.abs(np.zeros(100)[:, None] - np.arange(4))
     jumps = np.abs(np.where(times < 50, 1.0, 3.0)[:, None] - np.arange(4))
     words = stages_in_words(of_ladders(times, np.stack([stays, jumps])))
-    assert words.startswith("0 of 2 seeds reached stage 3 of 3 in order; training ended before stage 1 in seed 0; ")
+    assert words.startswith("0 of 2 seeds entered stage 3 of 3 in order; training ended before stage 1 in seed 0; ")
     assert "training ended in stage 3 without having gone through all before it in seed 1" in words

@@ -157,7 +157,7 @@ def test_labels_beside_the_charts_do_not_overlap(opened):
 def test_a_diverged_seed_is_named_marked_and_left_out_of_the_median(opened):
     it = opened(made_report(runs=(made_view(diverged={1: 120}),)))
     assert "1 seed diverged: 1 at step 120" in it.text("#summary")
-    assert "3 of 4 seeds reached stage 3 of 3 by step 2" in it.text("#summary .chosen")
+    assert "3 of 4 seeds entered stage 3 of 3 by step 2" in it.text("#summary .chosen")
     assert "median of 3 seeds" in it.text("#chart-legend") and "diverged" in it.text("#chart-legend")
     it.choose("#seed", "1 (diverged at 120)")
     assert "this seed diverged at step 120" in it.text("#narration")
@@ -166,14 +166,14 @@ def test_a_diverged_seed_is_named_marked_and_left_out_of_the_median(opened):
 def test_the_summary_gives_the_measured_numbers(shown, made):
     loss = np.median(made.trajectory["excess_loss"], axis=0)
     words = shown.summary().replace("\u202f", "")
-    assert "4 seeds, 2000 steps; every seed reached stage 3 of 3." in words
+    assert "4 seeds, 2000 steps; every seed entered stage 3 of 3." in words
     assert f"went from {loss[0]:#.3g} to {loss[-1]:#.3g} nats" in words
     far = made.trajectory["kl_rungs"][:, -1, 3]
     assert (
         f"not that it has arrived: at the last step, KL to the truth is {far.min():#.3g} to {far.max():#.3g} over"
         in words
     )
-    assert "The median seed reached stage 2 at step" in words
+    assert "The median seed entered stage 2 at step" in words
     assert "Of 3 claims on quick, 1 holds, 1 holds partly and 1 was not run." in shown.text("#verdicts")
 
 

@@ -130,7 +130,7 @@ def test_the_story_is_told_with_the_tasks_own_names(tasks):
     )
     tasks.press("1")
     assert "stage 1 of 2 (unigram)" in tasks.text("#narration") and "to bigram" in tasks.text("#narration")
-    assert "reached stage 2 (bigram) at step 403" in tasks.summary()
+    assert "entered stage 2 (bigram) at step 403" in tasks.summary()
     assert "unigram → bigram" in tasks.text("#stage-tables")
     tasks.choose("#seed", "1")
     assert tasks.text(".storyline").startswith("Seed 1: stage 1 (unigram) from step 24")

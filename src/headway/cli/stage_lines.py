@@ -27,12 +27,12 @@ def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def stages_in_words(trajectory: Trajectory) -> str:
-    """In how many seeds training reached the last stage in order, where the others ended, and why minima count more."""
+    """In how many seeds training entered the last stage in order, where the others ended, and why minima count more."""
     top, seeds = trajectory["kl_rungs"].shape[2] - 1, trajectory.seeds
     found = ladder_stages(trajectory)
     passed = sum(each.rungs == tuple(range(1, top + 1)) for each in found)
     astray = any(top in each.rungs and each.rungs != tuple(range(1, top + 1)) for each in found)
-    words = [f"{passed} of {len(seeds)} seeds reached stage {top} of {top}{' in order' if astray else ''}"]
+    words = [f"{passed} of {len(seeds)} seeds entered stage {top} of {top}{' in order' if astray else ''}"]
     words += _ends(found, seeds, top)
     ordered = int(in_order(trajectory).sum())
     if ordered != passed:

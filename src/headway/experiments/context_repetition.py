@@ -87,14 +87,14 @@ plateau shrinks only as the square root of B. The published exponent belongs to 
 parameter is the gap."""
 B1_LOGITS = Claim(
     "B1 logits",
-    "With all T logits as parameters, as in a real model, the plateau depends on T/B alone, as it does when the "
-    "gap is trained. (Ours.)",
+    "With all T logits as parameters, as in a real model, T and B affect the plateau only through T/B, as they do "
+    "when the gap is trained. (Ours.)",
     f"With d, T and B as separate factors of the fit, the exponent of B is within {CONTEXT.near} of minus the exponent "
     "of T.",
     "exponent of B",
     about=_LOGITS,
     judge=of_runs(copies_count_as_tokens),
-    title="toy model, T logits trained: the plateau depends on T/B alone (ours)",
+    title="toy model, T logits trained: T and B affect the plateau only through T/B (ours)",
     reasons={"paper": _SHARED_GAP},
 )
 EXPERIMENT = Experiment(
@@ -135,13 +135,13 @@ EXPERIMENT = Experiment(
         B1_LOGITS,
         Claim(
             "B1 samples",
-            "With W and all logits trained on samples instead of the expectation, the plateau depends on T/B "
-            "alone. (Ours.)",
+            "With W and all logits trained on samples instead of the expectation, T and B affect the plateau only "
+            "through T/B. (Ours.)",
             B1_LOGITS.definition,
             B1_LOGITS.quantity,
             about=_SAMPLES,
             judge=of_runs(copies_count_as_tokens),
-            title="toy model, trained on samples: the plateau depends on T/B alone (ours)",
+            title="toy model, trained on samples: T and B affect the plateau only through T/B (ours)",
             reasons={"paper": _SHARED_GAP},
         ),
     ),

@@ -81,7 +81,7 @@ T7 = _claim(
 )
 T8 = _claim(
     "T8",
-    title="what weight decay leaves of the flow's loss follows from one head per feature (ours)",
+    title="the flow's final loss under weight decay follows from one head per feature (ours)",
     statement="""With weight decay the flow ends at the loss that a single head has on a single feature where
     decay and gradient balance, summed over features. (Ours.)""",
     definition=f"""In every flow with lambda times the last time at least {AT_REST:g} in which every seed learns all

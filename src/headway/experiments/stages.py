@@ -27,7 +27,8 @@ A1_MINIMAL = Claim(
     statement="""In the minimal model, KL to rung 1 reaches its minimum first, then KL to rung 2, and so on to the
     truth.""",
     definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum is strictly
-    later for each higher i. Order alone shows neither stages, which also require a turn, nor plateaus of the loss.""",
+    later for each higher i. Order alone shows neither stages, which also require a turn, nor plateaus of the loss.
+    Where the last minimum is at the last step, the ratio depends on how long was trained.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},

@@ -148,7 +148,7 @@ _FIT = (
     "Trained as the appendix says. Least squares on the logarithms of all plateaus that ended, seed by seed, in d and "
     "T/B (runs with copies are tested with as many): "
 )
-_UNTIED = "Ours: least squares as before, but in d, T and B apart: "
+_UNTIED = "Ours: least squares as before, but in d, T and B separately: "
 _KNOWN = (
     " Written before the runs of the paper grid; of PyTorch's start a check with two seeds was known, (T/B)^0.74 "
     "d^1.20, and one seed at three small sizes."
@@ -160,13 +160,13 @@ def _powers() -> list[Claim]:
     told = (
         ("", TIED, "d", _FIT, "the plateau grows as d^1.29"),
         (" tokens per copy", TIED, "(T/B)", _FIT, "the plateau grows as (T/B)^0.80"),
-        (" length", LOCATION, "T", _UNTIED, "the plateau grows as T^0.80, apart from B (ours)"),
-        (" copies", LOCATION, "B", _UNTIED, "the plateau shrinks as B^-0.80, apart from T (ours)"),
+        (" length", LOCATION, "T", _UNTIED, "the plateau grows as T^0.80, fitted separately from B (ours)"),
+        (" copies", LOCATION, "B", _UNTIED, "the plateau shrinks as B^-0.80, fitted separately from T (ours)"),
     )
     return [
         Claim(
             f"B3 appendix{more}",
-            f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Ours: fitted apart.)"),
+            f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Ours: fitted separately.)"),
             f"{fit}that of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
             f"exponent of {factor}",
             about=_in_law,

@@ -45,7 +45,7 @@ def test_sentence_slider_curve_and_picture_are_on_the_first_screen(loaded, width
     loaded.settle()
     title = loaded.text("#watch-title")
     assert title == "minimal, as-run: A Markov chain with vocabulary size 50 and 3 blocks of lags"
-    assert loaded.text("#summary .chosen").count(".") >= 1 and "reached stage 3 of 3" in loaded.text("#summary .chosen")
+    assert loaded.text("#summary .chosen").count(".") >= 1 and "entered stage 3 of 3" in loaded.text("#summary .chosen")
     for part in ("#summary .chosen", "#time", "#narration", "#combined canvas"):
         box = loaded.page.locator(part).bounding_box()
         assert box is not None and box["y"] + box["height"] <= height, part

@@ -7,7 +7,7 @@ const GRID_WORDS = {
   printed: "the settings printed in the paper",
   "as-run": "the settings of the authors' code",
   paper: "paper scale",
-  quick: "small enough for a laptop",
+  quick: "settings of ours, near those of the authors' code and small enough for a laptop",
 };
 
 export const hasRun = ({ verdict }) => verdict !== "not run" && verdict !== "not in grid";
@@ -36,7 +36,7 @@ export function ruleWords(findings) {
   return `If a claim was tested on several grids, its verdict on ${first} counts, or otherwise that on ${others}.`;
 }
 
-/** "Grids: printed = the settings printed in the paper; quick = small enough for a laptop." */
+/** "Grids: printed = the settings printed in the paper; quick = settings of ours, ... a laptop." */
 export function gridWords(grids) {
   const known = Object.entries(GRID_WORDS).filter(([grid]) => grids.includes(grid));
   return known.length ? `Grids: ${known.map(([grid, words]) => `${grid} = ${words}`).join("; ")}.` : "";

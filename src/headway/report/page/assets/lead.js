@@ -24,7 +24,7 @@ export function lossEnds(run) {
   return { first: medians[0], last: medians[end], best: best < end ? medians[best] : null, at: run.evaluation[best] };
 }
 
-/** "all 10 seeds reached", "2 of 4 seeds learnt", "seed 0 did not reach". */
+/** "all 10 seeds entered", "2 of 4 seeds learnt", "seed 0 did not enter". */
 const everySeed = (run, count, [verb, infinitive]) => {
   const all = run.seeds.length;
   if (all === 1) return `seed ${run.seeds[0]} ${count ? verb : `did not ${infinitive}`}`;
@@ -51,13 +51,13 @@ function endedWords(run) {
   return each.length && run.seeds.length > 1 ? ` (${joined(each)})` : "";
 }
 
-/** "all 10 seeds reached stage 3 of 3", "7 of 8 seeds reached stage 3 of 3 by step 800 (seed 7 ended in stage 2)". */
+/** "all 10 seeds entered stage 3 of 3", "7 of 8 seeds entered stage 3 of 3 by step 800 (seed 7 ended in stage 2)". */
 function passedWords(run) {
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${rungsTogether(run)}${run.rungs > 1 ? " one after another" : ""}`;
   const last = run.evaluation.at(-1);
   const until = ordered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
-  return `${everySeed(run, ordered, ["reached", "reach"])} ${reachedLast(run)}${until}${endedWords(run)}`;
+  return `${everySeed(run, ordered, ["entered", "enter"])} ${reachedLast(run)}${until}${endedWords(run)}`;
 }
 
 /** ", stage 2 began at step 160 and stage 3 at step 422 (medians)"; of long ladders the last one. */

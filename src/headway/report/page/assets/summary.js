@@ -4,7 +4,7 @@ import { byLadder, byLevels, clockWord, lossUnit, rungMeasure, rungName, stageNa
 import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
 import { counted, joined, sentence, threeDigits } from "./words.js";
 
-/** "4 seeds, 700 steps; every seed reached stage 3 of 3." */
+/** "4 seeds, 700 steps; every seed entered stage 3 of 3." */
 function orderWords(run) {
   const steps = run.evaluation.at(-1);
   const count = run.seeds.length;
@@ -13,7 +13,7 @@ function orderWords(run) {
   if (!run.stages.some(Boolean)) return `${size}.`;
   if (!byLadder(run) && !byLevels(run)) return `${size}; ${dropWords(run)}.`;
   const [did, didNot] = byLadder(run)
-    ? ["reached", "did not reach"].map((verb) => `${verb} ${reachedLast(run)}`)
+    ? ["entered", "did not enter"].map((verb) => `${verb} ${reachedLast(run)}`)
     : ["went", "did not go"].map((verb) => `${verb} through ${allStages(run)}`);
   const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
   const short = shortWords(run);
@@ -73,7 +73,7 @@ function arrivedWords(run) {
   const [least, most] = [Math.min(...ends), Math.max(...ends)].map(threeDigits);
   const span = ends.length > 1 ? `${least === most ? least : `${least} to ${most}`} over seeds` : least;
   const away = `at the last ${clockWord(run)}, ${rungMeasure(run)} to ${rungName(run, run.rungs)} is ${span}`;
-  return [`Reaching a stage means that the model has turned towards its rung, not that it has arrived: ${away}.`];
+  return [`Entering a stage means that the model has turned towards its rung, not that it has arrived: ${away}.`];
 }
 
 /** "the loss falls once in 3 seeds and twice in 1". */
@@ -98,7 +98,7 @@ export function summarise(run) {
     const drops = moves.map((move) => `at ${when(run, move.step)}${some(move)}`);
     const many = run.seeds.length > 1 ? ", in the median," : "";
     if (byLadder(run) || byLevels(run))
-      sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} reached ${joined(each)}.`);
+      sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} entered ${joined(each)}.`);
     else sentences.push(`${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}.`);
   }
   sentences.push(...arrivedWords(run));
