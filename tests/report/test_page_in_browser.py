@@ -168,11 +168,8 @@ def test_the_summary_gives_the_measured_numbers(shown, made):
     words = shown.summary().replace("\u202f", "")
     assert "4 seeds, 2000 steps; every seed entered stage 3 of 3." in words
     assert f"went from {loss[0]:#.3g} to {loss[-1]:#.3g} nats" in words
-    far = made.trajectory["kl_rungs"][:, -1, 3]
-    assert (
-        f"not that it has arrived: at the last step, KL to the truth is {far.min():#.3g} to {far.max():#.3g} over"
-        in words
-    )
+    [far] = {f"{each:#.3g}" for each in made.trajectory["kl_rungs"][:, -1, 3]}  # made alike in every seed
+    assert f"not that it has arrived: at the last step, KL to the truth is {far} in every seed." in words
     assert "The median seed entered stage 2 at step" in words
     assert "Of 3 claims on quick, 1 holds, 1 holds partly and 1 was not run." in shown.text("#verdicts")
 

@@ -71,7 +71,7 @@ function arrivedWords(run) {
   });
   if (!ends.length) return [];
   const [least, most] = [Math.min(...ends), Math.max(...ends)].map(threeDigits);
-  const span = ends.length > 1 ? `${least === most ? least : `${least} to ${most}`} over seeds` : least;
+  const span = least !== most ? `${least} to ${most} over seeds` : `${least}${ends.length > 1 ? " in every seed" : ""}`;
   const away = `at the last ${clockWord(run)}, ${rungMeasure(run)} to ${rungName(run, run.rungs)} is ${span}`;
   return [`Entering a stage means that the model has turned towards its rung, not that it has arrived: ${away}.`];
 }
