@@ -130,7 +130,7 @@ def test_keys_jump_to_where_the_loss_is_nearest_to_its_plateau(flow):
     assert time == inside[np.abs(FLOW["loss"][0, inside] - 0.5).argmin()]
     assert f"time {TIMES[time]:.3g}" in it.text(".step")
     words = it.text("#narration")
-    assert "stage 2" in words and "head 2 holds position 2" in words and "0.5 with 2 features learnt" in words
+    assert "stage 2" in words and "head 2 holds position 2" in words and "0.500 with 2 features learnt" in words
 
 
 @pytest.mark.browser
