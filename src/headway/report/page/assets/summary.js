@@ -98,7 +98,7 @@ export function summarise(run) {
     const drops = moves.map((move) => `at ${when(run, move.step)}${some(move)}`);
     const many = run.seeds.length > 1 ? ", in the median," : "";
     if (byLadder(run) || byLevels(run))
-      sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} entered ${joined(each)}.`);
+      sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} ${byLadder(run) ? "entered" : "reached"} ${joined(each)}.`);
     else sentences.push(`${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}.`);
   }
   sentences.push(...arrivedWords(run));
