@@ -44,8 +44,7 @@ def interval_over_seeds(
         two different values   the statistic of each: all that two seeds can say
         BCa not defined        the plain percentile interval of the same bootstrap
     """
-    finite = np.asarray(values, np.float64).ravel()
-    finite = finite[np.isfinite(finite)]
+    finite = _finite(values)
     if len(finite) < 2:
         return math.nan, math.nan
     if len(finite) == 2 or np.ptp(finite) == 0:
@@ -53,6 +52,11 @@ def interval_over_seeds(
         return ends[0], ends[1]
 
     return _bootstrapped(finite.tobytes(), statistic, confidence)
+
+
+def _finite(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    every = np.asarray(values, np.float64).ravel()
+    return every[np.isfinite(every)]
 
 
 @lru_cache(4096)
@@ -80,8 +84,7 @@ def _bootstrapped(values: bytes, statistic: Callable[..., Any], confidence: floa
 @of_any_arrays
 def median_in_words(values: Sequence[float] | np.ndarray, interval: tuple[float, float] | None) -> str:
     """ "2.37 [2.15, 2.61]", the interval if it is known; nothing where no seed has a value."""
-    every = np.asarray(values, np.float64)
-    finite = every[np.isfinite(every)]
+    finite = _finite(values)
     if not len(finite):
         return ""
     return f"{np.median(finite):.3g}" + ("" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]")
@@ -90,8 +93,7 @@ def median_in_words(values: Sequence[float] | np.ndarray, interval: tuple[float,
 @of_any_arrays
 def over_seeds(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> OverSeeds:
     """The median over seeds with `interval_over_seeds`, and how many values there were."""
-    every = np.asarray(values, np.float64).ravel()
-    finite = every[np.isfinite(every)]
+    finite = _finite(values)
     low, high = interval_over_seeds(finite, confidence=confidence)
     median = float(np.median(finite)) if len(finite) else math.nan
-    return OverSeeds(median, low, high, seeds=len(finite), missing=len(every) - len(finite))
+    return OverSeeds(median, low, high, seeds=len(finite), missing=np.size(values) - len(finite))
