@@ -133,6 +133,9 @@ def _parts_of_full(start: Settings) -> dict[str, Settings]:
         "readout by Xavier": start.changed(model={"initialisation": printed["initialisation"]}),
         "attention not dropped, readout by Xavier": whole.changed(model=printed),
         "dropout at every step": start.changed(training={"dropout": "always"}),
+        # What other configurations of the authors have: that of SGD, and that of two layers.
+        "ratio m = 2": start.changed(task={"ratio": 2.0}),
+        "27 000 samples": start.changed(training={"samples": 27_000}),
     }
     return {"full": whole, **{f"full, {name}": settings for name, settings in runs.items()}}
 
