@@ -67,8 +67,7 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
         assert record.trajectory.seeds == record.cell.seeds
 
 
-TO_BE_RUN = {("two-layers", "as-run")}
-TO_BE_RUN |= {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
+TO_BE_RUN = {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
 TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU: docs/log.md has the commands."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import Trajectory
+from headway.records import PILOT_SEEDS, Trajectory
 from headway.store.coarse import narrow
 from headway.store.record import Record
 
@@ -26,6 +26,9 @@ SHOWN = "shown_"
 """How names of arrays and facts begin that only a page shows."""
 LARGE = 500_000
 """Numbers in a record's pictures above which only runs that are compared in detail keep them, and every second one."""
+BY_LAG = "attention_by_lag"
+APART = {"attention_near": LARGE, "attention_relevant": 50_000}
+"""Array by which claims read attention -> how many numbers make attention by lag, there only a picture, large."""
 THINNED = {"step": 10}
 """Name of a clock -> every how many ticks of it are kept: what is noisy from one to the next says little at each."""
 
@@ -48,27 +51,31 @@ def reduce(record: Record) -> tuple[Trajectory, dict[str, Any]]:
 
 
 def _few_pictures(record: Record) -> tuple[Trajectory, dict[str, str]]:
-    """The trajectory without most of its pictures, if they are large, and what was left out.
-
-    Claims read attention to near lags; where that is measured apart, attention by lag is a picture, too.
-    """
+    """The trajectory without most of its pictures, if they are large, and what was left out. Nobody looks at pilots."""
     trajectory = record.trajectory
-    pictures = {name for name in trajectory.arrays if trajectory.clock_of[name] == DRAWN}
-    if sum(trajectory[name].size for name in pictures) <= LARGE:
+    apart = [most for name, most in APART.items() if name in trajectory and BY_LAG in trajectory]
+    pictures = {name for name in trajectory.arrays if trajectory.clock_of[name] == DRAWN} | ({BY_LAG} if apart else set())
+    if record.cell.seeds == PILOT_SEEDS:
+        return _without(trajectory, pictures), {"pictures": "left out"}
+    if sum(trajectory[name].size for name in pictures) <= min([LARGE, *apart]):
         return trajectory, {}
-    if "attention_near" in trajectory and trajectory.clock_of["attention_by_lag"] != DRAWN:
-        trajectory = _as_picture(trajectory, "attention_by_lag")
+    if apart and trajectory.clock_of[BY_LAG] != DRAWN:
+        trajectory = _as_picture(trajectory, BY_LAG)
     evaluation = getattr(record.cell.settings, "evaluation", None)
     if getattr(evaluation, "comparisons", False):
         return _fewer(trajectory, 2), {"pictures": "every 2nd"}
     shown = {"attention", *(name for name in trajectory.arrays if name.startswith(SHOWN))}
-    without = dataclasses.replace(
+    return _fewer(_without(trajectory, shown), 4), {"pictures": "left out; attention by lag at every 4th"}
+
+
+def _without(trajectory: Trajectory, left_out: set[str]) -> Trajectory:
+    """The same without these arrays, and without facts that only a page shows."""
+    return dataclasses.replace(
         trajectory,
-        arrays={name: values for name, values in trajectory.arrays.items() if name not in shown},
-        clock_of={name: clock for name, clock in trajectory.clock_of.items() if name not in shown},
+        arrays={name: values for name, values in trajectory.arrays.items() if name not in left_out},
+        clock_of={name: clock for name, clock in trajectory.clock_of.items() if name not in left_out},
         facts={name: values for name, values in trajectory.facts.items() if not name.startswith(SHOWN)},
     )
-    return _fewer(without, 4), {"pictures": "left out; attention by lag at every 4th"}
 
 
 def _fewer(trajectory: Trajectory, every: int) -> Trajectory:
