@@ -10,7 +10,7 @@ from headway.experiments import NAMES, find
 from headway.experiments.outcome import Outcome, all_findings, outcomes_from
 from headway.experiments.pages import compared_with
 from headway.lookup import Records, answer
-from headway.records import Cell, Finding
+from headway.records import PILOT_SEEDS, Cell, Finding
 from headway.store import Record, Store
 from headway.store.kinds import revive_cell
 
@@ -39,8 +39,8 @@ def test_everything_in_the_folder_is_a_whole_record():
 def test_the_records_are_small_enough_to_be_cloned():
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
     trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
-    assert trained <= 28e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 36e6, "everything else"
+    assert trained <= 30e6, "paper A's trainings"
+    assert sum(sizes.values()) - trained <= 45e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit():
@@ -63,7 +63,8 @@ def test_a_record_says_which_device_commit_and_versions_made_it():
 
 def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
     for record in RECORDS:
-        assert len(record.cell.seeds) >= (3 if record.cell.kind in ("single-location", "recall") else 8)
+        of_paper_b = record.cell.kind in ("single-location", "recall")
+        assert len(record.cell.seeds) >= (3 if of_paper_b else 8) or record.cell.seeds == PILOT_SEEDS
         assert record.trajectory.seeds == record.cell.seeds
 
 
@@ -91,15 +92,16 @@ def test_no_record_is_there_that_no_experiment_needs():
 
     at_scale = [(name, grid) for name in NAMES for grid in find(name).grids if grid != "quick"]
     used = [record for name, grid in at_scale for record in answered(name, grid)]
-    references = {reference for record in used for reference in record.cell.references()}
-    compared_with = {found.identity for cell in references if (found := answer(cell, [RESULTS], among=RECORDS))}
-    assert {record.identity for record in RECORDS} - {record.identity for record in used} - compared_with == set()
+    needed = {cell for record in used for cell in record.cell.needs()}
+    beside = {found.identity for cell in needed if (found := answer(cell, [RESULTS], among=RECORDS))}
+    assert {record.identity for record in RECORDS} - {record.identity for record in used} - beside == set()
 
 
 def test_a_record_that_no_grid_names_is_named_after_the_run_beside_it(outcomes):
     used = {record.identity for outcome in outcomes for record in outcome.records.values()}
     beside = compared_with(outcomes, Records(RECORDS), used)
-    assert {each.record.identity for each in beside} == {record.identity for record in RECORDS} - used
+    reported = {record.identity for record in RECORDS if record.cell.seeds != PILOT_SEEDS}
+    assert {each.record.identity for each in beside} == reported - used
     assert all(re.match(r"n-gram model, c = \d+, beside [^,]+, .*(printed|as-run)$", each.label) for each in beside)
 
 

@@ -1,9 +1,11 @@
 """Large pictures: left out of a small copy, or thinned where a run is compared in detail."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from headway.records import Cell, Trajectory
+from headway.records import PILOT_SEEDS, Cell, Trajectory
 from headway.store import Record, Store, small
 from headway.store.coarse import is_known, widen
 from headway.tasks.run import Settings
@@ -16,10 +18,11 @@ SEEDS = (0, 1)
 def record(tmp_path):
     """Of a run that is compared in detail, or not."""
 
-    def placed(comparisons: bool) -> Record:
-        cell = Cell(Settings().changed(evaluation={"comparisons": comparisons}), SEEDS)
+    def placed(comparisons: bool, trajectory: Trajectory | None = None) -> Record:
+        made = pictured() if trajectory is None else trajectory
+        cell = Cell(Settings().changed(evaluation={"comparisons": comparisons}), made.seeds)
         with Store(tmp_path).open(cell) as work:
-            return work.place(pictured(), {})
+            return work.place(made, {})
 
     return placed
 
@@ -87,3 +90,29 @@ def test_a_run_that_is_compared_in_detail_keeps_every_second_picture_and_the_las
     again = widen(copy["shown_attention"], reduced["arrays"]["shown_attention"])
     assert copy["shown_attention"].dtype == np.uint8 and again.dtype == np.float16
     np.testing.assert_allclose(again, full.trajectory["shown_attention"][:, ::2], atol=0.5 / 254 + 1e-3)
+
+
+def told_apart(trajectory: Trajectory) -> Trajectory:
+    """Claims read attention to the relevant position; attention by lag is only drawn."""
+    arrays = {name: values for name, values in trajectory.arrays.items() if name not in ("attention_near", "attention")}
+    relevant = {"attention_relevant": trajectory["attention_by_lag"][..., 0]}
+    clock_of = {name: trajectory.clock_of.get(name, "evaluation") for name in arrays | relevant}
+    return replace(trajectory, arrays=arrays | relevant, clock_of=clock_of)
+
+
+def test_where_attention_to_the_relevant_position_is_measured_attention_by_lag_is_a_picture(record, monkeypatch):
+    full = record(comparisons=False, trajectory=told_apart(pictured()))
+    whole, reduced = small.reduce(full)
+    assert "pictures" not in reduced and list(whole.times("attention_by_lag")) == list(EVALUATIONS)
+    monkeypatch.setattr(small, "APART", {"attention_relevant": 5_000})
+    copy, reduced = small.reduce(full)
+    assert list(copy.times("attention_by_lag")) == [0, 16] and "pictures" in reduced
+    np.testing.assert_array_equal(copy["loss"], full.trajectory["loss"])
+    np.testing.assert_array_equal(copy.times("attention_relevant"), EVALUATIONS)
+
+
+def test_pilots_keep_no_picture_however_small(record):
+    full = record(comparisons=True, trajectory=replace(told_apart(pictured()), seeds=PILOT_SEEDS))
+    copy, reduced = small.reduce(full)
+    assert set(copy.arrays) == {"loss", "attention_relevant", "shown_rung"}
+    assert set(copy.facts) == {"entropy"} and reduced["pictures"] == "left out"

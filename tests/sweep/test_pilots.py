@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from headway.cli import main
+from headway.cli.copies import bring_pilots
 from headway.records import PILOT_SEEDS, Cell
 from headway.settings.checks import SettingsError
 from headway.store import Store
 from headway.sweep.bundle import Bundle, cut, waves
 from headway.sweep.here import run_cells
+from headway.sweep.schedule import left_of
 from headway.tasks.toy import Toy, toy_settings
+from headway.training.group import Group
 from headway.training.pilots import best_rate
 
 PLAIN = toy_settings(Toy(dimension=4, length=8), seen=False)
@@ -63,6 +67,36 @@ def test_the_runs_that_choose_lie_beside_with_seeds_that_nobody_reports_and_end_
         assert record.cell.seeds == PILOT_SEEDS and not set(PILOT_SEEDS) & {0, 1}
         training = record.cell.settings.training
         assert (training.learning_rate, training.rates, training.tail) == (rate, (), 0.0)
+
+
+def test_pilots_that_another_store_has_are_not_trained_again(store, tmp_path, monkeypatch):
+    run, own, kept = Cell(CHOSEN, (0, 1)), Store(tmp_path / "own"), Store(tmp_path / "kept")
+    for pilot in run.pilots():
+        store.copy_small(pilot, kept)
+    assert {each for bundle in left_of([run], own, [kept]) for each in bundle.cells} == {run}
+    assert {each for bundle in left_of([run], own) for each in bundle.cells} == {run, *run.pilots()}
+    bring_pilots([run], [own, kept])
+    trained: list[Cell] = []
+    monkeypatch.setattr("headway.sweep.here.Group", watched(trained))
+    run_cells([run], own)
+    assert [each.seeds for each in trained] == [(0, 1)]
+    np.testing.assert_array_equal(own.load(run).trajectory.facts["chosen_rate"], [1.0, 1.0])
+
+
+def watched(trained: list[Cell]):
+    """A group of cells that says what it trains."""
+
+    def group(cells, *more):
+        trained.extend(cells)
+        return Group(cells, *more)
+
+    return group
+
+
+def test_pilots_are_no_runs_of_their_own_among_the_ladders(store, capsys):
+    main(["ladders", "--from", str(store.root)])
+    [line] = [each for each in capsys.readouterr().out.splitlines() if each.startswith("toy")]
+    assert line.split()[1:3] == ["2", "4"], "runs and seeds"
 
 
 def test_what_chooses_is_computed_before_what_it_chooses_for():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headway.cli import UserError
-from headway.cli.copies import Copies
+from headway.cli.copies import Copies, bring_pilots
 
 if TYPE_CHECKING:
     from headway.cli.run_command import Options
@@ -30,6 +30,7 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
 
         raise SystemExit(0 if show_plan(missing, len(cells), stores, engine) else 2)
     stores[0].tidy()
+    bring_pilots(missing, stores)
     copies = Copies(cells, stores[0], stores[1:])
     if missing and engine is None:
         from headway.cli.screen import Screen

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from headway.sweep.tally import Tally
 
 
+def bring_pilots(cells: Iterable[Cell], stores: Sequence[Store]) -> None:
+    """Pilots that another store has are not trained again: all that is asked of them is when their plateaus ended."""
+    for pilot in dict.fromkeys(each for cell in cells for each in cell.pilots()):
+        there = next((store for store in stores if store.has(pilot)), None)
+        if there is not None and there is not stores[0]:
+            there.copy_small(pilot, stores[0])
+
+
 class Copies:
     """Of `cells`, and of whatever they need, from one store into others."""
 

@@ -25,7 +25,7 @@ MOST_ROWS = 60
 
 def show_plan(missing: Sequence[Cell], wanted: int, stores: Sequence[Store], engine: Engine | None) -> bool:
     """Print what a sweep of these cells would be, and that nothing was started; whether all of it fits the memory."""
-    left, costs = left_of(missing, stores[0]), costs_for(missing, stores)
+    left, costs = left_of(missing, stores[0], stores[1:]), costs_for(missing, stores)
     layout: Layout | None = None if engine is None else engine.layout
     elsewhere = engine is not None and engine.elsewhere
     limit = limit_of(engine, len(missing))

@@ -54,7 +54,9 @@ def _few_pictures(record: Record) -> tuple[Trajectory, dict[str, str]]:
     """The trajectory without most of its pictures, if they are large, and what was left out. Nobody looks at pilots."""
     trajectory = record.trajectory
     apart = [most for name, most in APART.items() if name in trajectory and BY_LAG in trajectory]
-    pictures = {name for name in trajectory.arrays if trajectory.clock_of[name] == DRAWN} | ({BY_LAG} if apart else set())
+    pictures = {name for name in trajectory.arrays if trajectory.clock_of[name] == DRAWN} | (
+        {BY_LAG} if apart else set()
+    )
     if record.cell.seeds == PILOT_SEEDS:
         return _without(trajectory, pictures), {"pictures": "left out"}
     if sum(trajectory[name].size for name in pictures) <= min([LARGE, *apart]):

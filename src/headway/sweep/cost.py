@@ -84,6 +84,8 @@ LEARNT = {"toy": 0.001, "recall": 0.1, "single-location": 0.05}
 USUAL_LEARNT = 0.3
 MOST = 300
 """Programs that were computed before and are looked at, the newest."""
+SECOND = 1.05
+"""Records say to the second when they were made, and to the millisecond how long it took."""
 SAME, FIRM = 20.0, 0.05
 """What a record of the same program weighs, one that is near at most 1; what all must weigh to be believed."""
 
@@ -179,24 +181,60 @@ def work_of_records(runs: Sequence[Record]) -> Work:
 def together(records: Iterable[Record]) -> list[tuple[list[Record], float, float]]:
     """Records that were made in one go -> (they, their seconds, how many of the same device ran beside, on average).
 
-    Cells that were trained together say how long that took, to the same millisecond. When something ended, and how long
-    it took, says what ran beside it.
+    Cells of one program began at the same time; those whose plateau ends early are done before the others. When
+    something ended, and how long it took, says what ran beside it.
     """
-    groups: dict[Any, list[Record]] = defaultdict(list)
+    groups: dict[Any, list[_Span]] = defaultdict(list)
     for record in records:
         told = record.provenance
         with suppress(ValueError, KeyError, TypeError):
             end = datetime.fromisoformat(told["created"]).timestamp()
             if "continued" not in told and told["seconds"] > 0:
-                groups[str(told["device"]), end, float(told["seconds"])].append(record)
+                span = _Span(end - float(told["seconds"]), end, [record])
+                groups[str(told["device"]), _program_or_own(record)].append(span)
+    by_device: dict[str, list[_Span]] = defaultdict(list)
+    for (device, _), spans in groups.items():
+        by_device[device] += _begun_together(spans)
     found = []
-    for device in {each[0] for each in groups}:
-        own = [each for each in groups if each[0] == device]
-        ends, lasted = np.array([each[1] for each in own]), np.array([each[2] for each in own])
-        for key, end, seconds in zip(own, ends, lasted, strict=True):
-            shared = np.minimum(end, ends) - np.maximum(end - seconds, ends - lasted)
-            found.append((end, groups[key], float(seconds), max(1.0, float(shared.clip(0).sum() / seconds))))
-    return [(runs, seconds, beside) for _, runs, seconds, beside in sorted(found, key=lambda each: each[0])]
+    for own in by_device.values():
+        begins, ends = np.array([each.begin for each in own]), np.array([each.end for each in own])
+        for each in own:
+            shared = np.minimum(each.end, ends) - np.maximum(each.begin, begins)
+            found.append((each, max(1.0, float(shared.clip(0).sum() / each.seconds))))
+    found.sort(key=lambda pair: pair[0].end)
+    return [(each.runs, each.seconds, beside) for each, beside in found]
+
+
+class _Span(NamedTuple):
+    """When records were made, in seconds since 1970: the end is known to the second."""
+
+    begin: float
+    end: float
+    runs: list[Record]
+
+    @property
+    def seconds(self) -> float:
+        return max(float(run.provenance["seconds"]) for run in self.runs)
+
+
+def _program_or_own(record: Record) -> Any:
+    """What others of the same program share; of a task that is not known here, a name of its own."""
+    try:
+        return program_of(record.cell)
+    except Exception:
+        return record.identity
+
+
+def _begun_together(spans: Iterable[_Span]) -> list[_Span]:
+    """Of one program on one device: those that began within a second are one."""
+    found: list[_Span] = []
+    for span in sorted(spans, key=lambda each: each.begin):
+        last = found[-1] if found else None
+        if last is not None and span.begin - last.begin <= SECOND:
+            found[-1] = _Span(last.begin, max(last.end, span.end), [*last.runs, *span.runs])
+        else:
+            found.append(span)
+    return found
 
 
 def records_of(store: Store, kinds: Iterable[str]) -> list[Record]:
