@@ -40,6 +40,7 @@ MODULES = (
     "traces.js",
     "panels.js",
     "linekeys.js",
+    "marks.js",
     "figure.js",
     "matrix.js",
     "pictures.js",

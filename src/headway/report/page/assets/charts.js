@@ -5,11 +5,11 @@ import { paletteOf, readTheme } from "./colour.js";
 import { hasShares, nearestIndex } from "./data.js";
 import { drawToWidth, element } from "./dom.js";
 import { figure, MARGIN } from "./figure.js";
-import { byLadder, fullName, ladderChoices, lossOf, lossUnit, lossWord, rungName, theLoss, when } from "./terms.js";
+import { byLadder, fullName, ladderChoices, lossOf, lossUnit, lossWord, theLoss, when } from "./terms.js";
 import { lineKeys } from "./linekeys.js";
 import { curveTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
-import { arrivals } from "./stages.js";
+import { beginnings } from "./stages.js";
 import { rungLevels } from "./traces.js";
 import { median, sentence, threeDigits } from "./words.js";
 
@@ -76,10 +76,10 @@ export function mountCharts(host, report, selection) {
     return captioned(decodeURIComponent(file.slice(file.indexOf(",") + 1)), chartCaption(run(), selection.state));
   };
 
-  const make = (until = null) => {
+  const make = (seen = null) => {
     const other = report.runs[selection.state.other];
     const beside = other && other.clock.word === run().clock.word ? other : null; // others measure other things
-    return figure(run(), selection.state, readTheme(), drawing.width, beside, until);
+    return figure(run(), selection.state, readTheme(), drawing.width, beside, seen);
   };
   const draw = () => {
     if (!drawing.width) return;
@@ -96,8 +96,7 @@ export function mountCharts(host, report, selection) {
   /** After a zoom: lines are named where they leave the chart. */
   const moveLabels = (changes) => {
     if (!Object.keys(changes).some((name) => name.startsWith("xaxis"))) return;
-    const [, end] = plot.layout.xaxis.range;
-    const { annotations } = make(drawing.axis.type === "log" ? 10 ** end : end).layout;
+    const { annotations } = make(plot.layout.xaxis.range).layout;
     window.Plotly.relayout(plot, { annotations });
   };
 
@@ -160,10 +159,9 @@ function chartWords(run) {
           threeDigits(median(run.seeds.map((_, seed) => loss.at(seed, time)))),
         )
       : null;
-  const moves = arrivals(run).filter((move) => Number.isFinite(move.step));
   return [
     `${sentence([lossWord(run), ...Object.values(ladderChoices(run)).slice(0, 1)].join(" and "))}, by ${run.clock.axis}.`,
     ends ? `The median of ${theLoss(run)} goes from ${ends[0]} to ${ends[1]}${lossUnit(run)}.` : "",
-    ...moves.map((move) => `${sentence(rungName(run, move.rung))} is reached at ${when(run, move.step)} in the median.`),
+    ...beginnings(run).map(({ rung, step }) => `Stage ${rung} begins at ${when(run, step)} in the median.`),
   ].join(" ");
 }

@@ -5,7 +5,7 @@ import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { ladderChoices, ladderFor, rungName, when } from "./terms.js";
 import { listenToKeys, makePlayback, SPEEDS } from "./playback.js";
-import { firstMove, stagesOf } from "./stages.js";
+import { stagesOf } from "./stages.js";
 import { whole } from "./words.js";
 
 const playIcon = () =>
@@ -116,9 +116,8 @@ export function mountControls(host, report, selection) {
     const on = step(1, "›", "Next stage (key n)");
     stages.hidden = !known.length;
     stages.replaceChildren(...(known.length ? ["stage", back, ...known.map(button), on] : []));
-    // Marks under the slider where this seed changed stage, in the slider's own scale of one picture a step.
-    const changes = known.slice(firstMove(run()) - 1);
-    const places = changes.map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
+    // Marks under the slider where this seed entered a stage, in the slider's own scale of one picture a step.
+    const places = known.map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
     const mark = (place) =>
       element("i", { style: { left: `${(100 * place) / Math.max(1, playback.last())}%` } });
     ticks.replaceChildren(...places.filter((place) => place > 0).map(mark));

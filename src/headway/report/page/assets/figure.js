@@ -3,7 +3,8 @@ import { paletteOf } from "./colour.js";
 import { apart, timeAxis, valueAxis } from "./curves.js";
 import { clockWord, ladderFor, marked, sameProgress } from "./terms.js";
 import { ladderPanel, lossPanel } from "./panels.js";
-import { arrivals, shownSeeds } from "./stages.js";
+import { stageLines, stageNames } from "./marks.js";
+import { beginnings, shownSeeds } from "./stages.js";
 import { strip } from "./traces.js";
 
 export const MARGIN = { l: 46, r: 84, t: 30, b: 40 };
@@ -28,13 +29,15 @@ function arrange(run, narrow, second) {
 
 /**
  * {data, layout} for plotly, and the axis that says where a step lies; `beside` is a run with which it shares axes,
- * `until` the right end of what is seen, where lines are named, if that is not the end of the run.
+ * `seen` the part of the time axis that a zoom shows, as plotly has it: lines are named within it.
  */
-export function figure(run, state, theme, width, beside = null, until = null) {
+export function figure(run, state, theme, width, beside = null, seen = null) {
   const narrow = width < 520;
   const palette = paletteOf(run);
   const steps = [...run.evaluation, ...(beside?.evaluation ?? [])];
-  const axis = { ...timeAxis(steps, state.logTime, width < 640), until };
+  const whole = timeAxis(steps, state.logTime, width < 640);
+  const until = seen && (whole.type === "log" ? 10 ** seen[1] : seen[1]);
+  const axis = { ...whole, until, seen: seen ?? whole.range };
   const loss = lossPanel(run, state, axis, palette, theme);
   const ladder = ladderPanel(run, state, axis, palette, theme);
   const places = arrange(run, narrow, Boolean(ladder));
@@ -53,6 +56,7 @@ export function figure(run, state, theme, width, beside = null, until = null) {
   const laid = state.over && sameLoss ? [...laidLines(otherLoss, beside, theme.second), ...laidLines(otherLadder, beside)] : [];
   const labels = [...loss.labels, ...(ladder?.labels ?? [])];
   const margin = { ...MARGIN, r: labelRoom(labels, narrow) };
+  const begun = beginnings(run, shownSeeds(run, state));
   const bars = places.strip ? strip(run, state, axis, palette) : [];
   const layout = {
     ...general(theme, narrow),
@@ -66,11 +70,16 @@ export function figure(run, state, theme, width, beside = null, until = null) {
     annotations: [
       title(loss.title, theme, places.loss, run.seeds.length > 1 && width >= 520 ? "thick: median, thin: seeds" : ""),
       ...(ladder ? [title(ladder.title, theme, places.ladder)] : []),
-      ...(places.strip ? [title("Stage of each seed", theme, places.strip)] : []),
+      ...(places.strip
+        ? [
+            ...stageNames(begun, axis, theme, places.strip.domain[1], width - margin.l - margin.r),
+            title("Stage of each seed", theme, places.strip),
+          ]
+        : []),
       ...sideLabels(loss.labels, lossAxis, "y", places.loss, margin.r),
       ...(ladder ? sideLabels(ladder.labels, ladderAxis, "y2", places.ladder, margin.r) : []),
     ],
-    shapes: changes(run, state, axis, theme),
+    shapes: stageLines(begun, axis, theme),
   };
   return { axis, data: [...loss.traces, ...(ladder?.traces ?? []), ...laid, ...bars], layout };
 }
@@ -200,14 +209,4 @@ function sideLabels(labels, axis, yref, place, room) {
     yshift: shift,
     font: { size: 12, color: colour },
   }));
-}
-
-/** A dashed line through all panels where the median seed came to the next rung. */
-function changes(run, state, axis, theme) {
-  const moves = arrivals(run, shownSeeds(run, state)).filter((move) => Number.isFinite(move.step));
-  const line = { color: theme.muted, width: 1, dash: "dash" };
-  return moves.map(({ step }) => {
-    const x = axis.place(step);
-    return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line, layer: "below" };
-  });
 }

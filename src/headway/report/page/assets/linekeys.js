@@ -2,7 +2,7 @@
 import { css } from "./colour.js";
 import { byLevels, isHidden, ladderFor, measureOf, rungMeasure, unmarked } from "./terms.js";
 import { DASHES } from "./panels.js";
-import { arrivals, countedSeeds, shownSeeds } from "./stages.js";
+import { beginnings, countedSeeds, shownSeeds } from "./stages.js";
 import { ladderOf, rungLevels } from "./traces.js";
 import { counted } from "./words.js";
 
@@ -28,7 +28,6 @@ export function dashKeys(run, state) {
 export function lookKeys(run, state) {
   const seeds = countedSeeds(run, shownSeeds(run, state));
   const several = seeds.length > 1;
-  const changes = arrivals(run).some((move) => Number.isFinite(move.step));
   return [
     several && { look: "thick", words: `median of ${counted(seeds.length, "seed")}` },
     several && { look: "", words: `seed ${run.seeds[state.seed]}` },
@@ -38,7 +37,7 @@ export function lookKeys(run, state) {
       words: byLevels(run) ? "loss of a plateau" : "level of a rung",
       quiet: true,
     },
-    changes && { look: "upright", words: several ? "median change of stage" : "change of stage", quiet: true },
+    beginnings(run).length && { look: "upright", words: `a stage begins${several ? " (median)" : ""}`, quiet: true },
   ].filter(Boolean);
 }
 

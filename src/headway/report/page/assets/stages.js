@@ -27,12 +27,12 @@ export function stageAt(run, seed, step) {
 export function arrival(run, seed, rung) {
   const stages = run.stages[seed];
   const at = stages ? stages.rungs.indexOf(rung) : -1;
-  if (at === 0 && rung === firstMove(run)) return stages.start ?? NaN;
+  if (at === 0 && rung <= firstMove(run)) return stages.start ?? NaN;
   return at > 0 ? (stages.boundaries[at - 1] ?? NaN) : NaN;
 }
 
 /** Where stages are found in the loss it waits at the start, too, so that coming to the first is a change of stage. */
-export const firstMove = (run) => (byLadder(run) ? 2 : 1);
+const firstMove = (run) => (byLadder(run) ? 2 : 1);
 
 /** For rungs 2, 3, .. (without a ladder 1, 2, ..): the median of arrival over those seeds that arrived, and their number. */
 export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
@@ -42,6 +42,14 @@ export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
     const steps = seeds.map((seed) => arrival(run, seed, rung)).filter(Number.isFinite);
     return { rung, step: median(steps), seeds: steps.length, interval: run.intervals[k] ?? null };
   });
+}
+
+/** Where stages 1, 2, .. begin in the median of these seeds, in order of time; none where the run began in it. */
+export function beginnings(run, seeds = run.seeds.map((_, seed) => seed)) {
+  return Array.from({ length: Math.max(0, run.rungs) }, (_, k) => k + 1)
+    .map((rung) => ({ rung, step: median(seeds.map((seed) => arrival(run, seed, rung)).filter(Number.isFinite)) }))
+    .filter(({ step }) => step > (run.evaluation[0] ?? 0))
+    .sort((a, b) => a.step - b.step);
 }
 
 /** "the one stage", "both stages", "all 3 stages". */
