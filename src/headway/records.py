@@ -217,6 +217,8 @@ class Finding:
     """Why we think it does not hold in every seed: an opinion."""
     figures: str = ""
     """The figures that show it: an experiment and a grid, as in "stages-as-run"."""
+    in_grid: bool = True
+    """Whether the grid has the runs that it is about; without seeds it is "not in grid" or "not run" by this."""
 
     @property
     def showing(self) -> int:
@@ -245,7 +247,7 @@ class Finding:
         Seeds that cannot be judged count among all of them, so that they never improve a verdict.
         """
         if not self.holds:
-            return "not in grid" if self.detail.startswith(NOT_IN_GRID) else "not run"
+            return "not run" if self.in_grid else "not in grid"
         share = self.showing / len(self.holds)
         if share >= 0.5:
             return "holds" if share == 1 else "partly"

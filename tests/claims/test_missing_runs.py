@@ -1,5 +1,7 @@
 """What a claim says that lacks some of its runs: which ones."""
 
+from dataclasses import replace
+
 import pytest
 from tests.claims.made import bottoming_at, made_run, made_settings
 
@@ -49,6 +51,14 @@ def test_a_claim_about_runs_that_the_grid_does_not_have_is_not_in_the_grid():
     assert {named.held_in(grid, some).verdict for some in ({}, {"a": RUN}, made)} == {"not in grid"}
     assert found.held_in(grid, {"a": RUN}).verdict == "not run"
     assert found.held_in(grid, made).verdict == "not in grid"
+
+
+def test_whether_a_claim_is_in_the_grid_does_not_hang_on_its_words():
+    claim = Claim("X1", "Says.", "Defined.", "measured", of_runs(nothing_asked, "a", "f"))
+    absent = claim.held_in(dict.fromkeys(NAMES, RUN[0]), {})
+    assert not absent.in_grid and absent.detail == "This grid has no such runs."
+    assert replace(absent, detail="Said otherwise.").verdict == "not in grid"
+    assert claim.not_run(absent.detail).verdict == "not run"
 
 
 def test_a_run_of_the_grid_that_was_not_made_leaves_a_claim_not_run():

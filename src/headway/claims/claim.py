@@ -82,7 +82,7 @@ class Claim:
         if not (any(run not in grid for run in named) if named else complete):
             return found
         why = "" if named or found.detail == NOT_MADE else found.detail
-        return self.not_run(f"{NOT_IN_GRID} {why}".strip())
+        return dataclasses.replace(self.not_run(f"{NOT_IN_GRID} {why}".strip()), in_grid=False)
 
     def lacking(self, grid: Mapping[str, Any], results: Results) -> Finding | None:
         """Not run, if a run of the grid that it is about was not made."""

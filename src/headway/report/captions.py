@@ -27,11 +27,18 @@ BY_BLOCK = (
     "gets one head, such that the sum of these values is largest; where two heads end on one block, one of them has "
     "the number of a block that it is not on. Heads beyond the blocks come last."
 )
-MATRICES = (
-    "Rows are queries, columns keys, the newest on the right; the darker, the more attention; one colour per head. "
-    "Bars below a matrix show the keys of each block for its last row."
-)
-TOGETHER = MATRICES.replace("one colour per head.", "one colour per head, black where several share a position.")
+
+
+def _matrices(colours: str) -> str:
+    """What is drawn in any matrix of attention, and which colours its heads have."""
+    return (
+        f"Rows are queries, columns keys, the newest on the right; the darker, the more attention; {colours}. "
+        "Bars below a matrix show the keys of each block for its last row."
+    )
+
+
+MATRICES = _matrices("one colour per head")
+TOGETHER = _matrices("one colour per head, black where several share a position")
 
 
 def captioned(figure: Figure, words: str, runs: Iterable[Any] = ()) -> Figure:

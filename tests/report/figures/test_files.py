@@ -12,7 +12,7 @@ import pytest
 
 import headway
 from headway.records import Trajectory
-from headway.report.captions import caption_of, captioned
+from headway.report.captions import MATRICES, TOGETHER, caption_of, captioned
 from headway.report.figures import figure_stages, new_figure, save
 from headway.report.figures.files import save_all
 
@@ -147,3 +147,8 @@ def test_many_figures_are_saved_as_one_is_and_an_error_is_raised_here(tmp_path):
 
 def test_nothing_to_save_is_nothing():
     assert save_all({}) == []
+
+
+def test_matrices_of_all_heads_together_are_described_as_those_of_each_with_one_more_colour():
+    before, after = TOGETHER.split(", black where several share a position")
+    assert before + after == MATRICES and before.endswith("one colour per head")
