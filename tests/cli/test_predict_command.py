@@ -7,32 +7,63 @@ import pytest
     "asked, words",
     [
         (
-            "",
+            "toy",
             "the dimension was not given, but the plateau of toy depends on it. Example: `headway predict",
         ),
         ("--model recall --vocab 64", "the pairs was not given"),
-        ("--dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),
-        ("--dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
-        ("--dimension 64 --length 8 --copies 1.5", "copies is 1.5, but toy has a whole number of them."),
+        ("toy --dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),
+        ("toy --dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
+        ("toy --dimension 64 --length 8 --copies 1.5", "copies is 1.5, but toy has a whole number of them."),
         ("--model recall --vocab 64 --pairs 4 --copies 4.5", "copies is 4.5, but at most 4 fit."),
         (
-            "--dimension 64 --length 8 --learning-rate 1e6",
+            "toy --dimension 64 --length 8 --learning-rate 1e6",
             "by theory the loss never gets to 0.1 at the learning rate 1e+06",
         ),
-        ("--dimension 64 --length 8 --repeated 1", "repeated is 1, but it is a probability below 1:"),
-        ("--dimension 64 --length 8 --learning-rate 0", "learning_rate is 0.0, but it must be a finite number above 0"),
-        ("--dimension 64 --length 8 --accuracy 0.5", "accuracy is 0.5, but it applies to recall only"),
+        ("toy --dimension 64 --length 8 --repeated 1", "repeated is 1, but it is a probability below 1:"),
+        (
+            "toy --dimension 64 --length 8 --learning-rate 0",
+            "learning_rate is 0.0, but it must be a finite number above 0",
+        ),
+        ("toy --dimension 64 --length 8 --accuracy 0.5", "accuracy is 0.5, but it applies to recall only"),
         ("--model recall --vocab 8 --pairs 4 --accuracy 0.1", "accuracy is 0.1, but guessing gets 0.12 of 8 symbols"),
         ("--model recall --vocab 8 --pairs 4 --accuracy 1", "accuracy is 1, but guessing gets 0.12 of 8 symbols"),
-        ("--dimension 0 --length 8", "dimension is 0, but it must be a whole number of at least 2."),
+        ("toy --dimension 0 --length 8", "dimension is 0, but it must be a whole number of at least 2."),
         ("--model transformer --dimension 8 --length 8 --samples 9", "trained and samples are about the toy"),
-        ("--dimension 8 --length 8 --samples 9 --trained gap", "a training set was measured with all logits trained"),
+        (
+            "toy --dimension 8 --length 8 --samples 9 --trained gap",
+            "a training set was measured with all logits trained",
+        ),
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused(headway, tmp_path, asked, words):
     said = headway("predict", *asked.split(), "--from", tmp_path)
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(f"headway: {words}")
+
+
+TAKEN = """\
+No model was named, so toy was taken (paper B's toy model: until attention finds the relevant token).
+Others: transformer, recall, linear-attention, minimal, moving-window, as in `headway predict transformer`; \
+`headway predict --help` explains them.
+"""
+
+
+@pytest.mark.parametrize("asked", ["--dimension 8 --length 8", "--dimension 8 --length 8 --json"])
+def test_a_question_that_names_no_model_says_which_was_taken_beside_the_same_answer(headway, tmp_path, asked):
+    said = headway("predict", *asked.split(), "--from", tmp_path)
+    named = headway("predict", "toy", *asked.split(), "--from", tmp_path)
+    assert (said.code, named.code) == (0, 0) and said.out == named.out
+    assert (said.err, named.err) == (TAKEN, "")
+
+
+def test_a_question_without_anything_says_which_model_was_taken_before_it_is_refused(headway):
+    said = headway("predict")
+    assert said.code == 2 and said.err.startswith(f"{TAKEN}headway: the dimension was not given")
+
+
+def test_help_says_which_model_is_taken_where_none_is_named(headway):
+    shown = headway("predict", "--help").out
+    assert shown.startswith("usage: headway predict [MODEL] ") and "\nmodels (toy if none is named):\n" in shown
 
 
 def test_a_model_that_does_not_exist_is_refused_by_name(headway):

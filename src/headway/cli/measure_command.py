@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from headway.cli import UserError
+from headway.cli.option_help import presenting
 from headway.cli.parsing import parse
 
 USAGE = """\
@@ -28,9 +29,9 @@ examples:
 class Options:
     """Which checkpoints, with which tokens, and where to write."""
 
-    checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional] = ()
     """Folders saved by Hugging Face transformers, or safetensors or torch files; steps are read from their names."""
-    probe: Path
+    probe: Path | None = None
     """Tokens on which to measure, (row, time) or (time,), as .npy; or a text file, if the folders hold a tokenizer."""
     ngrams: Path | None = None
     """Training tokens for the ladder, as .npy, or a text; no ladder if not given."""
@@ -52,11 +53,35 @@ class Options:
     """Device to compute on, such as cpu or cuda:1; if not given, a GPU if there is one."""
 
 
+REQUIRED = {
+    "checkpoints": "checkpoints (folders saved by transformers, or files of weights)",
+    "probe": "--probe (a file with the tokens on which to measure)",
+}
+"""Options without which nothing can be measured -> what they are."""
+
+
 def main(arguments: Sequence[str]) -> None:
-    _measure(parse(Options, arguments, prog="headway measure", description=USAGE))
+    shown = presenting(Options, (), REQUIRED)
+    options = parse(Options, arguments, prog="headway measure", description=USAGE, registry=shown)
+    _measure(options, _required(options))
 
 
-def _measure(options: Options) -> None:
+def _required(options: Options) -> Path:
+    """The probe, if nothing is missing. All that is missing is named at once, where tyro would name a part of it."""
+    missing = [words for name, words in REQUIRED.items() if not getattr(options, name)]
+    if options.probe is not None and not missing:
+        return options.probe
+    number = len(options.checkpoints)
+    got = [f"{number} checkpoint{'s' if number > 1 else ''}"] if number else []
+    got += [] if options.probe is None else [f"--probe {options.probe}"]
+    raise UserError(
+        f"`headway measure` got {' and '.join(got) or 'neither checkpoints nor a probe'}, but it needs "
+        f"{' and '.join(missing)}{' as well' if got else ''}. "
+        "Example: `headway measure checkpoints/* --probe held_out.npy`."
+    )
+
+
+def _measure(options: Options, tokens: Path) -> None:
     try:
         import torch
     except ImportError as error:
@@ -69,7 +94,7 @@ def _measure(options: Options) -> None:
         print(f"step {each.step}: {each.path}", flush=True)
 
     try:
-        probe, vocab = _tokens(options.probe, options)
+        probe, vocab = _tokens(tokens, options)
         probe = probe if probe.ndim == 2 else _cut(probe, options)
         ladder = None
         if options.ngrams is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -33,6 +34,8 @@ ENDS = {
     "moving-window": "a transformer on moving-window sums, with weakened attention: until the last drop",
 }
 """Model -> what is predicted of it."""
+UNNAMED = Asked.model
+"""The model of a question that names none."""
 EXAMPLES = """\
   headway predict toy --dimension 64 --length 1024 --copies 4            all logits trained
   headway predict toy --dimension 64 --length 1024 --trained gap --json  only their gap trained; as JSON
@@ -54,8 +57,9 @@ def usage(model: str | None) -> str:
     if model is None:
         wide = max(map(len, ENDS))
         models = "".join(f"  {name:<{wide}}  {words}\n" for name, words in ENDS.items())
+        listed = f"models ({UNNAMED} if none is named):\n"
         explained = "Every model has options of its own. `headway predict MODEL --help` explains them.\n"
-        return f"{USAGE}\nmodels:\n{models}\n{explained}\nexamples:\n{''.join(lines)}{held_out}"
+        return f"{USAGE}\n{listed}{models}\n{explained}\nexamples:\n{''.join(lines)}{held_out}"
     own = "".join(line for line in lines if line.startswith(f"  headway predict {model} "))
     return f"{ENDS[model][0].upper()}{ENDS[model][1:]}.\n\n{USAGE}\nexamples:\n{own}{held_out}"
 
@@ -81,12 +85,23 @@ def main(arguments: Sequence[str]) -> None:
         near = suggestion(arguments[0], list(MODELS))
         raise UserError(f"there is no model {arguments[0]!r}.{near} `headway predict --help` lists all.")
     options = _parse(list(arguments))
+    if take_option(list(arguments), "--model", None) is None:
+        print(_unnamed(), file=sys.stderr)  # not among the numbers, which may be piped on
     folders = folders_with_records(options.from_)
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
         return
     for each in _each(options):
         _show(each, _answer(each, folders))
+
+
+def _unnamed() -> str:
+    """Which model is taken where none is named, and which others there are."""
+    others = [name for name in MODELS if name != UNNAMED]
+    return (
+        f"No model was named, so {UNNAMED} was taken ({ENDS[UNNAMED]}).\n"
+        f"Others: {', '.join(others)}, as in `headway predict {others[0]}`; `headway predict --help` explains them."
+    )
 
 
 def _parse(arguments: list[str]) -> Options:
@@ -99,7 +114,7 @@ def _parse(arguments: list[str]) -> Options:
     return parse(
         Options,
         arguments,
-        prog=f"headway predict {known or 'MODEL'}" if asked else "headway predict",
+        prog=f"headway predict {known or '[MODEL]'}" if asked else "headway predict",
         description=usage(known),
         registry=presenting(Options, hidden, required_of(known) if known else ()) if asked else None,
     )
