@@ -32,7 +32,8 @@ BASES = {
 RATES = {"quick": (1e-3, 2e-3), "paper": (1e-5, 3e-5, 1e-4)}
 """Learning rates of which each size has its own."""
 TOKENS = {"quick": (64, 128), "paper": (32, 64, 128, 256)}
-PAIRS = {"quick": (2, 4), "paper": (8, 16, 32, 64)}
+PAIRS = {"quick": (2, 4), "paper": (8, 16, 32)}
+"""Ours: without 64 pairs, which by the published law take 290 000 steps and more, of at most 50 000."""
 NORMS = {"none": "", "pre": "norm, "}
 """The appendix's table and text contradict each other: both are trained; where it stands is ours."""
 
@@ -133,7 +134,7 @@ def _of_norm(norm: str) -> list[Claim]:
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids=GRIDS,
-    seeds={"quick": 4, "paper": 5},
+    seeds={"quick": 4, "paper": 3},  # as in the appendix
     claims=(
         *_of_norm("none"),
         *_of_norm("pre"),

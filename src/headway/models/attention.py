@@ -1,7 +1,6 @@
 """Multi-head attention, causal or not, whose parts can be left out, written for one sequence."""
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -10,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from headway.models import packed
 from headway.models.positions import Positions
 
-Drop = Callable[[Float[Array, "head query key"]], Float[Array, "head query key"]]
+Drop = packed.Drop
 """What dropout leaves of the heads' attention."""
 
 
@@ -80,6 +80,9 @@ class Attention(eqx.Module):
         self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop = lambda pattern: pattern
     ) -> tuple[Float[Array, "{queries} {coordinates}"], HeadReadings]:
         """What the last `queries` positions receive, in the first `coordinates` of the width, and how."""
+        if packed.wanted() and packed.serves(self) and not self._merging_pays(queries, len(x)):
+            assert self.output is not None
+            return self._written(*packed.mixed_values(self, x, queries, drop), self.output[:, :, :coordinates])
         pattern = self.pattern(x, queries)
         kept = drop(pattern)
         if self._merging_pays(queries, len(x)):
@@ -95,6 +98,15 @@ class Attention(eqx.Module):
             mixed = jnp.einsum("hqk,hki->hqi", kept, inner)
             if self.output is None:
                 return self._with_bias(jnp.sum(mixed, axis=0)), self._readings(pattern, mixed)
+        return self._written(pattern, mixed, last)
+
+    def _written(
+        self,
+        pattern: Float[Array, "head query key"],
+        mixed: Float[Array, "head query inner"],
+        last: Float[Array, "head inner coordinate"],
+    ) -> tuple[Float[Array, "query coordinate"], HeadReadings]:
+        """What all heads write together, and each of them."""
         written = jnp.einsum("hqi,hio->hqo", mixed, last)
         return self._with_bias(jnp.einsum("hqi,hio->qo", mixed, last)), self._readings(pattern, written)
 
