@@ -269,6 +269,7 @@ class Group:
 
     def _start(self, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> None:
         with precision(self.settings):
+            self.program.compile_ahead(lambda: precision(self.settings))
             if checkpoints is None:
                 self.program.begin()
                 return

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -109,6 +111,31 @@ class Program:
         self._kept: list[Pack] = []
         self._stopped: dict[int, State] = {}
         self._facts: dict[str, np.ndarray] | None = None
+        self._ahead: dict[str, Future[None]] = {}
+
+    def compile_ahead(self, within: Callable[[], AbstractContextManager[None]]) -> None:
+        """Steps, measurements and facts are compiled side by side while the members begin; `within` sets a thread up.
+
+        Whoever needs one first waits for it. What goes wrong here goes wrong there again, and is told there.
+        """
+        rows = np.arange(len(self.running))[: self._together]
+        members = jax.tree.map(lambda leaf: leaf[rows], self.members)
+        state, data = jax.eval_shape(self._compiled.begin, self._shared, members)
+        asked = {"probe": (state, members, data), "advance": (state, members, data, 0, 1), "facts": (members, data)}
+
+        def compile(name: str) -> None:
+            with within():
+                getattr(self._compiled, name).lower(self._shared, *asked[name]).compile()
+
+        pool = ThreadPoolExecutor(len(asked))
+        self._ahead = {name: pool.submit(compile, name) for name in asked}
+        pool.shutdown(wait=False)
+
+    def _ready(self, name: str) -> Callable[..., Any]:
+        """A compiled function; should it be compiled in a thread, not twice."""
+        if name in self._ahead:
+            wait([self._ahead.pop(name)])
+        return getattr(self._compiled, name)
 
     def begin(
         self, running: Bool[np.ndarray, " member"] | None = None, saved: Mapping[str, np.ndarray] | None = None
@@ -135,7 +162,7 @@ class Program:
         shape = len(self.running), stop - start
         losses, packs = np.full(shape, np.nan, jnp.result_type(float)), []
         for pack in self._packs:
-            state, found = self._compiled.advance(self._shared, pack.state, pack.members, pack.data, start, stop)
+            state, found = self._ready("advance")(self._shared, pack.state, pack.members, pack.data, start, stop)
             packs.append(replace(pack, state=state))
             losses[pack.own] = np.asarray(found)[: pack.real, : stop - start]
         losses[~self.running] = np.nan
@@ -144,12 +171,12 @@ class Program:
 
     def probe(self) -> dict[str, np.ndarray]:
         """Every measurement, (member, ...), NaN for members that have stopped."""
-        return self._gather(lambda pack: self._compiled.probe(self._shared, pack.state, pack.members, pack.data))
+        return self._gather(lambda pack: self._ready("probe")(self._shared, pack.state, pack.members, pack.data))
 
     def facts(self) -> dict[str, np.ndarray]:
         """What does not change along the run."""
         if self._facts is None:
-            self._facts = self._gather(lambda pack: self._compiled.facts(self._shared, pack.members, pack.data))
+            self._facts = self._gather(lambda pack: self._ready("facts")(self._shared, pack.members, pack.data))
         return self._facts
 
     def _gather(self, compute: Callable[[Pack], Mapping[str, Array]]) -> dict[str, np.ndarray]:

@@ -40,14 +40,14 @@ class Ledger:
             self._open.pop()
 
     def compiled(self, event: str, duration_secs: float, **_more: str | int) -> None:
-        """JAX has just spent so long on this; what it reported before of the same time does not count twice."""
+        """JAX has just spent so long on this, in whatever thread; time that was reported before does not count twice."""
         if not event.startswith(EVENTS):
             return
-        seconds = duration_secs
         now = time.monotonic()
-        inside = [each for each in self._compiled if each[0] >= now - seconds]
-        self._compiled = [*[each for each in self._compiled if each not in inside][-100:], (now - seconds, seconds)]
-        own = max(0.0, seconds - sum(each for _, each in inside))
+        began = now - duration_secs
+        overlap = sum(max(0.0, min(now, end) - max(began, start)) for start, end in self._compiled)
+        own = max(0.0, duration_secs - overlap)
+        self._compiled = _joined([*self._compiled, (began, now)])[-100:]
         self._spent["compiling"] += own
         self._spent[self._open[-1]] -= own
 
@@ -60,6 +60,17 @@ class Ledger:
         now = time.monotonic()
         self._spent[self._open[-1]] += now - self._since
         self._since = now
+
+
+def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The same times without overlaps."""
+    found: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
 
 
 _ledger = Ledger()
