@@ -40,7 +40,7 @@ class Ledger:
             self._open.pop()
 
     def compiled(self, event: str, duration_secs: float, **_more: str | int) -> None:
-        """JAX has just spent so long on this, in whatever thread; time that was reported before does not count twice."""
+        """JAX has just spent so long on this, in any thread; time that was reported before counts once."""
         if not event.startswith(EVENTS):
             return
         now = time.monotonic()
