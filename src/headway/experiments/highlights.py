@@ -101,7 +101,7 @@ HEADLINES = (
     Headline(
         "B7",
         """In the toy model with one trained score, repetition shortens the plateau, in the context more than across
-        samples ({here.held} seeds); with all scores trained, it is the more efficient one in the context in {beside.held}
+        samples ({here.held} seeds); with all scores trained, in the context more than across samples in {beside.held}
         seeds.""",
         figure="repeated",
         beside="B7 logits",
@@ -135,8 +135,8 @@ HEADLINES = (
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only (in seeds, trigrams first, then
-        4-grams: {here.each}). On trigrams with a tenth of the learning rate it has a plateau at every one
+        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only (in seeds, by the task's
+        number of symbols: {here.each}). On trigrams with a tenth of the learning rate it has a plateau at every one
         ({beside.held} seeds).""",
         figure="sub-n-grams",
         beside="V1 simple model, rate 0.001",
@@ -170,15 +170,16 @@ HEADLINES = (
     Headline(
         "N1",
         """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds).
-        They come closer to all three than by confidence alone in characters, not always in byte pairs: {beside.each}.""",
+        They come closer to all three than by confidence alone in characters, not always in byte pairs:
+        {beside.each}.""",
         figure="ladder",
         beside="N2",
     ),
     Headline(
         "N5",
         "In models of real text, previous-token heads come before induction heads, in {here.held} seeds.",
-        "In small models of real text no induction head forms: previous-token heads and then induction heads are seen in "
-        "{here.held} seeds.",
+        """In small models of real text no induction head forms: previous-token heads and then induction heads are seen
+        in {here.held} seeds.""",
     ),
 )
 
