@@ -171,7 +171,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--on", "mars"), "cells run on here, processes:N (as in processes:4), slurm or ray."),
+        (("--on", "mars"), "--on is 'mars', but it must be here, processes:N (as in processes:4), slurm, ray or auto."),
         (("--on", "processes:2", "--engine", "partition=gpu"), "processes has no option 'partition'."),
         (("--engine", "partition=gpu"), "Choose them too, such as --on slurm."),
         (("--on", "processes:2", "--detach"), "the jobs of processes end with this command."),
