@@ -78,7 +78,7 @@ def test_a_part_that_the_model_does_not_have_is_refused_before_the_training_that
     record, no_training
 ):
     settings = record.cell.settings.changed(training={"frozen": ("attn",)})
-    with pytest.raises(SettingsError, match="training.frozen has attn, but the model has no such part"):
+    with pytest.raises(SettingsError, match=r"training\.frozen has attn, but the model has no such part"):
         headway.run(settings, seeds=1, into=record.path.parent, quiet=True)
 
 

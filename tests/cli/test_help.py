@@ -146,7 +146,8 @@ def test_help_of_predict_says_where_a_models_options_are_explained(headway):
     assert re.search(r"  recall +a transformer on associative recall: until 5 % of its answers are right\n", shown)
 
 
-def test_help_says_what_each_precision_applies_to(headway):
+def test_help_says_what_each_precision_applies_to(headway, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")  # so narrow that boxes are not side by side
     shown = " ".join(headway("run", "stages", "--help").out.replace("│", " ").split())
     assert "(tf32 and bfloat16 if the device has them); with float64, everything is computed in it." in shown
 

@@ -62,7 +62,8 @@ def test_weights_are_written_block_by_block(dry):
     assert cell.settings.task.weights == ((0.7, 0.3), (1.0, 0.0), (0.5, 0.5))
 
 
-def test_groups_are_written_as_help_shows_and_select_parameters_of_a_transformer(dry, headway):
+def test_groups_are_written_as_help_shows_and_select_parameters_of_a_transformer(dry, headway, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")  # so narrow that boxes are not side by side
     shown = " ".join(headway("run", "stages", "--help").out.replace("│", " ").split())
     (example,) = re.findall(r"selected by path, as in (\S+)\. ", shown)
     (cell,) = dry("run", "stages", "--training.groups", example)

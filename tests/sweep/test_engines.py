@@ -95,7 +95,7 @@ def test_ray_is_told_in_its_own_words():
 @pytest.mark.parametrize(
     ("on", "options", "words"),
     [
-        ("nowhere", {}, "it must be here, processes:N .* slurm, ray or auto"),
+        ("nowhere", {}, "it must be here, processes:N (as in processes:4), slurm, ray or auto."),
         ("slurm:4", {}, "it must be here, processes:N"),
         ("processes", {}, "from 1 to 4096, as in processes:4"),
         ("processes:0", {}, "from 1 to 4096"),
