@@ -6,7 +6,9 @@ from the settings' own numbers and from the arrays that are there, never from th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from headway.records import About, Trajectory
@@ -46,12 +48,16 @@ HEADS = {
 }
 """Numbers of a head, (seed, time, layer, head), that older records have without saying what they are."""
 
+_FORMER_CHAIN = re.compile(r"A Markov chain of (\d+) tokens with (\d+ blocks of lags)")
+"""The title that older records give: it was read as the length of the sequence."""
+
 
 def about_of(settings: Any, provenance: Mapping[str, Any], trajectory: Trajectory | None = None) -> About:
     """What the record says of itself, else what its settings say, else what follows from what is there."""
     given = provenance.get("about")
     if isinstance(given, Mapping):
-        return revive(About, {**plain(About("")), **given})
+        said = revive(About, {**plain(About("")), **given})
+        return replace(said, title=_FORMER_CHAIN.sub(r"A Markov chain with vocabulary size \1 and \2", said.title))
     own = getattr(settings, "about", None)
     said = own() if callable(own) else None
     return said if isinstance(said, About) else _from_what_is_there(settings, trajectory)
