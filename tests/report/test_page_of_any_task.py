@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -57,6 +58,8 @@ def test_a_chain_has_one_title_though_older_records_put_it_otherwise():
     """Of 50 tokens was read as the length of the sequence."""
     former = {"title": "A Markov chain of 50 tokens with 3 blocks of lags"}
     assert about_of(settings(), {"about": former}).title == Chain().about().title
+    task = SimpleNamespace(blocks=Chain().blocks, vocab=Chain().vocab)  # settings that say nothing themselves
+    assert about_of(SimpleNamespace(task=task), {}).title == Chain().about().title
 
 
 def test_a_run_without_a_ladder_has_the_stages_of_its_loss():

@@ -13,6 +13,7 @@ from headway.store import progress
 from headway.store.plan import Plan, announced
 from headway.sweep import begun
 from headway.watch import timing
+from headway.watch.handler import Handler
 from headway.watch.overview import shown, state
 from headway.watch.snapshot import Seen, Snapshot
 from headway.watch.survey import Survey
@@ -204,6 +205,13 @@ def test_pilots_of_a_learning_rate_are_not_listed():
     told = state(sight, shown(sight))
     assert {row["identity"] for row in told["cells"]} == {"run", "unknown"}
     assert (told["counts"]["running"], told["counts"]["done"], told["showable"]) == (0, 1, 1)
+
+
+def test_pilots_that_are_running_are_told_of_in_a_sentence(store):
+    with store.open(Cell(CELL.settings, PILOT_SEEDS)):
+        told = Handler(store.root).news(None)
+    assert "1 pilot run is choosing a learning rate, and not listed." in told["lead"]
+    assert told["cells"] == [] and told["counts"]["running"] == 0
 
 
 def test_the_revision_differs_exactly_when_the_news_do(store, record):

@@ -80,12 +80,14 @@ def progress_array(about: About, trajectory: Trajectory) -> str | None:
 
 
 def _from_what_is_there(settings: Any, trajectory: Trajectory | None) -> About:
-    blocks = getattr(getattr(settings, "task", None), "blocks", None)
+    task = getattr(settings, "task", None)
+    blocks, vocab = getattr(task, "blocks", None), getattr(task, "vocab", None)
     features = getattr(settings, "features", None)
     measures = () if trajectory is None else _measures(trajectory)
     if blocks:
         return About(
-            title=f"A Markov chain with {_counted(len(blocks), 'block')} of lags",
+            title=f"A Markov chain with {f'vocabulary size {vocab} and ' if vocab else ''}"
+            f"{_counted(len(blocks), 'block')} of lags",
             rungs=("uniform", *(f"f_{{1:{rung}}}" for rung in range(1, len(blocks) + 1))),
             progress="excess_loss",
             groups=tuple((f"block {k}", tuple(lags)) for k, lags in enumerate(blocks, start=1)),
