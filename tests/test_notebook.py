@@ -74,6 +74,14 @@ def test_another_setting_or_another_seed_is_another_run(record, no_training):
         headway.run(made_settings(heads=2), seeds=4, into=record.path.parent, quiet=True)
 
 
+def test_a_part_that_the_model_does_not_have_is_refused_before_the_training_that_it_would_come_from(
+    record, no_training
+):
+    settings = record.cell.settings.changed(training={"frozen": ("attn",)})
+    with pytest.raises(SettingsError, match=r"training\.frozen has attn, but the model has no such part"):
+        headway.run(settings, seeds=1, into=record.path.parent, quiet=True)
+
+
 @pytest.mark.parametrize("seeds", [0, -1, [], [1, 1], [-1, 2]])
 def test_seeds_that_make_no_sense_are_refused(record, no_training, seeds):
     with pytest.raises(SettingsError, match="it must be a number of seeds or different numbers from 0 on"):

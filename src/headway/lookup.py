@@ -10,6 +10,7 @@ from headway.records import Cell
 from headway.settings import SettingsError
 from headway.settings.keeping import ALL, Keep
 from headway.store import Record, Store, StoreError
+from headway.tasks.run import Settings
 
 
 class Records(list[Record]):
@@ -79,6 +80,21 @@ def require_answers_kept(cells: Iterable[Cell], missing: Iterable[Cell], stores:
                 f"not by {keep.word!r}; records are never rewritten. Choose another folder (--into, into=), where "
                 "the same settings give the same numbers, or move that record away."
             )
+
+
+def require_frozen_parts(missing: Iterable[Cell]) -> None:
+    """Refuse `training.frozen` before anything is planned or trained if it names what a run's model does not have."""
+    runs = [cell.settings for cell in missing if isinstance(cell.settings, Settings) and cell.settings.training.frozen]
+    if not runs:
+        return
+    import jax
+
+    from headway.training.frozen import require_parts
+    from headway.training.problem import new_model
+
+    # Of thousands that differ only in numbers, one is looked at.
+    for run in {(type(run.task), run.model, run.training.frozen): run for run in runs}.values():
+        require_parts(jax.eval_shape(lambda run=run: new_model(run, jax.numpy.uint32(0), 1.0)), run.training.frozen)
 
 
 def _serves(there: Cell, wanted: Cell, loosely: bool) -> bool:

@@ -16,7 +16,7 @@ from headway import registry
 from headway.analysis import Stages
 from headway.experiments.experiment import Experiment
 from headway.experiments.outcome import Outcome
-from headway.lookup import answer, needed, readable, require_answers_kept
+from headway.lookup import answer, needed, readable, require_answers_kept, require_frozen_parts
 from headway.records import Cell, Finding, shortened
 from headway.settings import SettingsError
 from headway.settings.keeping import Keep, keep_of
@@ -164,6 +164,7 @@ def _found(cells: Sequence[Cell], store: Store, quiet: bool, keep: Keep) -> list
     # Usually all are there, or none; to look for runs that do as well, everything in the folder is read.
     if not all(store.has(cell) for cell in cells) and (missing := needed(cells, [store])):
         require_answers_kept(cells, missing, [store], keep)
+        require_frozen_parts(missing)
         _train(missing, store, quiet, keep)
     else:
         require_answers_kept(cells, [], [store], keep)

@@ -91,6 +91,11 @@ class Cell:
         """The cells that this one compares itself with, and that must be done before it."""
         return tuple(Cell(settings, self.seeds) for settings in getattr(self.settings, "references", ()))
 
+    @property
+    def is_pilot(self) -> bool:
+        """Whether it only helps to choose a learning rate; nothing is reported of it."""
+        return self.seeds == PILOT_SEEDS
+
     def pilots(self) -> tuple[Cell, ...]:
         """The cells that choose its learning rate, on seeds of their own."""
         return tuple(Cell(settings, PILOT_SEEDS) for settings in getattr(self.settings, "pilots", ()))

@@ -48,7 +48,12 @@ def test_a_table_is_replaced_only_when_that_is_asked_for(headway, tmp_path):
     [
         ("nowhere", "x.csv", "nowhere: there is no such folder. Check the name, or run the cell first."),
         (RESULTS, "x.csv", f"{RESULTS}: this is a folder of records. Name one of those in it."),
-        (RESULTS.parent / "docs", "x.csv", "not a Headway record: it has no record.json. Nothing was changed."),
+        (
+            RESULTS.parent / "docs",
+            "x.csv",
+            "not a Headway record: it has no record.json. Give the folder of one record",
+        ),
+        (RESULTS.parent / "run", "x.csv", "run: not a Headway record: it has no record.json. Give the folder of one"),
         (RECORD, "x.txt", "x.txt ends in '.txt', but a table ends in .csv or .parquet."),
         (RECORD, "nowhere/x.csv", "nowhere is not a folder. Make it first, or choose another place."),
     ],
@@ -59,6 +64,14 @@ def test_what_cannot_be_exported_is_told_in_words(headway, tmp_path, monkeypatch
     assert said.code == 2
     assert said.err.startswith("headway: ") and words in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_way_of_a_cell_is_to_be_moved(headway, tmp_path):
+    folder = tmp_path / "markov-0123456789abcdef"
+    folder.mkdir()
+    said = headway("export", folder, tmp_path / "x.csv")
+    assert said.code == 2
+    assert "it has no record.json. Nothing was changed. Move the folder away" in said.err
 
 
 def test_a_quantity_that_is_not_there_is_told_with_those_that_are(headway, tmp_path):

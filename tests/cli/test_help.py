@@ -143,6 +143,13 @@ def test_help_of_predict_says_where_a_models_options_are_explained(headway):
     assert "`headway predict MODEL --help` explains them" in shown
     assert all(f"  {model} " in shown for model in MODELS)
     assert "--dimension INT" not in shown
+    assert re.search(r"  recall +a transformer on associative recall: until 5 % of its answers are right\n", shown)
+
+
+def test_help_says_what_each_precision_applies_to(headway, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")  # so narrow that boxes are not side by side
+    shown = " ".join(headway("run", "stages", "--help").out.replace("│", " ").split())
+    assert "(tf32 and bfloat16 if the device has them); with float64, everything is computed in it." in shown
 
 
 @pytest.mark.parametrize("command", ["report", "claims", "run stages"])

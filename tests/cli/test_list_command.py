@@ -130,6 +130,13 @@ def test_a_folder_that_does_not_exist_is_told(headway):
     assert said.err.startswith("headway: there is no folder nowhere.")
 
 
+def test_a_folder_without_records_is_said_to_have_none(headway, tmp_path):
+    (tmp_path / "figures").mkdir()
+    said = headway("list", "--from", tmp_path)
+    assert said.code == 0
+    assert said.out.endswith(f"\n{tmp_path}: no records\n")
+
+
 def test_the_committed_results_are_listed_whole(headway):
     said = headway("list", "--from", RESULTS, "--all")
     there = on_disk(said)

@@ -72,6 +72,8 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("--seeds 8", "--seeds needs a command before it, such as `headway run stages --seeds 8`."),
         ("xyzzy", "there is no command 'xyzzy'. See `headway --help`."),
         ("run stagse", "there is no experiment 'stagse'. Did you mean 'stages'? `headway list` shows all."),
+        ("run --into X", "headway: `headway run` needs an experiment before --into, such as `headway run stages"),
+        ("run --seeds=4", "`headway run` needs an experiment before --seeds, such as"),
         ("report lader", "there is no experiment 'lader'. Did you mean 'ladder'?"),
         ("report --grid as_run", "no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run, paper."),
         ("claims --grid as_run", "no grid 'as_run'. Did you mean 'as-run'? There are quick, printed, as-run, paper."),

@@ -8,13 +8,21 @@ import pytest
     [
         (
             "toy",
-            "the dimension was not given, but the plateau of toy depends on it. Example: `headway predict",
+            "dimension was not given, but the plateau of toy depends on it. Example: `headway predict",
         ),
-        ("--model recall --vocab 64", "the pairs was not given"),
+        ("--model recall --vocab 64", "pairs was not given, but the plateau of recall depends on it."),
+        (
+            "minimal --ratio 0.5",
+            "no blocks were given, but at least two are needed, adjacent and beginning with lag 1.",
+        ),
+        ("minimal --ratio 1.5 --blocks 1-2 4-5", "blocks is ((1, 2), (4, 5)), but at least two are needed, adjacent"),
         ("toy --dimension 64 --length 1024 --pairs 4", "pairs is 4, but toy has dimension, length, copies, repeated."),
-        ("toy --dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit."),
+        ("toy --dimension 64 --length 8 --copies 8", "copies is 8, but at most 7 fit. Use fewer, or a larger length."),
         ("toy --dimension 64 --length 8 --copies 1.5", "copies is 1.5, but toy has a whole number of them."),
-        ("--model recall --vocab 64 --pairs 4 --copies 4.5", "copies is 4.5, but at most 4 fit."),
+        (
+            "--model recall --vocab 64 --pairs 4 --copies 4.5",
+            "copies is 4.5, but at most 4 fit. Use fewer, or more pairs.",
+        ),
         (
             "toy --dimension 64 --length 8 --learning-rate 1e6",
             "by theory the loss never gets to 0.1 at the learning rate 1e+06",
@@ -58,7 +66,7 @@ def test_a_question_that_names_no_model_says_which_was_taken_beside_the_same_ans
 
 def test_a_question_without_anything_says_which_model_was_taken_before_it_is_refused(headway):
     said = headway("predict")
-    assert said.code == 2 and said.err.startswith(f"{TAKEN}headway: the dimension was not given")
+    assert said.code == 2 and said.err.startswith(f"{TAKEN}headway: dimension was not given")
 
 
 def test_help_says_which_model_is_taken_where_none_is_named(headway):

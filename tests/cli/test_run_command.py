@@ -168,10 +168,17 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(headway, record, tmp
     assert names(tmp_path / "runs") == {record.path.name}
 
 
+def test_a_frozen_part_that_the_model_does_not_have_is_told_before_anything_is_planned(headway, tmp_path):
+    said = headway("run", "attention", "--training.frozen", "attn", "--dry-run", "--into", tmp_path / "runs")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("headway: training.frozen has attn, but the model has no such part. It has attention, ")
+    assert names(tmp_path) == set()
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--on", "mars"), "cells run on here, processes:N (as in processes:4), slurm or ray."),
+        (("--on", "mars"), "--on is 'mars', but it must be here, processes:N (as in processes:4), slurm, ray or auto."),
         (("--on", "processes:2", "--engine", "partition=gpu"), "processes has no option 'partition'."),
         (("--engine", "partition=gpu"), "Choose them too, such as --on slurm."),
         (("--on", "processes:2", "--detach"), "the jobs of processes end with this command."),

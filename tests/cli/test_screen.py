@@ -51,3 +51,9 @@ def test_a_model_is_minimal_only_without_all_of_it():
     settings = {"minimal": minimal_quick(), "full": full_quick(), "ablated": ablated}
     names = {kind: name(Cell(each, (0,))) for kind, each in settings.items()}
     assert names == {"minimal": "minimal", "full": "full", "ablated": "full"}
+
+
+def test_a_run_with_frozen_parts_is_told_apart_from_the_run_that_they_come_from():
+    run = find("attention").grids["quick"]["full"].changed(training={"frozen": ("attention", "mlp")})
+    (first,) = Cell(run, (0,)).needs()
+    assert (name(Cell(run, (0,))), name(first)) == ("full, attention and mlp frozen", "full")

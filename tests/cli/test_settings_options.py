@@ -1,15 +1,21 @@
 """Every setting is a typed option: blocks as one writes them, overrides that keep what is not given."""
 
+import re
 from dataclasses import fields, is_dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jax.tree_util import tree_leaves_with_path
 
 from headway import presets
 from headway.cli.settings_options import block_text, lags
 from headway.experiments import NAMES, find
+from headway.training.problem import new_model
 
 BLOCK = st.lists(st.integers(1, 30), min_size=1, max_size=8, unique=True).map(tuple)
 
@@ -54,6 +60,17 @@ def test_blocks_keep_their_order_and_lags_theirs(dry):
 def test_weights_are_written_block_by_block(dry):
     (cell,) = dry("run", "stages", "--task.weighting", "given", "--task.weights", "0.7,0.3", "1,0", "0.5,0.5")
     assert cell.settings.task.weights == ((0.7, 0.3), (1.0, 0.0), (0.5, 0.5))
+
+
+def test_groups_are_written_as_help_shows_and_select_parameters_of_a_transformer(dry, headway, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")  # so narrow that boxes are not side by side
+    shown = " ".join(headway("run", "stages", "--help").out.replace("│", " ").split())
+    (example,) = re.findall(r"selected by path, as in (\S+)\. ", shown)
+    (cell,) = dry("run", "stages", "--training.groups", example)
+    assert cell.settings.training.groups == (("layers.*.value", 5.0, 1.0),)
+    model = jax.eval_shape(lambda: new_model(cell.settings, jnp.uint32(0), 1.0))
+    paths = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in tree_leaves_with_path(model)]
+    assert any(fnmatchcase(path, "layers.*.value") for path in paths)
 
 
 @pytest.mark.parametrize("experiment, grid", [(name, grid) for name in NAMES for grid in find(name).grids])

@@ -55,6 +55,9 @@ def test_evenly_spaced_values_are_those_that_would_be_typed_by_hand():
     [
         (("task.ratio",), r"--vary task\.ratio has no values\. Give values as in 1\.3 1\.7"),
         (("task.ratio", "x"), r"--vary task\.ratio x: it must be a number\."),
+        (("task.ratio", "1.2:2.0"), r"--vary task\.ratio 1\.2:2\.0: a range needs a third number, .* in 1\.2:2\.0:5\."),
+        (("task.ratio", "1:2:log"), r"a range needs a third number, how many values, as in 1:2:5:log\."),
+        (("task.ratio", "1:x"), r"--vary task\.ratio x: it must be a number\."),
         (("task.ratio", "nan"), r"--vary task\.ratio nan: it must be a number\."),
         (("model.heads", "1.5"), r"--vary model\.heads 1\.5: it must be a whole number\."),
         (("task.ratio", "1:2:1"), r"it needs 2 to 100000 values\."),

@@ -7,7 +7,7 @@ import pytest
 from tests.report.made_run import FOUR, made_settings, made_trajectory
 from tests.report.made_task import heads_alone
 
-from headway.records import Cell
+from headway.records import PILOT_SEEDS, Cell
 from headway.report import assemble
 from headway.report.assemble import (
     OTHERS,
@@ -72,6 +72,12 @@ def test_what_there_is_no_room_for_is_named(chain, recall, monkeypatch):
 def test_runs_that_no_experiment_uses_are_named_by_what_differs(chain, recall):
     (other,) = other_runs([chain, recall], {chain.identity})
     assert other.section == OTHERS and other.label == f"recall {recall.identity[-4:]}: 3 seeds; default settings"
+
+
+def test_pilots_of_a_learning_rate_are_no_runs_to_show(recall, tmp_path):
+    with Store(tmp_path).open(Cell(USUAL, PILOT_SEEDS)) as work:
+        pilot = work.place(made_trajectory(USUAL, PILOT_SEEDS), {})
+    assert [each.record for each in other_runs([pilot, recall], ())] == [recall]
 
 
 def test_a_notebook_is_told_what_cannot_be_drawn(chain, tmp_path):

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from headway.report.page.payload import payload
 from headway.report.page.picture_payload import MOST_PICTURES
 from headway.report.page.run_payload import MOST_TIMES, run_payload
 from headway.settings.plain import plain
+from headway.tasks.chain import Chain
 
 RUNS = (chain_view(), line_view(), heads_view(), made_view("minimal, quick"))
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
@@ -50,6 +52,14 @@ def test_about_comes_from_the_record_then_from_the_settings_then_from_what_is_th
     assert (generic.progress, generic.rungs) == ("loss", ())
     with pytest.raises(ValueError, match="has an unknown 'colour'"):
         about_of(Own(), {"about": {"title": "x", "colour": "red"}})
+
+
+def test_a_chain_has_one_title_though_older_records_put_it_otherwise():
+    """Of 50 tokens was read as the length of the sequence."""
+    former = {"title": "A Markov chain of 50 tokens with 3 blocks of lags"}
+    assert about_of(settings(), {"about": former}).title == Chain().about().title
+    task = SimpleNamespace(blocks=Chain().blocks, vocab=Chain().vocab)  # settings that say nothing themselves
+    assert about_of(SimpleNamespace(task=task), {}).title == Chain().about().title
 
 
 def test_a_run_without_a_ladder_has_the_stages_of_its_loss():
@@ -161,6 +171,21 @@ def test_a_task_without_ladder_and_heads_has_its_curve_its_stages_and_no_empty_p
     assert "falls twice in every seed" in tasks.summary()
     assert "A line through noisy points" in tasks.text("#reading-words")
     assert tasks.page.evaluate("document.querySelector('#ladder').closest('label').hidden")
+
+
+@pytest.mark.browser
+def test_what_the_second_chart_shows_comes_back_with_the_run_that_has_it(tasks):
+    first = tasks.page.locator("#run option:checked").inner_text()
+    assert tasks.page.input_value("#ladder") == "rungs"
+    tasks.choose("#run", "recall")
+    assert tasks.page.input_value("#ladder") != "rungs"
+    tasks.choose("#run", first)
+    assert tasks.page.input_value("#ladder") == "rungs"
+    tasks.choose("#ladder", "attention on the token before")
+    tasks.choose("#run", "minimal, quick")
+    assert tasks.page.input_value("#ladder") == "rungs"
+    tasks.choose("#run", first)
+    assert tasks.page.input_value("#ladder") == "measure attention_previous"
 
 
 @pytest.mark.browser

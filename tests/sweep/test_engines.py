@@ -95,8 +95,8 @@ def test_ray_is_told_in_its_own_words():
 @pytest.mark.parametrize(
     ("on", "options", "words"),
     [
-        ("nowhere", {}, "cells run on here, processes:N"),
-        ("slurm:4", {}, "cells run on here, processes:N"),
+        ("nowhere", {}, "it must be here, processes:N (as in processes:4), slurm, ray or auto."),
+        ("slurm:4", {}, "it must be here, processes:N"),
         ("processes", {}, "from 1 to 4096, as in processes:4"),
         ("processes:0", {}, "from 1 to 4096"),
         ("processes:-1", {}, "from 1 to 4096"),

@@ -112,7 +112,7 @@ def test_what_chooses_is_computed_before_what_it_chooses_for():
         ({"rates": (0.1,)}, "two or more"),
         ({"rates": (0.1, 0.1)}, "different rates"),
         ({"rates": (0.1, 0.0)}, "above 0"),
-        ({"rates": (0.1, 0.2), "threshold": None}, "training.threshold"),
+        ({"rates": (0.1, 0.2), "threshold": None}, "training.rates needs training.threshold"),
         ({"rates": (0.1, 0.2), "optimiser": "lion"}, "adamw and sgd"),
     ],
 )

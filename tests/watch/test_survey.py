@@ -8,11 +8,12 @@ import pytest
 from tests.report.made_run import FOUR, made_settings
 from tests.watch.made import CELL, OTHER, WHOLE, save
 
-from headway.records import Cell
+from headway.records import PILOT_SEEDS, Cell
 from headway.store import progress
 from headway.store.plan import Plan, announced
 from headway.sweep import begun
 from headway.watch import timing
+from headway.watch.handler import Handler
 from headway.watch.overview import shown, state
 from headway.watch.snapshot import Seen, Snapshot
 from headway.watch.survey import Survey
@@ -190,6 +191,27 @@ def test_what_runs_is_shown_first_and_the_number_of_runs_is_limited():
     cells["new"] = Seen("new", "running", cell=CELL, position=0, changed=99.0)
     found = [seen.identity for seen in shown(Snapshot(cells, (), False))]
     assert found == ["now", "29", "28", "27", "26", "25"]
+
+
+def test_pilots_of_a_learning_rate_are_not_listed():
+    pilot = Cell(CELL.settings, PILOT_SEEDS)
+    cells = {
+        "pilot": Seen("pilot", "running", cell=pilot, position=5, clock_of=CURVE),
+        "run": Seen("run", "done", cell=CELL, clock_of=CURVE),
+        "unknown": Seen("unknown", "damaged"),
+    }
+    sight = Snapshot(cells, (), False)
+    assert [seen.identity for seen in shown(sight)] == ["run"]
+    told = state(sight, shown(sight))
+    assert {row["identity"] for row in told["cells"]} == {"run", "unknown"}
+    assert (told["counts"]["running"], told["counts"]["done"], told["showable"]) == (0, 1, 1)
+
+
+def test_pilots_that_are_running_are_told_of_in_a_sentence(store):
+    with store.open(Cell(CELL.settings, PILOT_SEEDS)):
+        told = Handler(store.root).news(None)
+    assert "1 pilot run is choosing a learning rate, and not listed." in told["lead"]
+    assert told["cells"] == [] and told["counts"]["running"] == 0
 
 
 def test_the_revision_differs_exactly_when_the_news_do(store, record):

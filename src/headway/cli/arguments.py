@@ -30,6 +30,12 @@ def take_experiment(command: str, arguments: list[str], usage: str) -> tuple[str
             print(f"  {name:<{max(map(len, lines))}}  {title}")
         print(f"\n`headway {command} {NAMES[0]} --help` lists every setting.")
         raise SystemExit(0 if arguments else 2)
+    if arguments[0].startswith("-"):
+        option = arguments[0].partition("=")[0]
+        raise UserError(
+            f"`headway {command}` needs an experiment before {option}, such as `headway {command} stages --seeds 8`. "
+            "`headway list` shows all."
+        )
     return arguments[0], arguments[1:]
 
 

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) -> None:
     """Train what no store has into the first one; the second, if there is one, keeps small copies."""
-    from headway.lookup import needed, require_answers_kept
+    from headway.lookup import needed, require_answers_kept, require_frozen_parts
     from headway.settings.keeping import keep_of
 
     keep, missing = keep_of(options.keep_weights), needed(cells, stores)
+    require_frozen_parts(missing)
     engine = _engine(options, missing, stores)
     require_answers_kept(cells, missing, stores[:1], keep)
     if options.dry_run:

@@ -56,7 +56,8 @@ def show_plan(missing: Sequence[Cell], wanted: int, stores: Sequence[Store], eng
 def _table(parts: Sequence[Part], beside: bool) -> Table:
     table = Table(box=None, padding=(0, 2))
     for heading in ("run", "steps", "cells", "seeds", "programs", "memory", "time", *(["on"] if beside else [])):
-        table.add_column(heading, justify="left" if heading in ("run", "on") else "right", no_wrap=True)
+        # On a narrow screen a long name is wrapped: numbers would be cut.
+        table.add_column(heading, justify="left" if heading in ("run", "on") else "right", no_wrap=heading != "run")
     for part in parts[:MOST_ROWS]:
         bundle = part.bundle
         steps = getattr(getattr(bundle.cells[0].settings, "training", None), "steps", "")

@@ -64,13 +64,12 @@ def _runs(folders: list[Path]) -> dict[str, list[tuple[Any, Transitions]]]:
     """Task -> its runs, settings and numbers, with their transitions."""
     from headway.analysis.transitions import transitions
     from headway.lookup import readable
-    from headway.records import PILOT_SEEDS
     from headway.store import Store
 
     found: dict[str, list[tuple[Any, Transitions]]] = {}
     for record in readable([Store(folder) for folder in folders]):
         own = transitions(record.trajectory)
-        if own is not None and record.cell.seeds != PILOT_SEEDS:
+        if own is not None and not record.cell.is_pilot:
             run = (record.cell.settings, record.trajectory)
             found.setdefault(record.cell.kind, []).append((run, own))
     return dict(sorted(found.items()))

@@ -75,8 +75,9 @@ def _show(options: Options) -> None:
             table.add_row(name if first else "", grid, f"{done}/{len(cells)} runs", experiment.title if first else "")
     Console(highlight=False, markup=False).print(table)
     for folder, entries in listings.items():
-        print(f"\n{printable(str(folder))}:")
-        for line in _lines([entry for entry in entries if entry.identity != FIGURES]):
+        own = [entry for entry in entries if entry.identity != FIGURES]
+        print(f"\n{printable(str(folder))}:{'' if own else ' no records'}")
+        for line in _lines(own):
             print(line)
     if options.check:
         _check([entry for entries in listings.values() for entry in entries if entry.identity != FIGURES])

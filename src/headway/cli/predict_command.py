@@ -28,7 +28,7 @@ fitted to records. Nothing is trained.
 ENDS = {
     "toy": "paper B's toy model: until attention finds the relevant token",
     "transformer": "a transformer on single-location regression: until attention finds the relevant token",
-    "recall": "a transformer on associative recall: until it answers better than chance",
+    "recall": "a transformer on associative recall: until 5 % of its answers are right",
     "linear-attention": "linear attention on in-context regression: until each drop of the loss",
     "minimal": "paper A's minimal model: until each boundary between its stages",
     "moving-window": "a transformer on moving-window sums, with weakened attention: until the last drop",

@@ -16,6 +16,7 @@ from headway.settings.variation import MOST_COMBINATIONS, kind_of, names
 from headway.tasks.chain import Blocks, Weights
 
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+):(?P<count>\d{1,9})(?P<log>:log)?")
+COUNTLESS = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+?)(?P<log>:log)?")
 FORMS = "values as in 1.3 1.7, evenly spaced ones as in 1.2:2.0:5, or 0.001:0.1:5:log"
 FIXED = ("task.context", "task.references")
 """Settings that say what a run is compared with, or as what it is read."""
@@ -63,6 +64,14 @@ def _values(name: str, kind: Any, text: str) -> list[Any]:
     spaced = RANGE.fullmatch(text)
     if spaced and {int, float} & {*_members(kind)}:
         return _spaced(name, kind, text, **spaced.groupdict())
+    countless = COUNTLESS.fullmatch(text)
+    if countless and {int, float} & {*_members(kind)}:
+        first, last, log = countless.groups("")
+        for end in (first, last):
+            _number(name, float, end)
+        raise UserError(
+            f"--vary {name} {text}: a range needs a third number, how many values, as in {first}:{last}:5{log}."
+        )
     return [_value(name, kind, text)]
 
 

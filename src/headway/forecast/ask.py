@@ -15,7 +15,6 @@ from headway.forecast.from_theory import from_theory
 from headway.forecast.measured import Measured, is_of, toy_cells, transformer_cells
 from headway.forecast.question import Question
 from headway.lookup import readable
-from headway.records import PILOT_SEEDS
 from headway.store import Store
 
 
@@ -43,5 +42,5 @@ def cells(question: Question, runs: Sequence[AnyRun]) -> Measured:
 
 def runs_of(model: str, folders: Sequence[Path]) -> list[AnyRun]:
     """The runs of one kind of model in the folders, but for pilots; records that cannot be read are passed over."""
-    records = (each for each in readable([Store(folder) for folder in folders]) if each.cell.seeds != PILOT_SEEDS)
+    records = (each for each in readable([Store(folder) for folder in folders]) if not each.cell.is_pilot)
     return [(each.cell.settings, each.trajectory) for each in records if is_of(model, each.cell.settings)]

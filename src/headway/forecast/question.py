@@ -210,7 +210,7 @@ class Question(Asked):
             if name in own:
                 require(
                     value is not None,
-                    f"the {name} was not given, but the plateau of {self.model} depends on it. Example: "
+                    f"{name} was not given, but the plateau of {self.model} depends on it. Example: "
                     f"`headway predict {self.model} {shown}`.",
                 )
             elif name not in self.kind.optional:
@@ -251,10 +251,11 @@ class Question(Asked):
             require(not any(others), f'{words} "{self.model}". Leave them out.')
             return
         lags = [lag for block in self.blocks for lag in block]
+        told = f"blocks is {self.blocks}" if self.blocks else "no blocks were given"
         require(
             len(self.blocks) > 1 and min(map(len, self.blocks)) > 0 and lags == list(range(1, len(lags) + 1)),
-            f"blocks is {self.blocks}, but boundaries were measured of two blocks or more that follow each other from "
-            "the newest lag on. Give such, as in `headway predict --model minimal --ratio 1.5 --blocks 1-2 3-4 5-6`.",
+            f"{told}, but at least two are needed, adjacent and beginning with lag 1. Example: "
+            "`headway predict minimal --ratio 1.5 --blocks 1-2 3-4 5-6`.",
         )
         require_number("ratio", self.ratio, least=1)
         require(
@@ -305,9 +306,10 @@ class Question(Asked):
             f"copies is {self.copies:g}, but {self.model} has a whole number of them. Round it.",
         )
         room = self.pairs if self.length is None else self.length - self.kind.others
+        larger = "more pairs" if self.length is None else "a larger length"
         require(
             room is not None and self.copies <= room,
-            f"copies is {self.copies:g}, but at most {room} fit. Use fewer, or a longer task.",
+            f"copies is {self.copies:g}, but at most {room} fit. Use fewer, or {larger}.",
         )
         require(
             self.repeated < 1,

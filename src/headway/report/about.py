@@ -6,7 +6,9 @@ from the settings' own numbers and from the arrays that are there, never from th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from headway.records import About, Trajectory
@@ -46,12 +48,16 @@ HEADS = {
 }
 """Numbers of a head, (seed, time, layer, head), that older records have without saying what they are."""
 
+_FORMER_CHAIN = re.compile(r"A Markov chain of (\d+) tokens with (\d+ blocks of lags)")
+"""The title that older records give: it was read as the length of the sequence."""
+
 
 def about_of(settings: Any, provenance: Mapping[str, Any], trajectory: Trajectory | None = None) -> About:
     """What the record says of itself, else what its settings say, else what follows from what is there."""
     given = provenance.get("about")
     if isinstance(given, Mapping):
-        return revive(About, {**plain(About("")), **given})
+        said = revive(About, {**plain(About("")), **given})
+        return replace(said, title=_FORMER_CHAIN.sub(r"A Markov chain with vocabulary size \1 and \2", said.title))
     own = getattr(settings, "about", None)
     said = own() if callable(own) else None
     return said if isinstance(said, About) else _from_what_is_there(settings, trajectory)
@@ -74,12 +80,14 @@ def progress_array(about: About, trajectory: Trajectory) -> str | None:
 
 
 def _from_what_is_there(settings: Any, trajectory: Trajectory | None) -> About:
-    blocks = getattr(getattr(settings, "task", None), "blocks", None)
+    task = getattr(settings, "task", None)
+    blocks, vocab = getattr(task, "blocks", None), getattr(task, "vocab", None)
     features = getattr(settings, "features", None)
     measures = () if trajectory is None else _measures(trajectory)
     if blocks:
         return About(
-            title=f"A Markov chain with {_counted(len(blocks), 'block')} of lags",
+            title=f"A Markov chain with {f'vocabulary size {vocab} and ' if vocab else ''}"
+            f"{_counted(len(blocks), 'block')} of lags",
             rungs=("uniform", *(f"f_{{1:{rung}}}" for rung in range(1, len(blocks) + 1))),
             progress="excess_loss",
             groups=tuple((f"block {k}", tuple(lags)) for k, lags in enumerate(blocks, start=1)),

@@ -143,9 +143,10 @@ def put_together(
 
 
 def other_runs(records: Iterable[Record], used: Iterable[str]) -> list[Shown]:
-    """What lies in the folder besides the runs that experiments use, named by what differs from the defaults."""
+    """What lies in the folder besides the runs that experiments use and pilots, named by what differs."""
     known = set(used)
-    rest = [record for record in records if record.identity not in known and can_draw(record)]
+    others = (each for each in records if each.identity not in known and not each.cell.is_pilot)
+    rest = [record for record in others if can_draw(record)]
     return [Shown(other_label(record), record, OTHERS) for record in rest]
 
 

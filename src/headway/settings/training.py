@@ -33,8 +33,7 @@ class TrainingSettings:
     weight_decay: float = 0.01
     """Strength of the weight decay."""
     groups: Groups = field(default=(), metadata={"added": "0.2"})
-    """Parameters with their own rates: (path such as layers.*.value, factor on learning rate, factor on weight
-    decay)."""
+    """Factors on learning rate and weight decay for some parameters, selected by path, as in layers.*.value=5,1."""
     clip: float = 1.0
     """Largest global norm of the gradient; 0 means no clipping."""
     schedule: Literal["constant", "plateau", "plateau-step", "cosine"] = "plateau"
@@ -64,7 +63,8 @@ class TrainingSettings:
     dropout: Literal["always", "first-of-epoch"] = "always"
     """Apply dropout at every step, or only at the first step of an epoch."""
     precision: Literal["float32", "tf32", "bfloat16", "float64"] = "float32"
-    """Precision of matrix products (tf32, bfloat16 if the device has them); float64 is used for everything."""
+    """Precision of matrix products (tf32 and bfloat16 if the device has them); with float64, everything is computed
+    in it."""
     frozen: tuple[str, ...] = field(default=(), metadata={"added": "0.3"})
     """Parts of the model (attention, mlp, ...) frozen at the final weights that the same seed reaches without
     freezing."""
@@ -110,8 +110,8 @@ class TrainingSettings:
         )
         require(
             not self.rates or self.threshold is not None,
-            "training.rates are chosen from by when plateaus end, but training.threshold does not say when that is. "
-            "Give it, or only training.learning_rate.",
+            "training.rates needs training.threshold: the rate whose plateau ends first is chosen, and the threshold "
+            "defines that end. Set training.threshold, or use training.learning_rate instead.",
         )
         require(
             not self.rates or self.optimiser in OWN_OPTIMISERS,

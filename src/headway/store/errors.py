@@ -11,6 +11,7 @@ from typing import Literal
 Trouble = Literal["damaged", "foreign", "missing", "unwritable"]
 
 MOVE = "Nothing was changed. Move the folder away to have the cell computed again."
+NAME_ONE = "Give the folder of one record, such as runs/markov-0123456789abcdef; `headway list` shows them."
 OTHER = "Nothing was changed. Use the version of Headway that made it, or move the folder away."
 
 

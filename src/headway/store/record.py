@@ -18,9 +18,9 @@ from headway.records import Cell, Trajectory, shortened
 from headway.settings.plain import canonical, named_by
 from headway.store import arrays, files
 from headway.store.coarse import is_known, widen
-from headway.store.errors import MOVE, OTHER, StoreError
+from headway.store.errors import MOVE, NAME_ONE, OTHER, StoreError
 from headway.store.files import Stamp
-from headway.store.kinds import checked_identity, revive_cell, summary
+from headway.store.kinds import IDENTITY, checked_identity, revive_cell, summary
 
 FORMAT = "headway record"
 VERSION = 1
@@ -155,11 +155,13 @@ def kept_name(step: int) -> str:
 def load(path: str | os.PathLike[str]) -> Record:
     """The record in a folder: `load("runs/markov-0123456789abcdef").trajectory["excess_loss"]`."""
     folder = Path(path)
-    if folder.is_dir() and not (folder / RECORD).exists():
+    if folder.exists() and not (folder / RECORD).exists():
         if folder.suffix == ".partial":
             raise StoreError(folder, "this cell is unfinished", "Start its run again to finish it.", "missing")
         if any(folder.glob(f"*/{RECORD}")):
             raise StoreError(folder, "this is a folder of records", "Name one of those in it.", "foreign")
+        if not IDENTITY.fullmatch(folder.name):  # under a cell's name, it is in the way of that cell
+            raise StoreError(folder, f"not a Headway record: it has no {RECORD}", NAME_ONE, "foreign")
     return read_record(folder)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.records import PILOT_SEEDS, Trajectory
+from headway.records import Trajectory
 from headway.store.coarse import narrow
 from headway.store.record import Record
 
@@ -57,7 +57,7 @@ def _few_pictures(record: Record) -> tuple[Trajectory, dict[str, str]]:
     pictures = {name for name in trajectory.arrays if trajectory.clock_of[name] == DRAWN} | (
         {BY_LAG} if apart else set()
     )
-    if record.cell.seeds == PILOT_SEEDS:
+    if record.cell.is_pilot:
         return _without(trajectory, pictures), {"pictures": "left out"}
     if sum(trajectory[name].size for name in pictures) <= min([LARGE, *apart]):
         return trajectory, {}

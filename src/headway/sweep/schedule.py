@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from headway.records import PILOT_SEEDS, Cell
+from headway.records import Cell
 from headway.store import Store
 from headway.sweep.arrange import arrange
 from headway.sweep.bundle import Bundle, waves
@@ -79,7 +79,7 @@ def left_of(cells: Iterable[Cell], store: Store, others: Sequence[Store] = ()) -
 
 
 def _without_pilots(bundle: Bundle, others: Sequence[Store]) -> Bundle | None:
-    there = {cell for cell in bundle.cells if cell.seeds == PILOT_SEEDS and any(store.has(cell) for store in others)}
+    there = {cell for cell in bundle.cells if cell.is_pilot and any(store.has(cell) for store in others)}
     left = tuple(cell for cell in bundle.cells if cell not in there)
     return replace(bundle, cells=left) if left else None
 

@@ -29,7 +29,9 @@ def name(cell: Cell) -> str:
     """What sets a cell apart for a person."""
     settings = cell.settings
     task, is_trained = getattr(settings, "task", None), hasattr(settings, "model")
-    return task.label(settings) if is_trained and hasattr(task, "label") else cell.kind
+    label = task.label(settings) if is_trained and hasattr(task, "label") else cell.kind
+    frozen = getattr(getattr(settings, "training", None), "frozen", ())
+    return f"{label}, {' and '.join(frozen)} frozen" if frozen else label
 
 
 def middle(losses: np.ndarray) -> float:

@@ -12,17 +12,22 @@ from headway.settings.checks import require
 
 def with_parts_of(model: PyTree, donor: PyTree, names: tuple[str, ...]) -> PyTree:
     """The model with the parts of these names, whatever they hold, from another of the same shape."""
+    require_parts(model, names)
     own = jax.tree_util.tree_leaves_with_path(model)
-    parts = sorted({word for path, _ in own for word in _words(path)})
-    missing = [name for name in names if name not in parts]
-    require(
-        not missing,
-        f"training.frozen has {', '.join(missing)}, but the model has no such part. It has {', '.join(parts)}.",
-    )
     # Leaf by leaf: settings that the two carry along may differ in what is no weight.
     leaves = zip(own, jax.tree.leaves(donor), jax.tree.leaves(_held(model, names)), strict=True)
     return jax.tree.unflatten(
         jax.tree.structure(model), [theirs if hold else mine for (_, mine), theirs, hold in leaves]
+    )
+
+
+def require_parts(model: PyTree, names: tuple[str, ...]) -> None:
+    """Refuse names that no part of the model has; its shapes are enough."""
+    parts = sorted({word for path, _ in jax.tree_util.tree_leaves_with_path(model) for word in _words(path)})
+    missing = [name for name in names if name not in parts]
+    require(
+        not missing,
+        f"training.frozen has {', '.join(missing)}, but the model has no such part. It has {', '.join(parts)}.",
     )
 
 

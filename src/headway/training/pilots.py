@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headway.records import PILOT_SEEDS, Cell
+from headway.records import Cell
 
 NOBODY = (np.inf, 0.0, 0.0)
 """Comes behind every rate."""
@@ -23,7 +23,7 @@ NOBODY = (np.inf, 0.0, 0.0)
 
 def _contest(cell: Cell) -> Hashable:
     """Equal for the pilots of which one rate is chosen; every other cell has its own."""
-    if cell.seeds != PILOT_SEEDS:
+    if not cell.is_pilot:
         return cell
     settings = cell.settings
     return cell.kind, cell.source, replace(settings, training=replace(settings.training, learning_rate=1.0))

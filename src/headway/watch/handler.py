@@ -87,9 +87,13 @@ class Handler:
         words = ["It updates by itself and only reads."]
         if not loaded:
             words.append("Pictures appear with the first checkpoint of a run.")
-        elif loaded < sum(map(has_numbers, snapshot.cells.values())):
+        elif loaded < sum(map(has_numbers, overview.listed(snapshot))):
             words.append(f"{loaded} runs are loaded here, those going on and the latest; the others are listed below.")
-        if any(seen.state == "done" for seen in snapshot.cells.values()):
+        going = sum(seen.state == "running" for seen in snapshot.cells.values() if seen.cell and seen.cell.is_pilot)
+        if going:
+            runs = "1 pilot run is" if going == 1 else f"{going} pilot runs are"
+            words.append(f"{runs} choosing a learning rate, and not listed.")
+        if any(seen.state == "done" for seen in overview.listed(snapshot)):
             folder = shlex.quote(str(self.root))
             words.append(
                 f"Verdicts on the claims: headway claims --from {folder}; "

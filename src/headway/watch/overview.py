@@ -21,6 +21,11 @@ MOST_ROWS = 200
 """Cells that are listed."""
 
 
+def listed(sight: Snapshot) -> list[Seen]:
+    """Every cell but for pilots, of which nothing is reported."""
+    return [seen for seen in sight.cells.values() if seen.cell is None or not seen.cell.is_pilot]
+
+
 def shown(sight: Snapshot) -> list[Seen]:
     """What is worth watching: what runs, then what changed last; n-gram models, to compare with, behind the others."""
 
@@ -28,7 +33,7 @@ def shown(sight: Snapshot) -> list[Seen]:
         reference = context_of(seen.cell.settings) is not None if seen.cell else False
         return seen.state != "running", reference, -seen.changed
 
-    return sorted(filter(has_numbers, sight.cells.values()), key=rank)[:MOST_SHOWN]
+    return sorted(filter(has_numbers, listed(sight)), key=rank)[:MOST_SHOWN]
 
 
 def state(sight: Snapshot, runs: Sequence[Seen], lead: str = "") -> dict[str, Any]:
@@ -37,7 +42,7 @@ def state(sight: Snapshot, runs: Sequence[Seen], lead: str = "") -> dict[str, An
     def rank(seen: Seen) -> tuple[int, bool, float, str]:
         return STATES.index(seen.state), not has_numbers(seen), -seen.changed, seen.identity
 
-    cells = sorted(sight.cells.values(), key=rank)
+    cells = sorted(listed(sight), key=rank)
     counts = Counter(seen.state for seen in cells)
     told = {
         "lead": lead,

@@ -84,6 +84,19 @@ def test_runs_side_by_side_share_their_axes(both):
     assert logarithmic[0] == logarithmic[1] != first
 
 
+def test_charts_side_by_side_are_level_however_long_the_sentences_above_are(both):
+    both.click("#compare")
+    for width in (1280, 900):
+        both.page.set_viewport_size({"width": width, "height": 900})
+        for words in ("Short.", "A sentence that takes far more lines than the other one. " * 8):
+            both.page.evaluate("(words) => (document.querySelector('#narration').textContent = words)", words)
+            both.page.evaluate("() => (document.querySelector('#second .narration').textContent = 'Short.')")
+            both.settle()
+            first, second = (both.page.locator(f"{view} .charts").bounding_box() for view in ("#view", "#second"))
+            assert first["y"] == second["y"] and first["x"] + first["width"] <= second["x"]
+    both.page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_a_click_into_the_second_chart_moves_both(both):
     both.click("#compare")
     both.click("#log-time")

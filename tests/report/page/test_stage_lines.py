@@ -79,6 +79,26 @@ def test_the_slider_and_the_words_for_who_cannot_see_have_the_first_stage_too(st
     assert "Stage 1 begins at step 8 in the median." in words and "Stage 3 begins" in words
 
 
+def test_the_marks_and_the_buttons_of_stages_say_which_steps_they_mean(staged):
+    """A button leads to where a stage shows best, which is not where it begins."""
+    marks = [mark.get_attribute("title") for mark in staged.page.locator(".ticks i").all()]
+    second = VIEW.stages[0].boundaries[0]
+    assert marks[1] == f"stage 2 begins at step {second:.0f}" and len(marks) == 3
+    button = staged.page.locator(".stage-buttons button", has_text="2")
+    assert button.get_attribute("title") == "Jump to the step where KL to rung 2 is lowest in stage 2 (key 2)"
+    button.click()
+    staged.settle()
+    times, kl = VIEW.trajectory.clocks["evaluation"], VIEW.trajectory["kl_rungs"][0, :, 2]
+    inside = (times >= second) & (times < VIEW.stages[0].boundaries[1])
+    assert staged.step() == times[inside][np.argmin(kl[inside])] > second
+
+
+def test_a_pointer_finds_the_mark_of_a_stage_below_the_slider(staged):
+    box = staged.page.locator(".ticks i").nth(1).bounding_box()
+    at = [box["x"] + 4, box["y"] + box["height"] - 2]
+    assert "begins" in staged.page.evaluate("([x, y]) => document.elementFromPoint(x, y).title", at)
+
+
 STAGED = {"rungs": 2, "stages_from": "ladder", "evaluation": [0, 10, 100], "intervals": [], "seeds": [0, 1, 2]}
 
 

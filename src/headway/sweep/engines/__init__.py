@@ -110,7 +110,9 @@ def engine(on: str, options: Mapping[str, Any]) -> Engine:
 
         return processes(count, options)
     if count or name not in NAMES or name == "here":
-        raise SettingsError(f"--on is {on!r}, but cells run on here, processes:N (as in processes:4), slurm or ray.")
+        raise SettingsError(
+            f"--on is {on!r}, but it must be here, processes:N (as in processes:4), slurm, ray or auto."
+        )
     if name == "slurm":
         from headway.sweep.engines.slurm import slurm
 

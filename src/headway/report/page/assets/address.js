@@ -56,6 +56,7 @@ export function read(report, text, usual) {
     layer: layer > 0 && layer < run.layers ? Math.floor(layer) : 0,
     time: Number.isFinite(step) ? nearestIndex(run.times, step) : Math.max(0, run.times.length - 1),
     ladder: ladderFor(run, words.get("curves") ?? ""),
+    curves: words.get("curves") ?? "",
     logTime: switched("logTime"),
     logValue: switched("logValue"),
     stripes: switched("stripes"),

@@ -3,9 +3,9 @@ import { runOptions } from "./choices.js";
 import { comparisonChoices } from "./compare.js";
 import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
-import { ladderChoices, ladderFor, rungName, when } from "./terms.js";
+import { clockWord, ladderChoices, ladderFor, when } from "./terms.js";
 import { listenToKeys, makePlayback, SPEEDS } from "./playback.js";
-import { stagesOf } from "./stages.js";
+import { showcaseWords, stagesOf } from "./stages.js";
 import { whole } from "./words.js";
 
 const playIcon = () =>
@@ -38,7 +38,7 @@ function carriedOver(report, state, changes) {
     ...changes,
     seed: Math.min(changes.seed ?? state.seed, run.seeds.length - 1),
     layer: Math.min(changes.layer ?? state.layer, Math.max(0, run.layers - 1)),
-    ladder: ladderFor(run, state.ladder),
+    ladder: ladderFor(run, state.curves),
     left: changes.run === undefined ? state.left : new Set(),
     time: later < 0 ? Math.max(0, run.times.length - 1) : later,
   };
@@ -63,7 +63,7 @@ export function mountControls(host, report, selection) {
     return { select, label: element("label", { class: "choice", for: name }, name, select) };
   };
   const [runs, seeds, layers] = ["run", "seed", "layer"].map(chooser);
-  const chooseLadder = () => selection.set({ ladder: ladder.value });
+  const chooseLadder = () => selection.set({ ladder: ladder.value, curves: ladder.value });
   const ladder = element("select", { id: "ladder", onchange: chooseLadder });
   const ladderLabel = element("label", { class: "choice", for: "ladder" }, "curves of", ladder);
   const checkbox = (id, label, name) => {
@@ -104,8 +104,9 @@ export function mountControls(host, report, selection) {
 
   const showStages = () => {
     const known = stagesOf(run(), state.seed);
-    const button = ({ number, rung }) => {
-      const title = `Jump to ${rungName(run(), rung)}, stage ${number} (key ${number})`;
+    const button = (stage) => {
+      const { number } = stage;
+      const title = `Jump to the ${clockWord(run())} where ${showcaseWords(run(), stage)} (key ${number})`;
       return element("button", { type: "button", title, onclick: () => playback.jump(number) }, `${number}`);
     };
     const step = (direction, sign, title) => {
@@ -117,10 +118,12 @@ export function mountControls(host, report, selection) {
     stages.hidden = !known.length;
     stages.replaceChildren(...(known.length ? ["stage", back, ...known.map(button), on] : []));
     // Marks under the slider where this seed entered a stage, in the slider's own scale of one picture a step.
-    const places = known.map((stage) => run().times.findIndex((step) => step >= stage.from) - 0.5);
-    const mark = (place) =>
-      element("i", { style: { left: `${(100 * place) / Math.max(1, playback.last())}%` } });
-    ticks.replaceChildren(...places.filter((place) => place > 0).map(mark));
+    const places = known.map(({ number, from }) => ({ number, from, place: run().times.findIndex((step) => step >= from) - 0.5 }));
+    const mark = ({ number, from, place }) => {
+      const title = `stage ${number} begins at ${when(run(), from)}`;
+      return element("i", { title, style: { left: `${(100 * place) / Math.max(1, playback.last())}%` } });
+    };
+    ticks.replaceChildren(...places.filter(({ place }) => place > 0).map(mark));
   };
   const showChoices = () => {
     const seedWords = (seed, i) =>

@@ -1,4 +1,4 @@
-// Which claims are shown: those with the chosen verdict on some grid that speak of every typed word.
+// Which claims are shown: those with the chosen verdict on some grid that speak of every typed word, and their papers.
 import { makeChoice } from "./choices.js";
 import { hasRun, ruleWords } from "./counting.js";
 import { element } from "./dom.js";
@@ -7,7 +7,7 @@ import { counted } from "./words.js";
 
 const nameOf = (findings) => findings[0].claim.toLowerCase().split(/\s+/)[0];
 
-function wordsOf(findings) {
+function wordsOf(findings, about) {
   const words = findings.flatMap((finding) => [
     finding.claim,
     finding.statement,
@@ -17,20 +17,27 @@ function wordsOf(findings) {
     finding.grid,
     ...Object.keys(finding.parts),
   ]);
-  return words.join("\n").toLowerCase();
+  return [...words, about].join("\n").toLowerCase();
 }
 
-/** [{findings, node}], a claim each: the row of buttons and the field for words that hide the nodes of the others. */
-export function mountFilter(host, rows) {
+/** The findings of a claim that its line shows: those on grids with a column. */
+export const inColumns = ({ findings, grids }) => findings.filter(({ grid }) => grids.includes(grid));
+
+/**
+ * [{findings, node, grids, about}], a claim each, with the grids that have a column and words of its paper: the row of
+ * buttons and the field for words that hide the nodes of the others, and of sections [{node, lines}] those without a
+ * hit. What it returns shows everything again.
+ */
+export function mountFilter(host, rows, sections = []) {
   const names = new Set(rows.map((row) => nameOf(row.findings)));
-  const claims = rows.map(({ findings, node }) => ({
-    node,
-    name: nameOf(findings),
-    words: wordsOf(findings),
-    verdicts: new Set(findings.map((finding) => finding.verdict)),
-    mixed: new Set(findings.filter(hasRun).map((finding) => finding.verdict)).size > 1,
+  const claims = rows.map((row) => ({
+    node: row.node,
+    name: nameOf(row.findings),
+    words: wordsOf(row.findings, row.about ?? ""),
+    verdicts: new Set(inColumns(row).map((finding) => finding.verdict)),
+    mixed: new Set(inColumns(row).filter(hasRun).map((finding) => finding.verdict)).size > 1,
   }));
-  const grids = new Set(rows.flatMap((row) => row.findings.map(({ grid }) => grid))).size;
+  const grids = new Set(rows.flatMap((row) => inColumns(row).map(({ grid }) => grid))).size;
   let chosen = "all";
 
   // Whoever types the whole name of a claim means that claim: "A1" is not A10.
@@ -44,6 +51,7 @@ export function mountFilter(host, rows) {
       claim.node.hidden = !fits;
       shown += fits;
     }
+    for (const { node, lines } of sections) node.hidden = lines.every((line) => line.node.hidden);
     const where = chosen !== "all" && grids > 1 ? `: ${chosen} on at least one grid` : "";
     status.textContent = `${shown ? shown : "none"} of ${counted(claims.length, "claim")}${where}`;
   };
@@ -60,15 +68,20 @@ export function mountFilter(host, rows) {
   const field = element("input", {
     type: "search",
     id: "claim-words",
-    placeholder: "claim or words",
-    "aria-label": "Claims by name or words",
+    placeholder: sections.length ? "claim, paper or words" : "claim or words",
+    "aria-label": sections.length ? "Claims by name, paper or words" : "Claims by name or words",
     oninput: apply,
   });
   const status = element("output", { class: "quiet", for: "claim-words" });
   const mixed = claims.filter((claim) => claim.mixed).length;
   const differ = mixed ? ` ${counted(mixed, "claim")} ${mixed === 1 ? "has" : "have"} another verdict on another grid.` : "";
   const rule = ruleWords(rows.flatMap((row) => row.findings));
-  const note = rule ? element("p", { class: "quiet" }, `${rule}${differ} The buttons find a claim by its verdict on any grid, so that a claim may be counted under several.`) : "";
+  const note = rule ? element("p", { class: "quiet" }, `${rule}${differ} The buttons find a claim by its verdict on any grid that has a column, so that a claim may be counted under several.`) : "";
   host.append(element("div", { class: "filter" }, choice.host, field, status), note);
+  const showAll = () => {
+    field.value = "";
+    choice.set("all");
+  };
   apply();
+  return showAll;
 }

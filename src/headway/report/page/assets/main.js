@@ -31,6 +31,7 @@ const usualState = (report) => ({
   logTime: true,
   logValue: false,
   ladder: report.runs.length ? ladderFor(report.runs[0], "") : "rungs",
+  curves: "", // what the reader wants the second chart to show, wherever a run has it
   hidden: new Set(), // lines of the second chart that are not as they were when it opened
   muted: new Set(),
   stripes: false,

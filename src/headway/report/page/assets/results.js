@@ -19,11 +19,11 @@ const idOf = (claim) => `claim-${claim.replace(/[^A-Za-z0-9]+/g, "-")}`;
 
 const unlessEmpty = (tag, look, text) => (text ? element(tag, { class: look }, text) : null);
 
-/** The small picture of a finding: a figure, or nothing where none was drawn. */
+/** The small picture of a finding: a figure, or nothing where none shows it. */
 function stamp(report, { figures, figure }) {
   const group = report.figures.find(({ key }) => key === figures);
   const shown = group?.figures.find(({ name }) => name === figure) ?? group?.figures[0];
-  if (!shown) return element("div", { class: "stamp empty", "aria-hidden": "true" });
+  if (!shown) return null;
   const image = { loading: "lazy", decoding: "async", width: shown.width, height: shown.height, alt: "" };
   const picture = element("img", { ...image, src: pictureSource(shown) });
   return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
@@ -100,7 +100,7 @@ function claimRow(report, row, grids, linked) {
   );
   const fill = () => node.childElementCount > 1 || node.append(...claimDetails(row, linked));
   const node = element("details", { class: "claim-row", id: idOf(claim), ontoggle: fill }, line);
-  return { findings: row, node };
+  return { findings: row, node, grids };
 }
 
 const FEWEST = 0.25; // of a paper's claims: a column with fewer verdicts is left out if other grids have them all
@@ -121,7 +121,8 @@ function paperSection(report, paper, rows, linked) {
   const grids = columnsOf(rows);
   const verdicts = rows.map(mainVerdict);
   const counts = grids.length > 1 ? countsByGrid(rows.flat(), grids) : [verdictCounts(verdicts)];
-  const lines = rows.map((row) => claimRow(report, row, grids, linked));
+  const about = `${paper.title}\n${paper.source}`;
+  const lines = rows.map((row) => ({ ...claimRow(report, row, grids, linked), about }));
   const head = element(
     "div",
     { class: "claim-head quiet", "aria-hidden": "true" },
@@ -162,7 +163,7 @@ function contents(entries) {
 function followReading(nav) {
   const links = [...nav.querySelectorAll("a")].map((link) => ({ link, part: find(link.hash.slice(1)) }));
   const mark = () => {
-    const passed = links.filter(({ part }) => part.getBoundingClientRect().top < 0.3 * window.innerHeight);
+    const passed = links.filter(({ part }) => !part.hidden).filter(({ part }) => part.getBoundingClientRect().top < 0.3 * window.innerHeight);
     const current = (passed.at(-1) ?? links[0]).link;
     for (const { link } of links) link === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
   };
@@ -199,7 +200,8 @@ function countWords(report, rows, known) {
   const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";
   const untested = rows.filter((row) => !hasRun(byRule(row)[0])).length;
   const left = untested + report.unlisted;
-  const missing = left ? ` ${counted(left, "more claim")} ${left === 1 ? "was" : "were"} not run.` : "";
+  const listed = untested && report.unlisted ? ` (${untested} listed, ${report.unlisted} not)` : report.unlisted ? " (not listed)" : "";
+  const missing = left ? ` ${counted(left, "more claim")} ${left === 1 ? "was" : "were"} not run${listed}.` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
   const none = absent.length ? `There are no runs of ${joined(absent)}.` : "";
@@ -219,14 +221,16 @@ function countingNotes(notes, grids) {
   return lines.length ? element("details", { class: "counting" }, element("summary", {}, "How verdicts are counted"), lines) : "";
 }
 
-/** A link to a claim opens it. */
-function followClaims() {
+/** A link to a claim opens it; one to a claim or a paper that the filter hides, `bringBack` ends the filter. */
+function followClaims(bringBack) {
   const open = (hash) => {
-    const node = hash.startsWith("#claim-") ? find(hash.slice(1)) : null;
-    if (node) Object.assign(node, { hidden: false, open: true });
+    const node = /^#(claim|paper)-/.test(hash) ? find(hash.slice(1)) : null;
+    if (node?.closest("[hidden]")) bringBack();
+    if (node && hash.startsWith("#claim-")) node.open = true;
     return node;
   };
-  document.addEventListener("click", (event) => open(event.target.closest?.('a[href^="#claim-"]')?.hash ?? ""));
+  const leading = 'a[href^="#claim-"], a[href^="#paper-"]';
+  document.addEventListener("click", (event) => open(event.target.closest?.(leading)?.hash ?? ""));
   window.addEventListener("hashchange", () => open(location.hash)?.scrollIntoView());
   open(location.hash);
 }
@@ -251,7 +255,7 @@ export function mountResults(main, report) {
   );
   const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));
   const lines = sections.flatMap((section) => section.lines);
-  if (lines.length > 1) mountFilter(filter, lines);
+  const bringBack = lines.length > 1 ? mountFilter(filter, lines, sections) : () => {};
   const { lead, notes } = countWords(report, rows, known.map(({ paper }) => paper));
   document.querySelector(".introduction").textContent = lead;
   document.querySelector(".introduction").after(countingNotes(notes, gridWords(gridsAmong(report.findings))));
@@ -268,5 +272,5 @@ export function mountResults(main, report) {
   const nav = contents(entries.filter(Boolean));
   main.before(nav);
   followReading(nav);
-  followClaims();
+  followClaims(bringBack);
 }

@@ -1,6 +1,6 @@
 // Which rung a seed stood on, and when it moved to the next.
 import { diverged, shownTime } from "./data.js";
-import { byLadder, byLevels, lossOf, rungName } from "./terms.js";
+import { byLadder, byLevels, lossOf, rungMeasure, rungName, theLoss } from "./terms.js";
 import { median } from "./words.js";
 
 /** Every stage of a seed, named by its rung, the last one ending with the run, or where the seed diverged. */
@@ -94,6 +94,12 @@ export function showcase(run, seed, stage) {
   };
   if (!inside.length) return run.times.findIndex((step) => step >= stage.from);
   return inside.reduce((best, time) => (distance(time) < distance(best) ? time : best));
+}
+
+/** What is so at the showcase of a stage: "KL to rung 2 is lowest in stage 2". */
+export function showcaseWords(run, { number, rung }) {
+  if (!byLadder(run)) return `${theLoss(run)} is nearest to its level in stage ${number}`;
+  return `${rungMeasure(run)} to ${rungName(run, rung)} is lowest in stage ${number}`;
 }
 
 /** The showcase after position `time` of the slider (direction 1) or before it (-1); null if there is none. */

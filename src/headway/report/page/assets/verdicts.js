@@ -49,7 +49,7 @@ export function mountVerdicts(host, report) {
         ),
       ),
     );
-    return { findings: row, node };
+    return { findings: row, node, grids };
   });
   host.append(
     element(
