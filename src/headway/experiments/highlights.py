@@ -101,8 +101,8 @@ HEADLINES = (
     Headline(
         "B7",
         """In the toy model with one trained score, repetition shortens the plateau, in the context more than across
-        samples ({here.held} seeds); with all scores trained, repetition in the context is not the more efficient one
-        ({beside.held}).""",
+        samples ({here.held} seeds); with all scores trained, in the context more than across samples in {beside.held}
+        seeds.""",
         figure="repeated",
         beside="B7 logits",
     ),
@@ -120,8 +120,9 @@ HEADLINES = (
     Headline(
         "B9",
         "Recall is learnt in one transition, in {here.held} seeds.",
-        """Recall is not learnt in one transition at all of our sizes: naming any value of the sequence comes first, and
-        matching the query can come {here.median} times as late (median of the latest; {here.held} seeds).""",
+        """At some of our sizes recall takes two transitions: naming any value of the sequence comes first, and matching
+        the query can come {here.median} times as late (median of the latest). One transition at every size: {here.held}
+        seeds.""",
         figure="plateaus",
     ),
     Headline(
@@ -134,8 +135,9 @@ HEADLINES = (
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss does not have a plateau at every shorter n-gram ({here.held} seeds). With a
-        tenth of the learning rate, on trigrams, it does ({beside.held}).""",
+        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only (in seeds, by the task's
+        number of symbols: {here.each}). On trigrams with a tenth of the learning rate it has a plateau at every one
+        ({beside.held} seeds).""",
         figure="sub-n-grams",
         beside="V1 simple model, rate 0.001",
     ),
@@ -167,16 +169,17 @@ HEADLINES = (
     ),
     Headline(
         "N1",
-        """Models of real text pass unigrams, bigrams and trigrams in order, without plateaus ({here.held} seeds). They
-        come closer to all three than by confidence alone in characters, not always in byte pairs ({beside.each}).""",
+        """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds).
+        They come closer to all three than by confidence alone in characters, not always in byte pairs:
+        {beside.each}.""",
         figure="ladder",
         beside="N2",
     ),
     Headline(
         "N5",
         "In models of real text, previous-token heads come before induction heads, in {here.held} seeds.",
-        "In small models of real text no induction head forms, so that none can come after previous-token heads "
-        "({here.held} seeds).",
+        """In small models of real text no induction head forms: previous-token heads and then induction heads are seen
+        in {here.held} seeds.""",
     ),
 )
 
@@ -234,7 +237,7 @@ def _sentence(
 def _numbers(finding: Finding) -> SimpleNamespace:
     median = over_seeds(finding.values).median
     words = {"median": f"{median:.3g}", "percent": f"{100 * median:.2g} %", "parts": len(finding.parts)}
-    words["each"] = ", ".join(f"{name} {count} of {len(finding.holds)}" for name, count in finding.parts.items())
+    words["each"] = "; ".join(f"{name}: {count} of {len(finding.holds)}" for name, count in finding.parts.items())
     return SimpleNamespace(held=_held(finding), **words)
 
 

@@ -116,7 +116,7 @@ class Program:
     def compile_ahead(self, within: Callable[[], AbstractContextManager[None]]) -> None:
         """Steps, measurements and facts are compiled side by side while the members begin; `within` sets a thread up.
 
-        Whoever needs one first waits for it. What goes wrong here goes wrong there again, and is told there.
+        Whoever needs one first waits for it. What goes wrong here goes wrong there again, and is reported there.
         """
         rows = np.arange(len(self.running))[: self._together]
         members = jax.tree.map(lambda leaf: leaf[rows], self.members)
