@@ -75,7 +75,7 @@ function reachedWords(run) {
   return all ? `, reaching ${list(goal, "")}${whose}` : `; ${list(goal, " was reached")}${whose}`;
 }
 
-/** {who: "in all 8 seeds ", said: "falls in one drop, half done at step 300"}. */
+/** {who: "in all 8 seeds ", fall: "falls in one drop, half done at step 300"}. */
 function fallWords(run) {
   const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
   const most = counts.toSorted((a, b) => a - b)[Math.floor((counts.length - 1) / 2)]; // of an even number the lower middle
@@ -87,15 +87,15 @@ function fallWords(run) {
   const places = moves.length ? `, half done at ${joined(moves.map(({ step }) => when(run, step)))}` : "";
   const alike = counts.every((count) => count === counts[0]);
   const who = counts.length === 1 ? "" : alike ? `in all ${counts.length} seeds ` : "in the median seed ";
-  return { who, said: `${rises ? "grows" : "falls"} ${times}${places}` };
+  return { who, fall: `${rises ? "grows" : "falls"} ${times}${places}` };
 }
 
 /** "falls from 51.7 to 0.599 within the first 50 steps, waits near the 0.5 that no answer costs, and then falls .. to 0.0321." */
 function settledWords(run, { level, first, value, at }, { last }) {
-  const { who, said } = fallWords(run);
+  const { who, fall } = fallWords(run);
   const early = run.clock.whole ? `within the first ${counted(at, clockWord(run))}` : `by ${when(run, at)}`;
   const start = `${who}${theLoss(run)} falls from ${threeDigits(first)} to ${threeDigits(value)} ${early}`;
-  const after = last < level ? `waits near the ${number(level)} that answering 0 costs, and then ${said}, to` : "and ends at";
+  const after = last < level ? `waits near the ${number(level)} that answering 0 costs, and then ${fall}, to` : "and ends at";
   return `${start}, ${after} ${threeDigits(last)}${lossUnit(run)}`;
 }
 
@@ -113,9 +113,9 @@ export function leadSentence(run) {
   if (settling && ends) return `${sentence(settledWords(run, settling, ends))}.`;
   if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured over time")} in ${counted(run.seeds.length, "seed")}.`;
   if (!byLadder(run) && !byLevels(run)) {
-    const { who, said } = fallWords(run);
+    const { who, fall } = fallWords(run);
     const numbers = ends ? `, from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}` : "";
-    return `${sentence(`${who}${theLoss(run)} ${said}`)}${numbers}.`;
+    return `${sentence(`${who}${theLoss(run)} ${fall}`)}${numbers}.`;
   }
   return `${sentence(`${passedWords(run)}${reachedWords(run)}${loss && `, while ${loss}`}`)}.`;
 }
