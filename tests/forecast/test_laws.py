@@ -117,7 +117,7 @@ def test_runs_that_were_trained_otherwise_make_no_law_together_with_the_others(e
     other = [(settings.changed(model={"initialisation": "xavier"}), trajectory) for settings, trajectory in some[:4]]
     told = predicted(MIDDLE, [*other, *some])
     assert told.steps == predicted(MIDDLE, some).steps
-    assert "pytorch start" in told.basis and "4 runs with other training settings are left out" in told.basis
+    assert "PyTorch initialisation" in told.basis and "4 runs with other training settings are left out" in told.basis
 
 
 def test_plateaus_that_never_ended_are_left_out_and_told():

@@ -1,4 +1,4 @@
-"""Numbers of the sibling papers beside ours: read off made runs whose answers are known."""
+"""Numbers of the other papers beside ours: read off made runs whose answers are known."""
 
 import numpy as np
 import pytest

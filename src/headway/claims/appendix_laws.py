@@ -161,7 +161,7 @@ def sooner_across_samples(claim: Claim, *runs: AnyRun, end: float) -> Finding:
     words = ", ".join(f"{np.median(each):.2f} at d = {d}" for d, each in sorted(gains.items()))
     rates = sorted({float(rate) for _, run in runs for rate in run.facts.get("chosen_rate", ())})
     chosen = f" Learning rates that were chosen: {', '.join(f'{rate:g}' for rate in rates)}." if rates else ""
-    detail = f"The best share makes it sooner by {words} (medians).{chosen} {censored(runs, LONGEST)}".strip()
+    detail = f"The best share shortens it by a factor of {words} (medians).{chosen} {censored(runs, LONGEST)}".strip()
     value = np.where(np.isfinite(large / small), large / small, np.nan)
     return claim.finding(runs, value, np.all(list(parts.values()), axis=0), detail, parts)
 

@@ -148,7 +148,8 @@ def heads_for_every_token(claim: Claim, enough: AnyRun, single: AnyRun) -> Findi
     ends = nearest_rung(single[1]["kl_rungs"])
     parts = {
         "each rung nearest in order": in_order(enough[1]),
-        "one head ends at the bigram": (ends[:, -1] == 2) & ~np.any(ends > 2, axis=1),
+        "one head ends at the bigram and is never nearest to the trigram": (ends[:, -1] == 2)
+        & ~np.any(ends > 2, axis=1),
     }
     value = first_nearest(enough[1])[:, -1] / enough[0].training.steps
     return claim.all_of((enough, single), parts, values=value)

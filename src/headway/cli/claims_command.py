@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 USAGE = """\
 Show every claim with its verdict for each grid: the number of seeds in which it holds, and the
-measured number with its interval. Nothing is trained; a claim whose runs have not been made is "not run", and one
-whose runs the grid does not have is "not in grid".
+measured number with its interval. Nothing is trained. A claim is "not run" if some of its runs have not been made, and
+"not in grid" if the grid does not have them.
 If what it compares could not be measured in a seed, it "cannot be judged" there, which counts as not holding.
 
 examples:

@@ -16,9 +16,9 @@ RATE = 0.001
 
 NOT_SETTLED = """
 At every depth KL to the rungs reaches its minima in order. But with two layers and more, hardly any seed
-approaches the second rung more closely than by confidence alone (its distance is 1.15, 1.29 and 1.42 times that
-with 2, 3 and 4 layers, medians of the as-run grid). Overfitting is most of it: with fresh data these are 1.03, 1.04
-and 1.07 (H2 fresh data). Both claims list these distances."""
+approaches the second rung more closely than by confidence alone (with 2, 3 and 4 layers its distance is 1.15, 1.29
+and 1.42 times that by confidence alone, medians of the as-run grid). Overfitting explains most of this: with fresh
+data these are 1.03, 1.04 and 1.07 (H2 fresh data). Both claims list these distances."""
 
 NOT_OVERFITTING = """
 Fresh data brings deeper models nearer to the second rung (1.03, 1.04 and 1.07 times the distance by confidence

@@ -40,7 +40,8 @@ not fade where attention is sharp, so decay leaves attention sharper and the los
 
 PULLED_BACK = """
 Decay also pulls logits back to even attention, and so returns attention to positions that heads have left. In the
-seeds whose last stage is slow without decay, because little attention is left there, it makes that stage sooner."""
+seeds whose last stage is slow without decay, because little attention is left there, it makes that stage come
+sooner."""
 FINITE_STEPS = """
 In one seed the third boundary depends strongly on decay and on the size of the steps: it is 4 % late with the steps
 of 0.02 used here, 2 % with 0.01 and 1 % with 0.005 (these two runs are not stored)."""

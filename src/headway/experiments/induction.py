@@ -132,18 +132,18 @@ def _of_trigrams(settings: Any) -> bool:
 
 
 _STILL_THERE = """
-With two states two seeds are still at the unigram when training ends. One thing changed: without dropout all
+With two states two seeds are still at the unigram when training ends. With one setting changed: without dropout all
 ten leave it, at about half of the steps that the others take with dropout (E2 dropout)."""
 _NEVER = """
 In two seeds the bigram is never the nearest rung with dropout, so that there is no step to compare; without
 dropout it is in every seed. In the eight others the plateau is longer."""
 _SINGLE = """
 Two seeds of ten. With two heads, one goes back and forth between bigram and trigram and ends slightly nearer to the
-bigram. One thing changed: at half the rate it passes every rung, and the trigram is the nearest from step 300 to the
-end (a CPU, not stored). With one head, another seed has the trigram nearest at a single evaluation."""
+bigram. With one setting changed: at half the rate it passes every rung, and the trigram is the nearest from step 300 to
+the end (a CPU, not stored). With one head, another seed has the trigram nearest at a single evaluation."""
 _UNSTABLE = """
-One thing changed: at a rate of 0.01 nine of ten seeds with two heads end at the trigram (E6). At 0.03 four do; two
-end at the uniform predictor, and five went back and forth between it and the unigram. With one head all end at the
+With one setting changed: at a rate of 0.01 nine of ten seeds with two heads end at the trigram (E6). At 0.03 four do;
+two end at the uniform predictor, and five went back and forth between it and the unigram. With one head all end at the
 bigram, and three pass the trigram on the way."""
 
 E1 = Claim(
@@ -241,7 +241,7 @@ CLAIMS = (
     E6,
     E6.called(
         "E6 rate 0.03",
-        "Training on n-grams passes one rung after another at three times that rate, too.",
+        "Training on n-grams passes one rung after another at a learning rate of 0.03, three times that of E6, too.",
         title="trigrams: two heads pass every rung, one head stops at the bigram (three times the learning rate)",
         definition=E6.definition.replace("two states with", "two states at a rate of 0.03 with"),
         about=_faster,

@@ -163,7 +163,7 @@ EXPERIMENT = Experiment(
             "plateau, and stronger attention reduces the collapse of hidden states.",
             "Attention to the inputs on which outputs from the second on depend is multiplied by c, in training "
             f"and in tests: {_HALF} comes sooner with every c > 1 and later, or never, with every c < 1 than with c "
-            "= 1, and the peak of the cosine (G3) is strictly smaller for every next larger c.",
+            "= 1, and the peak of the cosine (G3) is strictly smaller at each larger c.",
             "steps to half of the drop with the largest c, relative to c = 1",
             judge=of_runs(emphasis_sets_the_length),
             reasons={"paper": _ONE_EACH},

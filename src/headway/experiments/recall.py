@@ -239,7 +239,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B6 recall",
             "The plateau of recall grows with the number of pairs and with the vocabulary size.",
-            "It is strictly longer for every next larger N_pairs at the same N_tokens, and for every next larger "
+            "It is strictly longer at each larger N_pairs at the same N_tokens, and at each larger "
             "N_tokens at the same N_pairs.",
             "longest plateau, relative to the shortest",
             about=_usual,

@@ -81,8 +81,8 @@ def draw(results: Results) -> dict[str, Figure]:
 _STATEMENT = f"The plateau of associative recall lasts {RECALL.words} steps"
 _FIT = (
     "Trained as the appendix says, with a permutation, distinct keys and the learning rate chosen for every size"
-    "{norm}. Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens and N_pairs: that "
-    f"of {{factor}} is within {RECALL.near} of {{power}}. Written before any run of these settings."
+    "{norm}. Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens and N_pairs: the "
+    f"exponent of {{factor}} is within {RECALL.near} of {{power}}. Written before any run of these settings."
 )
 _WORDS = {"none": "without norm", "pre": "with norm"}
 
@@ -142,8 +142,8 @@ EXPERIMENT = Experiment(
             "B6 recall appendix",
             "The plateau of recall, trained as in the appendix, grows with the number of pairs and with the vocabulary "
             "size.",
-            "Without norm, it is strictly longer for every next larger N_pairs at the same N_tokens, and for every "
-            "next larger N_tokens at the same N_pairs.",
+            "Without norm, it is strictly longer at each larger N_pairs at the same N_tokens, and at each "
+            "larger N_tokens at the same N_pairs.",
             "longest plateau, relative to the shortest",
             about=_normed("none"),
             judge=of_runs(grows, factors=("N_pairs", "N_tokens")),
@@ -171,7 +171,8 @@ EXPERIMENT = Experiment(
             "attention of the weakest head of these layers, relative to the strongest; median over runs",
             about=_normed("none"),
             judge=of_runs(last_layers),
-            title="recall as in the appendix: both attentions form in the last layers, in all heads",
+            title="recall as in the appendix: both attention patterns (value to key, query to value) form in the last "
+            "layers, in all heads",
         ),
     ),
     figures=draw,

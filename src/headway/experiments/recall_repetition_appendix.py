@@ -82,7 +82,10 @@ def draw(results: Results) -> dict[str, Figure]:
     return {"repetition": figure_repetition(list(results.values()))}
 
 
-_REPEATED = "an accuracy of 5%, tested without repetition, comes {factor:g} times as soon as without any, within a "
+_REPEATED = (
+    "an accuracy of 5%, tested without repetition, is reached in 1/{factor:g} of the time that it takes without "
+    "repetition, within a "
+)
 EXPERIMENT = Experiment(
     title=headline(__doc__),
     grids=GRIDS,
@@ -102,7 +105,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B7 recall appendix across samples",
             "Repeating queries across samples shortens the plateau of recall by a factor of about 2.",
-            "With the best of the shares of favourite queries, each with the learning rate chosen for it, "
+            "With the best of the shares of repeated queries, each with the learning rate chosen for it, "
             + _REPEATED.format(factor=2)
             + f"factor of {ABOUT:g}. Written before any run of these settings.",
             "time without repetition, relative to that with the best share",

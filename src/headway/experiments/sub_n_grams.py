@@ -80,19 +80,19 @@ def _slow(settings: Any) -> bool:
 
 
 _CREEPS = """
-Trigrams: all ten seeds have a plateau within 0.005 nats of the bigram's loss; that of the unigram, which is met for
-about a hundred steps in every seed, counts as a plateau in four. At a tenth of the rate, evaluated every 200 steps,
-both do in all ten. 4-grams: seven seeds have plateaus within 0.007 nats of unigram and bigram, but 0.011 to 0.039 from
-the trigram: a head attends to the third last token before any attends to the second last (V2 4-grams). In the three
-others the loss creeps to its end, and no earlier plateau is long beside that."""
+Trigrams: all ten seeds have a plateau within 0.005 nats of the bigram's loss; that of the unigram, at which the loss
+stays for about a hundred steps in every seed, counts as a plateau in four. At a tenth of the rate, evaluated every 200
+steps, both do in all ten. 4-grams: seven seeds have plateaus within 0.007 nats of unigram and bigram, but 0.011 to
+0.039 from the trigram: a head attends to the third-to-last token before any attends to the second-to-last (V2 4-grams).
+In the three others the last part of the descent is so slow that no earlier plateau is long by comparison."""
 _PASSED_OVER = """
 The unigram has its plateau in seven of ten seeds, within 0.006 nats. The bigram has none: its loss is passed within a
 few hundred steps while one head turns to the token before and the other to the one before that, and at the end they
 attend there with 0.94 to 0.97 (V2 transformer). The simple model, in which heads are free scores, waits there."""
 _HEADS = """
 After 16 000 steps the bigram is the nearest rung in all ten seeds. In nine the largest attention to the previous token
-is 0.33 to 0.48; one has both heads (0.53 and 0.58). One thing changed: with alpha = 0.5 one of two seeds passes the
-bigram, with heads at 0.73 on the previous token and 0.35 on the one before; the other stays, with 0.44 (a CPU, not
+is 0.33 to 0.48; one has both heads (0.53 and 0.58). With one setting changed: with alpha = 0.5 one of two seeds passes
+the bigram, with heads at 0.73 on the previous token and 0.35 on the one before; the other stays, with 0.44 (a CPU, not
 stored). With 128 tokens as well, nine of ten pass it (V2 128 tokens)."""
 _SHARED = """
 Nine of ten seeds pass the bigram; in five of them each lag has a head at the end, in the others a head divides its
@@ -103,16 +103,16 @@ At the end each of the two tokens has its head, in all ten seeds. Before that he
 previous token 200 to 415 steps before the other turns to the one before (attention of 0.5). Where the bigram is the
 nearest rung the first has 0.3 to 0.5, and in six of ten the other has begun to turn (0.22 to 0.27)."""
 _NO_PEAK = """
-In no drop that is made does the norm rise to 1.5 times that beside it (0.85 to 1.36). The last drop does not get to
-nine tenths: the model mixes tokens that came and adds no pseudo-count, so that it ends 0.02 to 0.1 nats above the
-n-gram, one seed of trigrams at the bigram. V3 own plateaus says what a batch's norm is made of."""
+In none of the drops that occur does the norm rise to 1.5 times its value beside the drop (0.85 to 1.36). The last drop
+does not get to nine tenths: the model mixes the tokens seen so far and adds no pseudo-count, so that it ends 0.02 to
+0.1 nats above the n-gram, one seed of trigrams at the bigram. V3 own plateaus says what a batch's norm is made of."""
 _BATCH = """
-A batch's gradient is mostly noise. One thing changed: the mean over 4096 sequences, taken along such a training, has a
-norm of 0.02 instead of 0.07. In the first drop it does not rise either, nor does it at a tenth of the rate; in the
-second it rises to 0.05, 2.6 times what it was before the drop, but it stays there: 1.3 times what comes after (one seed
-of trigrams, 2500 steps; a CPU, not stored). What does rise tenfold in both drops is a small part of it, the gradient of
-layer 1's scores: from 0.0003 to 0.003, and from 0.003 to 0.03. Where the norm vanishes by itself is what V4
-measures."""
+A batch's gradient is mostly noise. With one thing changed, the number of sequences: the mean gradient of 4096, taken
+along such a training, has a norm of 0.02 instead of 0.07. In the first drop it does not rise either, nor does it at a
+tenth of the rate; in the second it rises to 0.05, 2.6 times what it was before the drop, but it stays there: 1.3 times
+what comes after (one seed of trigrams, 2500 steps; a CPU, not stored). What does rise tenfold in both drops is a small
+part of it, the gradient of layer 1's scores: from 0.0003 to 0.003, and from 0.003 to 0.03. Where the norm vanishes by
+itself is what V4 measures."""
 
 _V1_RUNS = "Simple model, 128 tokens, trigrams of five symbols and 4-grams of three"
 V1 = Claim(

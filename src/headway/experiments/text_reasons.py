@@ -6,34 +6,34 @@ that are not stored are marked as such.
 
 OPTIMISERS = """
 Muon only, in seeds 2, 3 and 8; SGD 10 of 10. At its rate of 0.02 Muon hardly gets beyond the bigram: loss 2.11 after
-4000 steps (AdamW 1.41), half of the second lag learnt in five seeds of ten, and in every seed the loss rises at 5 to
-12 of the 52 evaluations (AdamW: at one at most). The minima of bigram, trigram and longer n-grams are therefore where
-the noise puts them, between steps 103 and 4000. One thing changed: at a tenth of the rate the minima are in order in
+4000 steps (AdamW 1.41), half of the second lag learnt in five seeds of ten, and in every seed the loss rises at 5 to 12
+of the 52 evaluations (AdamW: at one at most). The minima of bigram, trigram and longer n-grams are therefore where the
+noise puts them, between steps 103 and 4000. With one setting changed: at a tenth of the rate the minima are in order in
 seeds 0 to 3, with a loss of 1.69 to 1.75 after 500 steps (on a CPU; not stored)."""
 CONFIDENCE = """
 The trigram of byte pairs only. Unigram and bigram are approached in every text and seed (medians 0.07 to 0.15 and
 0.36 to 0.60 of what confidence alone reaches), with characters the trigram as well (0.64 and 0.83). With BPE-512 its
 ratio is 0.99 (speeches) and 1.06 (enwik8). There the loss at the end is about that of the trigram (2.50 and 2.53,
-2.74 and 2.69), so that the last model, less confident, is as close to it as any earlier one. This is not all: one
-thing changed at a time, depth, an MLP or 256 tokens leave enwik8 at 1.03 to 1.11, though the loss then ends as low as
+2.74 and 2.69), so that the last model, less confident, is as close to it as any earlier one. This is not all: with one
+setting changed at a time, depth, an MLP or 256 tokens leave enwik8 at 1.03 to 1.11, though the loss then ends as low as
 2.53. In speeches the ratio is 0.98 with 256 tokens (below 0.99 in 7 of 10), and with an MLP as well it is 0.95 (10 of
 10)."""
 WINDOW = """
-Lags are not taken up one at a time. A head's attention becomes a window that falls off with distance, and lags 2 and
-3 rise together: at steps 39 and 39, 78 and 78, 45 and 59, 25 and 25 (medians, text by text), with evaluations 15 %
-apart. Lag 4 gets little attention (0.07 to 0.10 at the end). How much each lag gets at the end is in the order of its
+Lags are not taken up one at a time. A head's attention becomes a window that falls off with distance, and lags 2 and 3
+rise together: at steps 39 and 39, 78 and 78, 45 and 59, 25 and 25 (medians, text by text), with evaluations 15 % apart.
+Lag 4 gets little attention (0.07 to 0.10 at the end). How much each lag gets at the end is in the order of its
 information in all seeds of all texts, but in unmodified text this is also the order of distance, so that it tests
-nothing. One thing changed: with two texts interleaved lag 2 comes before lag 4 in all 20 seeds and texts in which lag
-4 gets a head of its own (N10)."""
+nothing. With one setting changed: with two texts interleaved lag 2 comes before lag 4 in all 20 seeds and texts in
+which lag 4 gets a head of its own (N10)."""
 INTERLEAVED = """
-Lag 2 gets 0.98 or more of a head's attention in every text and seed, and is taken up before lag 4 in 34 of 40. Lag 6
-is hardly attended to at all (0.03 at the end, medians), so that its step dates a bump. Lag 4 gets a head of its own
-in 20 of 40, always after lag 2 (N10); in the others layer 2 reaches it by way of lag 3 (N3 distance)."""
+Lag 2 gets 0.98 or more of a head's attention in every text and seed, and is taken up before lag 4 in 34 of 40. Lag 6 is
+hardly attended to at all (0.03 at the end, medians), so that its step is that of a small fluctuation. Lag 4 gets a head
+of its own in 20 of 40, always after lag 2 (N10); in the others layer 2 reaches it by way of lag 3 (N3 distance)."""
 BY_WAY_OF_LAG_3 = """
 Layer 1 attends to lag 2 (0.98 or more), so that the position at lag 3 also holds the token at lag 4, and a head of
 layer 2 attends there (0.16 to 0.79). In exactly those 20 of 40 seeds and texts in which a head of layer 1 attends to
-lag 4 itself, lag 4 gets more attention than lag 3. One thing changed: with one layer it gets more in 35 of 40 (N3 one
-layer)."""
+lag 4 itself, lag 4 gets more attention than lag 3. With one setting changed: with one layer it gets more in 35 of 40
+(N3 one layer)."""
 ONE_LAYER = """
 Five of 40 seeds and texts. In three (seed 1 of speeches in byte pairs, 7 and 8 of enwik8 in characters) all heads
 stay on lag 2 and neither lag gets more than 0.002. In two (0 and 7 of speeches in characters) a head holds lags 2, 3
@@ -56,8 +56,8 @@ characters this is hardly specialisation: all four heads have lag 2 as their lar
 less of their attention than before."""
 NO_INDUCTION = """
 No induction head forms, so that there is no step to compare: prefix matching starts at what uniform attention gives
-(0.056), never exceeds 0.063 and ends at 0.02 to 0.04. One thing changed at a time, neither 1, 3 or 4 layers, nor an
-MLP, nor 256 tokens, nor SGD makes it rise by 0.1 in any seed; with Muon it does in one of ten. There is little to
+(0.056), never exceeds 0.063 and ends at 0.02 to 0.04. With one setting changed at a time, neither 1, 3 or 4 layers, nor
+an MLP, nor 256 tokens, nor SGD makes it rise by 0.1 in any seed; with Muon it does in one of ten. There is little to
 gain: in 64 tokens a cache of repetitions lowers the loss of the longest n-gram by 0.00 to 0.04 nats. In 256 tokens of
 enwik8 in byte pairs it is 0.15, but there the model has not passed the 4-gram when training ends (2.62 and 2.27).
 Longer training and larger models have not been run."""
@@ -77,10 +77,10 @@ little or no information (0.02 nats at most: lag 2 of enwik8 in characters) do n
 from which tokens are in the window the models end 0.04 to 0.30 nats below every rung."""
 THIRD_LAG = """
 From one to four layers it comes sooner by a factor of 1.5 (speeches, characters), 1.15 (two texts) or not at all
-(enwik8, byte pairs); steps between neighbouring depths are mostly below the 15 % between evaluations, so that two
-depths are at the same one: 158, 119, 103 and 103 steps with 1, 2, 3 and 4 layers (speeches, characters), 367, 343,
-319, 319; 158, 137, 137, 137; 422 with all (medians). Four layers are never later than one, and sooner in 32 of 40
-seeds and texts. The third lag does need depth (N7 third lag): one layer never learns half of it."""
+(enwik8, byte pairs); differences between neighbouring depths are mostly smaller than the 15 % between evaluations, so
+that two depths often fall on the same one: 158, 119, 103 and 103 steps with 1, 2, 3 and 4 layers (speeches,
+characters), 367, 343, 319, 319; 158, 137, 137, 137; 422 with all (medians). Four layers are never later than one, and
+sooner in 32 of 40 seeds and texts. The third lag does need depth (N7 third lag): one layer never learns half of it."""
 EVALUATIONS = """
 One seed of ten: in speeches, seed 7 learns the third lag at the same evaluation (422) with three layers and with
 four."""

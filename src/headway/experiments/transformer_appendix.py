@@ -146,12 +146,12 @@ def draw(results: Results) -> dict[str, Figure]:
 _STATEMENT = f"A transformer's plateau on single-location regression lasts {TIED.words} steps"
 _FIT = (
     "Trained as the appendix says. Least squares on the logarithms of all plateaus that ended, seed by seed, in d and "
-    "T/B (runs with copies are tested with as many): "
+    "T/B (a run with B copies is also tested with B copies): "
 )
 _UNTIED = "Ours: least squares as before, but in d, T and B separately: "
 _KNOWN = (
-    " Written before the runs of the paper grid; of PyTorch's start a check with two seeds was known, (T/B)^0.74 "
-    "d^1.20, and one seed at three small sizes."
+    " Written before the runs of the paper grid; for PyTorch's initialisation, a check with two seeds was known, "
+    "(T/B)^0.74 d^1.20, and one seed at three small sizes."
 )
 
 
@@ -167,7 +167,7 @@ def _powers() -> list[Claim]:
         Claim(
             f"B3 appendix{more}",
             f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Ours: fitted separately.)"),
-            f"{fit}that of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
+            f"{fit}the exponent of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
             f"exponent of {factor}",
             about=_in_law,
             judge=of_runs(tied_exponent, law=law, factor=factor, beside=("d", "T", "B")),
@@ -212,8 +212,9 @@ EXPERIMENT = Experiment(
             "fan-in, T matters less. "
             "(Ours.)",
             f"At the same three sizes or more, the exponent of T is larger by {MADE:g} or more with PyTorch's "
-            "initialisation than "
-            "with variance 1 / fan-in, all else equal. Other things that the appendix leaves open are reported beside.",
+            "initialisation than with variance 1 / fan-in, all else equal. Other things that the appendix leaves open "
+            "are reported alongside: a readout of zero at the start (silent readout), a causal mask, ReLU, no biases, "
+            "an answer that is read at an empty position after the T (behind) and an orthogonal W* (orthogonal).",
             "exponent of T minus that with variance 1 / fan-in",
             about=_changed_or_not,
             judge=_judge_start,
@@ -235,8 +236,8 @@ EXPERIMENT = Experiment(
         Claim(
             "B6 appendix",
             "The plateau grows with T and d.",
-            "Without repetition, the plateau is strictly longer for every next larger T at the same d, and for every "
-            "next larger d at the same T.",
+            "Without repetition, the plateau is strictly longer at each larger T at the same d, and at each "
+            "larger d at the same T.",
             "longest plateau, relative to the shortest",
             about=_plain,
             judge=of_runs(grows, factors=("T", "d")),
@@ -245,7 +246,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B7 appendix",
             "Copies of the relevant vector in the context shorten the plateau.",
-            "At every T and d with copies, the plateau is strictly shorter for every next larger B.",
+            "At every T and d with copies, the plateau is strictly shorter at each larger B.",
             "plateau with one copy, relative to that with the most; the smallest over d",
             about=_in_law,
             judge=of_runs(sooner_with_copies),
@@ -255,8 +256,8 @@ EXPERIMENT = Experiment(
             "B7 appendix across samples",
             "Repetition across samples makes a transformer learn sooner, the more so the larger d is.",
             f"With the learning rate chosen for every size and share, the time to a loss of {ACROSS:g}, tested without "
-            "repetition, is shorter with one of the shares than with none at every d; and by a larger factor at the "
-            "largest d than at the smallest.",
+            "repetition, is shorter with one of the shares p of repeated samples than with p = 0 at every d; and by a "
+            "larger factor at the largest d than at the smallest.",
             "factor by which repetition shortens the time, at the largest d relative to the smallest",
             about=_shared,
             judge=of_runs(sooner_across_samples, end=ACROSS),

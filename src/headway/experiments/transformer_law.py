@@ -160,8 +160,8 @@ def draw(results: Results) -> dict[str, Figure]:
 
 _STATEMENT = f"On single-location regression, a transformer's plateau lasts {LOCATION.words} steps"
 _FIT = (
-    "Least squares on the logarithms of all plateaus that ended, seed by seed, against d, T and B (runs with "
-    "copies are tested with as many):  "
+    "Least squares on the logarithms of all plateaus that ended, seed by seed, against d, T and B (a run with "
+    "B copies is also tested with B copies): "
 )
 _OTHER_START = "The published law holds with Xavier initialisation and an orthogonal embedding"
 NEAR, WITHIN = LOCATION.near, LOCATION.within
@@ -259,8 +259,8 @@ EXPERIMENT = Experiment(
         Claim(
             "B6 transformer",
             "A transformer's plateau grows with T and d.",
-            "Without repetition, the plateau is strictly longer for every next larger T at the same d, and for every "
-            "next larger d at the same T.",
+            "Without repetition, the plateau is strictly longer at each larger T at the same d, and at each "
+            "larger d at the same T.",
             "longest plateau, relative to the shortest",
             about=_plain,
             judge=of_runs(grows, factors=("T", "d")),
@@ -270,9 +270,9 @@ EXPERIMENT = Experiment(
             "B7 transformer",
             "Repetition shortens a transformer's plateau, and repeating in the context is more efficient than across "
             "samples.",
-            "At the same T and d the plateau, tested with the copies of the training, is strictly shorter for every "
-            f"next larger B; the time to a loss of {ACROSS:g}, without repetition in the test, is strictly shorter for "
-            "every next larger p, 0 included; and a doubling of B shortens the one by a larger factor than a doubling "
+            "At the same T and d the plateau, tested with the copies of the training, is strictly shorter at each "
+            f"larger B; the time to a loss of {ACROSS:g}, without repetition in the test, is strictly shorter at "
+            "each larger p, 0 included; and a doubling of B shortens the one by a larger factor than a doubling "
             "of p the other, on average from the smallest B to the largest and from the smallest p above 0 to the "
             "largest.",
             "factor by which doubling B shortens the plateau, relative to doubling p",

@@ -15,6 +15,8 @@ from headway.forecast.question import MODELS, Question
 
 THRESHOLD = 0.1
 """Loss of the toy at which its plateau ends."""
+NAMES = {"pytorch": "PyTorch", "silent-pytorch": "silent PyTorch", "xavier": "Xavier"}
+"""Initialisations as a sentence writes them; the others as they are set."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
     rate = f"Adam {training.learning_rate:g}"
     if training.rates:
         rate = f"Adam with the best of {', '.join(f'{each:g}' for each in training.rates)} for each size"
-    how = f"{shape.layers} layers of width {shape.width}, {shape.initialisation} start, {rate}, batch {training.batch}"
+    start = f"{NAMES.get(shape.initialisation, shape.initialisation)} initialisation"
+    how = f"{shape.layers} layers of width {shape.width}, {start}, {rate}, batch {training.batch}"
     ends = f"{100 * level:g} % of the answers are right" if rising else f"the loss is at most {level:g}"
     favourites = getattr(runs[0][0].task, "favourites", 1)
     return replace(_table(model, found, ends=ends), how=how, favourites=favourites)

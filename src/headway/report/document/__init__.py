@@ -36,10 +36,11 @@ of paper B is nearly deterministic: its seeds agree to about three digits and ar
 by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step, the number of those that
 have it follows it. *Stages* are the reached rungs whose KL is least above its own minimum, in turn; seeds in which
 they do not come in order (rung 2, then rung 1) are counted behind them and have no boundary there. *Published* values
-are read by eye from the authors' figures, for one seed. Excess loss is in nats: *at the rungs*, at the minimum of KL
-to each of them, in the seeds in which KL to it rises again, and in all seeds the *lowest*. *Not in grid* means that
-the grid has no such runs, *not run* that it has them and they have not been made. Grids on which nothing was run for a
-claim are left out of its table."""
+of paper A are read by eye from the authors' figures, for one seed; for those of the other papers see below. Excess
+loss is in nats: *at the rungs*, at the minimum of KL to each of them, in the seeds in which KL to it rises again, and
+in all seeds the *lowest*. *Not in grid* means that
+the grid has no such runs, *not run* that it has them, but not all of them have been made. Grids on which nothing was
+run for a claim are left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:
@@ -84,7 +85,7 @@ def write_document(
         parts += [read_otherwise.WORDS, read] if (read := read_otherwise.read_otherwise(runs)) else []
         parts += [one_changed.WORDS, tested] if (tested := one_changed.one_changed(runs)) else []
     if sibling_numbers.rows(runs):
-        parts += ["### The sibling papers", sibling_numbers.WORDS, sibling_numbers.sibling_table(runs)]
+        parts += ["### The other papers", sibling_numbers.WORDS, sibling_numbers.sibling_table(runs)]
     for experiment, title in titles.items():
         parts += [f"## {experiment}", title, *_figures(path, experiment), *_claims(findings, experiment)]
         parts += tables_of([run for run in runs if run.experiment == experiment])

@@ -17,8 +17,8 @@ MOST = 2
 """Settings that may differ."""
 
 WORDS = """\
-For a boundary outside: the same boundary, read in the same way, in the stored runs of
-differences, ablations and weight-decay that differ from that one in one or two settings."""
+For a boundary outside: the same boundary, read in the same way, in the stored runs of the experiments
+`differences`, `ablations` and `weight-decay` that differ from that one in one or two settings."""
 
 
 def changes(base: NamedRun, run: NamedRun) -> dict[str, object]:
@@ -43,7 +43,10 @@ def one_changed(runs: Sequence[NamedRun]) -> str:
         compared = {str(told): run for run in near if 0 < len(told := changes(base, run)) <= MOST}
         for number in outside:
             lines += [_row(base, number, changes(base, run), run) for run in compared.values()]
-    head = ["| run | number | published | changed | ours: median | seeds from to | |", "|---|---|---|---|---|---|---|"]
+    head = [
+        "| run | number | published | changed | ours: median | range over seeds | |",
+        "|---|---|---|---|---|---|---|",
+    ]
     return "\n".join([*head, *lines]) if lines else ""
 
 

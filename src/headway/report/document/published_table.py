@@ -1,7 +1,8 @@
 """The runs beside the published numbers, read as the authors read their figures: by eye, off the KL curves.
 
 Their first boundary lies where KL to rung 1 has risen again by about 2 % of its later rise, the second where KL to rung
-2 has risen by about 13 % (0 to 30 %). Levels go with the chain's entropy H, so they are compared at the H of Figure 1.
+2 has risen by about 13 % (0 to 30 %). Levels depend on the chain's entropy H, so they are compared at that of
+Figure 1.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ FIGURE_1 = 0.505
 """Entropy of the chain of the authors' figures, in nats."""
 
 WORDS = f"""\
-The authors placed their boundaries by eye, on one seed. Read as they did: the first where KL to rung 1 has risen again
-by 2 % of its later rise, the second where KL to rung 2 has risen by 13 % (in brackets: from its minimum to 30 %).
-*Inside* is a published number between the smallest and the largest of our seeds, as far as it was rounded: 0.09 stands
-for 0.085 to 0.095, step 110 for 109.5 to 110.5. Levels of the loss go with the entropy
-H of the chain that a seed draws, so they are given at the H of the authors' chain ({FIGURE_1} nats) by a straight line
-through our seeds, with the correlation r."""
+The authors placed their boundaries by eye, on one seed. We read ours in a similar way: boundary 1 where KL to rung 1
+has made 2 % of its rise after the minimum, boundary 2 where KL to rung 2 has made 13 % (in brackets: the medians if it
+is read at the minimum, and at 30 % of the rise). *Inside* is a published number between the smallest and the largest of
+our seeds, as far as it was rounded: 0.09 stands for 0.085 to 0.095, step 110 for 109.5 to 110.5. Levels of the loss
+depend on the entropy H of the chain that a seed draws, so they are given at the H of the authors' chain ({FIGURE_1}
+nats) by a straight line through our seeds, with the correlation r."""
 
 
 class Beside(NamedTuple):
@@ -126,7 +127,7 @@ def _plateaus(run: NamedRun) -> list[Beside]:
 
 def published_table(runs: Sequence[NamedRun]) -> str:
     """One row a published number: ours in the median, smallest and largest seed, and whether it lies inside."""
-    lines = ["| run | number | published | ours: median | seeds from to | |", "|---|---|---|---|---|---|"]
+    lines = ["| run | number | published | ours: median | range over seeds | |", "|---|---|---|---|---|---|"]
     lines += [f"| {each.run} | {each.quantity} | {each.published:g} | {ours_in_words(each)} |" for each in rows(runs)]
     return "\n".join(lines)
 

@@ -32,7 +32,10 @@ def read_otherwise(runs: Sequence[NamedRun]) -> str:
             for how, ours in _readings(run, told.quantity):
                 found = Beside(told.run, told.quantity, told.published, ours)
                 lines.append(f"| {told.run} | {told.quantity} | {told.published:g} | {how} | {ours_in_words(found)} |")
-    head = ["| run | number | published | read at | ours: median | seeds from to | |", "|---|---|---|---|---|---|---|"]
+    head = [
+        "| run | number | published | read at | ours: median | range over seeds | |",
+        "|---|---|---|---|---|---|---|",
+    ]
     return "\n".join([*head, *lines]) if lines else ""
 
 

@@ -1,4 +1,4 @@
-"""What the sibling papers' figures, stored outputs and accounts of them say, beside the same number of every seed."""
+"""What the other papers' figures, stored outputs and accounts of them say, beside the same number of every seed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from headway.claims.claim import AnyRun
 from headway.report.document.tables import NamedRun
 
 WORDS = """\
-Of the sibling papers, what the authors' code or its stored outputs say, and what a third party says of the figures of
-Gopalani & Hu. Most are of one seed. Read in every seed of ours; *inside* is a
-number between the smallest and the largest of them, as far as it was rounded."""
+These numbers are stated by the authors' code or its stored outputs; for Gopalani & Hu, by a third party's account of
+the figures. Most are from one seed. We read the same quantity in each of our seeds; *inside* means that the published
+number, as far as it was rounded, lies between the smallest and the largest of them. It is taken to be rounded to the
+digits that its source gives: 3000 stands for 2500 to 3500, 0.293 for 0.2925 to 0.2935."""
 Reading = Callable[[AnyRun], np.ndarray]
 
 
@@ -124,7 +125,7 @@ def verdict(each: Published, ours: np.ndarray) -> str:
 
 def sibling_table(runs: Sequence[NamedRun]) -> str:
     """One row a number: ours in the median, smallest and largest seed, and whether it lies inside."""
-    heading = "| experiment | run | number | published | ours: median | seeds from to | |"
+    heading = "| experiment | run | number | published | ours: median | range over seeds | |"
     lines = [heading, "|---|---|---|---|---|---|---|"]
     for each, ours in rows(runs):
         known, words = ours[np.isfinite(ours)], "never | "

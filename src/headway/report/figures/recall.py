@@ -147,7 +147,7 @@ def figure_repetition(runs: Sequence[Run]) -> Figure:
         figure,
         f"""Accuracy on associative recall over training steps, on sequences without repetition (solid) and with
         that of the training (dashed): left with B copies of the query's pair in the context, right with a
-        share p of favourite queries across samples. {CURVES}""",
+        share p of repeated queries across samples. {CURVES}""",
         runs,
     )
 

@@ -15,7 +15,7 @@ const WORDS = {
   stage:
     "For each rung that the model reaches, take how far KL now lies above its lowest value in this run. The stage is that of the rung " +
     "for which this is smallest. Visits that last fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
-    "seed counts as having reached the last stage if it was in stage 1, then 2, and so on to the last. Entering a stage means that the model has " +
+    "seed counts as having entered the last stage if it was in stage 1, then 2, and so on to the last. Entering a stage means that the model has " +
     "turned towards its rung, not that it has arrived. The time before stage 1 is the start.",
   turn:
     "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how far it has fallen since the minimum of KL to the rung reached before the old one. Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
