@@ -41,6 +41,7 @@ ARGUMENTS = {
     "slopes": (SIZES[:, 0], VALUES),
     "stages_from_ladder": (TIMES, KL),
     "stages_from_loss": (TIMES, FALL),
+    "stages_after_settling": (TIMES, FALL, 0.5),
     "stop_by_patience": (TIMES, FALL, 50.0),
     "stop_by_stages": (TIMES, FALL),
     "visits_in_order": (TIMES, KL),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headway.analysis import stages_from_loss
+from headway.analysis import stages_after_settling, stages_from_loss
 from headway.analysis.staircases import (
     accuracy,
     escape,
@@ -218,3 +218,26 @@ def test_change_points_alone_cut_a_smooth_decay_into_levels_and_this_detector_do
 def test_arrays_that_do_not_fit_say_what_to_do(times, loss, words):
     with pytest.raises(ValueError, match=words):
         stages_from_loss(times, loss)
+
+
+def settling_start(noise: float = 0.01) -> tuple[np.ndarray, np.ndarray]:
+    """A random start that costs 50, a plateau a little above 0.5, and one drop at step 1500."""
+    times = 50.0 * np.arange(41)
+    wobble = noise * np.random.default_rng(0).normal(size=len(times))
+    loss = 0.04 + 0.5 / (1 + np.exp((times - 1500) / 60)) + wobble
+    loss[0] = 50.0
+    return times, loss
+
+
+def test_what_a_random_start_loses_until_it_costs_no_more_than_silence_is_no_stage():
+    times, loss = settling_start()
+    assert stages_from_loss(times, loss).start < 50  # the start hides everything else
+    found = stages_after_settling(times, loss, 0.5)
+    assert found.count == 1 and found.start == pytest.approx(1500, rel=0.03) and not found.unfinished
+
+
+def test_a_loss_that_never_comes_below_silence_has_no_stage_and_one_that_starts_there_its_usual_ones():
+    times, loss = settling_start()
+    assert stages_after_settling(times, loss, 0.01).count == 0
+    for level in (50.0, np.inf):
+        assert stages_after_settling(times, loss, level) == stages_from_loss(times, loss)

@@ -19,7 +19,7 @@ from headway.analysis.intervals import OverSeeds, interval_over_seeds, median_in
 from headway.analysis.ladder import Visits, minima, nearest_rung, visits_in_order
 from headway.analysis.laws import lines, slopes
 from headway.analysis.ngrams import Ngrams, ngrams
-from headway.analysis.plateaus import stages_from_loss
+from headway.analysis.plateaus import stages_after_settling, stages_from_loss
 from headway.analysis.power_laws import PowerLaws, fit_power_laws
 from headway.analysis.specialisation import (
     Hump,
@@ -71,6 +71,7 @@ __all__ = [
     "rises_then_falls",
     "slopes",
     "stage_summary",
+    "stages_after_settling",
     "stages_from_ladder",
     "stages_from_loss",
     "stop_by_patience",

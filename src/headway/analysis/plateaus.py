@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from headway.analysis.arrays import of_any_arrays
-from headway.analysis.bends import Fit, fit_bends, unavoidable_turns
+from headway.analysis.bends import Fit, fit_bends, noise_near, unavoidable_turns
 from headway.analysis.stages import LogTime, Stages, finite_part
 
 Array = np.ndarray
@@ -74,6 +74,23 @@ def stages_from_loss(
         visits=numbers,
         unfinished=unfinished,
     )
+
+
+@of_any_arrays
+def stages_after_settling(times: Array, loss: Array, level: float) -> Stages:
+    """The stages of min(loss, level), where `level` is the loss of a model that has learnt nothing.
+
+    A random start answers by chance, and may cost a hundred times as much as no answer. What it loses until it costs no
+    more than that is no drop of the story: beside it the plateau at `level` and the drop after it would not be seen.
+    A loss that starts at `level` or below has its usual stages.
+    """
+    times, loss = finite_part(times, loss)
+    if not len(loss) or loss[0] <= level:
+        return stages_from_loss(times, loss)
+    # Where it is cut the curve is flat, so that its noise has to be read from the whole one.
+    places = LogTime(times).values
+    noise = float(np.median(noise_near(places, places, loss)))
+    return stages_from_loss(times, np.minimum(loss, level), noise=noise)
 
 
 class _Descent:

@@ -6,6 +6,7 @@ from the settings' own numbers and from the arrays that are there, never from th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -66,6 +67,12 @@ def about_of(settings: Any, provenance: Mapping[str, Any], trajectory: Trajector
 def context_of(settings: Any) -> int | None:
     """How many tokens a model reads that is there to be compared with; None for one that reads everything."""
     return getattr(getattr(settings, "task", None), "context", None) or getattr(settings, "context", None)
+
+
+def silence_of(settings: Any) -> float:
+    """The loss of a model that has learnt nothing; infinite where its task does not say."""
+    level = getattr(getattr(settings, "task", None), "silence", None)
+    return float(level) if isinstance(level, float | int) else math.inf
 
 
 def drawable(clock_of: Mapping[str, str]) -> bool:

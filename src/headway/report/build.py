@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.analysis import Stages, stage_summary, stages_from_ladder, stages_from_loss
+from headway.analysis import Stages, stage_summary, stages_after_settling, stages_from_ladder
 from headway.analysis.intervals import interval_over_seeds
 from headway.records import Trajectory
+from headway.report.about import silence_of
 from headway.report.page import RunView, SeedStages
 from headway.report.page.flow_payload import portrays
 
@@ -32,13 +33,13 @@ def run_view(
 
     Of the portraits it keeps those that are of its heads.
     """
-    stages, intervals = _stages(trajectory)
+    stages, intervals = _stages(trajectory, silence_of(settings))
     own = tuple(portrait for portrait in portraits if portrays(portrait[0], settings))
     level = "lowest KL to them" if "kl_rungs" in trajectory else "loss there"
     return RunView(label, settings, trajectory, dict(provenance), stages, intervals, level, own, section)
 
 
-def _stages(trajectory: Trajectory) -> tuple[tuple[SeedStages, ...], tuple[Interval, ...]]:
+def _stages(trajectory: Trajectory, silence: float) -> tuple[tuple[SeedStages, ...], tuple[Interval, ...]]:
     if "kl_rungs" in trajectory and trajectory["kl_rungs"].ndim == 3:
         times, rungs = trajectory.times("kl_rungs"), trajectory["kl_rungs"].shape[2]
         found = [stages_from_ladder(times, kl) for kl in trajectory["kl_rungs"]] if rungs > 1 else []
@@ -48,7 +49,8 @@ def _stages(trajectory: Trajectory) -> tuple[tuple[SeedStages, ...], tuple[Inter
     name = next((name for name in LOSSES if name in trajectory and trajectory[name].ndim == 2), None)
     if name is None:
         return (), ()
-    found = [stages_from_loss(trajectory.times(name), loss) for loss in trajectory[name]]
+    level = silence if name == "loss" else math.inf
+    found = [stages_after_settling(trajectory.times(name), loss, level) for loss in trajectory[name]]
     most = max((each.count for each in found), default=0)
     first = interval_over_seeds([each.start for each in found])
     known = first if math.isfinite(first[0]) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -101,6 +102,11 @@ class Recall:
     def chance(self) -> float:
         """Accuracy without a look at the sequence: 1/N_tokens."""
         return 1 / self.vocab
+
+    @property
+    def silence(self) -> float:
+        """log N_tokens: what a model loses that finds all symbols equally probable."""
+        return math.log(self.vocab)
 
     @property
     def naming(self) -> float:

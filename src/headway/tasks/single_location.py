@@ -117,6 +117,11 @@ class SingleLocation:
         """
         return 0.0 if self.mark or self.position != "random" else 0.5 * (1 - 1 / self.length)
 
+    @property
+    def silence(self) -> float:
+        """1/2 E|y*|^2 = 1/2: what a model loses that answers 0."""
+        return 0.5
+
     def about(self) -> About:
         return About(
             title=f"Single-location regression, {self.length} positions in {self.dimension} dimensions",

@@ -12,6 +12,8 @@ and may say
     ladder(example)            reference predictors, from knowing nothing to the truth: log-probabilities, or answers,
                                (rung, predicted, outputs); `rungs` are their names
     loss(outputs, example)     cross-entropy of tokens and half the squared error of numbers if not given
+    silence                    the loss of a model that has learnt nothing: what a random start loses down to it is no
+                               stage where stages are read from the loss
     measures(example, reading) further numbers, by name
     generates                  of a row of tokens: how many of the last ones the model says itself (`reading.generated`)
     relevant                   (query, key) pairs of positions at which attention matters: `model.emphasis` acts there

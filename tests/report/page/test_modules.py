@@ -311,3 +311,34 @@ def test_on_a_logarithmic_axis_step_zero_stands_left_of_the_first_one(js):
     zero, five, (low, high) = js("curves", axis, steps=[0, 5, 100])
     assert 0 < zero < 5 == five
     assert (10**low, 10**high) == pytest.approx((zero, 100))
+
+
+SETTLED = """m.leadSentence({seeds: curves.map((_, k) => k), rungs: 1, rungNames: ["the start", "plateau 1"],
+    silence: 0.5,
+    stages: starts.map((start) => start && {rungs: [1], boundaries: [], levels: [0.03], start}), intervals: [],
+    evaluation: [0, 50, 100, 150], divergedAt: curves.map(() => -1), stages_from: "loss",
+    clock: {word: "step", whole: true}, progress: {array: "loss", word: "half the squared error", unit: ""},
+    arrays: {loss: {at: (seed, time) => curves[seed][time]}}})"""
+
+
+def test_a_random_start_settles_before_the_drop_that_is_told(js):
+    curves = [[50.0, 0.6, 0.55, 0.03], [54.0, 0.7, 0.5, 0.05], [40.0, 0.6, 0.6, 0.04]]
+    words = js("lead", SETTLED, curves=curves, starts=[120, 130, 125])
+    assert words == (
+        "In all 3 seeds the loss (half the squared error) falls from 50.0 to 0.600 within the first 50 steps, waits "
+        "near the 0.5 that answering 0 costs, and then falls in one drop, half done at step 125, to 0.0400."
+    )
+    still = js("lead", SETTLED, curves=curves, starts=[None, None, 125])
+    assert "and then falls without coming to a plateau, to 0.0400." in still
+    low = js("lead", SETTLED, curves=[[0.6, 0.5, 0.5, 0.03]], starts=[120])
+    assert low == "The loss (half the squared error) falls in one drop, half done at step 120, from 0.600 to 0.0300."
+
+
+def test_values_open_on_a_logarithmic_axis_where_the_start_would_flatten_the_rest(js):
+    run = SETTLED.replace("leadSentence(", "logarithmicValues([").replace(
+        "curves[seed][time]}}})", "curves[seed][time]}}}], {logValue})"
+    )
+    wide, narrow = [[50.0, 0.6, 0.55, 0.03]], [[1.2, 0.6, 0.55, 0.3]]
+    asked = [js("settling", run, curves=curves, starts=[120], logValue=None) for curves in (wide, narrow)]
+    chosen = [js("settling", run, curves=wide, starts=[120], logValue=value) for value in (True, False)]
+    assert asked == [True, False] and chosen == [True, False]

@@ -43,7 +43,10 @@ def draw_family(
         if law is not None and own:
             axes.plot(x, [law(run) for run in own], color=colour, linewidth=0.8, linestyle=DASHES)
     if family and runs:
-        axes.legend(loc="best", fontsize=6)
+        # Lines of a law fill the panel, so that its names stand below.
+        room = {"handlelength": 1.2, "columnspacing": 0.8, "handletextpad": 0.4, "borderpad": 0.0}
+        columns = 2 if len(family_label) < 3 else 1
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=columns, fontsize=6, **room)
     sizes = sorted({float(value(run, along)) for run in runs})
     if sizes and sizes[0] > 0 and along != "repeated":
         axes.set_xscale("log")

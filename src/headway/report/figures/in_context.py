@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from headway.records import Trajectory
@@ -58,7 +59,6 @@ def _draw_ladder(axes: Axes, run: Run) -> None:
 def _draw_loss(axes: Axes, run: Run) -> None:
     _, trajectory = run
     draw_seeds(axes, trajectory.times("loss"), moving_values(trajectory, "loss"), INK, "model")
-    _draw_levels(axes, run)
     time_axis(axes, trajectory.times("loss"), log=False)
 
 
@@ -71,6 +71,7 @@ def figure_chains(runs: RunsByName) -> Figure:
         for axes in column:
             dress(axes)
         _draw_loss(column[0], run)
+        _draw_levels(column[0], run)
         from_zero(column[0])
         column[0].set_title(name)
         column[0].set_xlabel("")
@@ -218,6 +219,8 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
     """Columns are runs: the loss with its rungs, each head's attention back by 1, 2, .., and the gradient's norm."""
     figure = new_figure(PAGE_WIDTH, 4.6)
     panels = figure.subplots(3, len(results), squeeze=False)
+    rungs = max((settings.task.rungs for settings, _ in results.values()), key=len)
+    shades = dict(zip(rungs, _rung_colours(len(rungs)), strict=True))
     for (top, middle, low), (name, run) in zip(panels.T, results.items(), strict=True):
         settings, trajectory = run
         for axes in (top, middle, low):
@@ -225,6 +228,9 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         _draw_loss(top, run)
         top.set_title(name.replace(", ", ",\n"), fontsize=6)
         levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
+        # Named below: in a panel this narrow the loss would run through the names.
+        for rung, level in zip(settings.task.rungs, levels, strict=True):
+            top.axhline(level, color=shades[rung], linewidth=0.8, linestyle=DASHES, zorder=1)
         room = max(float(np.ptp(levels)), 0.01)
         lowest = float(np.min(np.median(np.asarray(trajectory["loss"], float), axis=0)))
         # In short contexts a model without pseudo-counts stays above all rungs.
@@ -246,7 +252,9 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
         axes.set_ylabel(words)
     labelled = [pair for axes in panels[1] for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
     kept = {name: handle for handle, name in labelled}
-    figure.legend(kept.values(), kept.keys(), loc="outside lower center", ncols=len(kept))
+    dashed = {rung: Line2D([], [], color=shade, linewidth=0.8, linestyle=DASHES) for rung, shade in shades.items()}
+    keys = dashed | kept
+    figure.legend(keys.values(), keys.keys(), loc="outside lower center", ncols=len(keys))
     return captioned(
         figure,
         f"""One column for each run, over training steps (logarithmic). Top: the loss; dashed: that of the best

@@ -61,7 +61,7 @@ def figure_recall(runs: Sequence[Run]) -> Figure:
 @styled
 def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: float) -> Figure:
     """The plateau, and the time to an accuracy of `half`, against both sizes. Dots: seeds; dashed: published law."""
-    figure = new_figure(PAGE_WIDTH, 2.4)
+    figure = new_figure(PAGE_WIDTH, 3.0)
     panels = figure.subplots(1, 4, sharey=True)
     known = [(settings, ending_at(trajectory, half)) for settings, trajectory in runs]
     for (of_pairs, of_tokens), every, published in (

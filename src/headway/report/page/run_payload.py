@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.records import About, Trajectory
-from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array
+from headway.report.about import CLOCKS, SCALARS, about_of, context_of, progress_array, silence_of
 from headway.report.colours import SEVERAL_COLOUR, UNIFORM_COLOUR, head_colours, rung_colours
 from headway.report.page.flow_payload import feature_task, features_of, portrait_of
 from headway.report.page.ladder_payload import minima_of
@@ -69,6 +70,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
         "rungs": names,
         "levels": levels,
         "stages_from": _stages_from(trajectory),
+        "silence": _silence(trajectory, view.settings, progress),
         "groups": groups,
         "measures": measures,
         "references": references,
@@ -193,6 +195,12 @@ def _stages_from(trajectory: Trajectory) -> str:
     if "kl_rungs" in trajectory:
         return "ladder"
     return "levels" if "boundaries" in trajectory.facts else "loss"
+
+
+def _silence(trajectory: Trajectory, settings: Any, progress: str) -> float | None:
+    """The loss of a model that has learnt nothing, where the stages are those of the loss after it."""
+    level = silence_of(settings)
+    return level if progress == "loss" and _stages_from(trajectory) == "loss" and math.isfinite(level) else None
 
 
 def _rung_names(about: About, trajectory: Trajectory, view: RunView) -> list[str]:

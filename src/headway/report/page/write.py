@@ -35,6 +35,7 @@ MODULES = (
     "pen.js",
     "selection.js",
     "stages.js",
+    "settling.js",
     "align.js",
     "curves.js",
     "traces.js",

@@ -5,6 +5,7 @@ import { diverged } from "./data.js";
 import { drawn, element } from "./dom.js";
 import { clockWord, ladderChoices, ladderFor, when } from "./terms.js";
 import { listenToKeys, makePlayback, SPEEDS } from "./playback.js";
+import { logarithmicValues } from "./settling.js";
 import { showcaseWords, stagesOf } from "./stages.js";
 import { whole } from "./words.js";
 
@@ -150,7 +151,7 @@ export function mountControls(host, report, selection) {
     slider.setAttribute("aria-valuetext", text);
     stepWords.textContent = text;
     speed.value = String(state.speed);
-    for (const { box, name } of axes) box.checked = state[name];
+    for (const { box, name } of axes) box.checked = name === "logValue" ? logarithmicValues([run()], state) : state[name];
     readButton.setAttribute("aria-expanded", String(state.reading));
     playButton.dataset.playing = state.playing;
     playButton.setAttribute("aria-label", state.playing ? "Pause" : "Play");

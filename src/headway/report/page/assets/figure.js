@@ -3,6 +3,7 @@ import { paletteOf } from "./colour.js";
 import { apart, timeAxis, valueAxis } from "./curves.js";
 import { clockWord, ladderFor, marked, sameProgress } from "./terms.js";
 import { ladderPanel, lossPanel } from "./panels.js";
+import { logarithmicValues } from "./settling.js";
 import { stageLines, stageNames } from "./marks.js";
 import { beginnings, shownSeeds } from "./stages.js";
 import { strip } from "./traces.js";
@@ -51,8 +52,9 @@ export function figure(run, state, theme, width, beside = null, seen = null) {
     ? [sameProgress(run, beside), ladderFor(beside, state.ladder) === ladderFor(run, state.ladder)]
     : [];
   const [otherLoss, otherLadder] = [others(lossPanel, sameLoss), ladder && others(ladderPanel, sameLadder)];
-  const lossAxis = valueAxis(loss.values.concat(otherLoss?.values ?? []), state.logValue);
-  const ladderAxis = ladder && valueAxis(ladder.values.concat(otherLadder?.values ?? []), state.logValue);
+  const logarithmic = logarithmicValues(beside ? [run, beside] : [run], state);
+  const lossAxis = valueAxis(loss.values.concat(otherLoss?.values ?? []), logarithmic);
+  const ladderAxis = ladder && valueAxis(ladder.values.concat(otherLadder?.values ?? []), logarithmic);
   const laid = state.over && sameLoss ? [...laidLines(otherLoss, beside, theme.second), ...laidLines(otherLadder, beside)] : [];
   const labels = [...loss.labels, ...(ladder?.labels ?? [])];
   const margin = { ...MARGIN, r: labelRoom(labels, narrow) };

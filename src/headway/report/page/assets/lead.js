@@ -1,7 +1,8 @@
 // What happened, in one sentence, and what a reader must not miss: a run that ended early, seeds that diverged.
 import { diverged } from "./data.js";
+import { settlingOf } from "./settling.js";
 import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
-import { byLadder, byLevels, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
+import { byLadder, byLevels, clockWord, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { counted, joined, median, number, sentence, threeDigits, whole } from "./words.js";
 
 /** The last moment that was measured, and the one that was asked for. */
@@ -74,18 +75,28 @@ function reachedWords(run) {
   return all ? `, reaching ${list(goal, "")}${whose}` : `; ${list(goal, " was reached")}${whose}`;
 }
 
-/** "in all 8 seeds the loss falls in one drop, half done at step 300". */
+/** {who: "in all 8 seeds ", fall: "falls in one drop, half done at step 300"}. */
 function fallWords(run) {
   const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
-  const most = median(counts);
+  const most = counts.toSorted((a, b) => a - b)[Math.floor((counts.length - 1) / 2)]; // of an even number the lower middle
   const { rises } = run.progress;
   const noun = rises ? "rise" : "drop";
-  const times = most ? `in ${{ 1: "one", 2: "two", 3: "three" }[most] ?? number(most)} ${noun}${most === 1 ? "" : "s"}` : "without a plateau";
-  const moves = arrivals(run).filter((move) => Number.isFinite(move.step) && 2 * move.seeds >= counts.length);
+  const times = most ? `in ${{ 1: "one", 2: "two", 3: "three" }[most] ?? number(most)} ${noun}${most === 1 ? "" : "s"}` : "without coming to a plateau";
+  const such = run.seeds.map((_, seed) => seed).filter((seed) => counts[seed] === most); // the first of two drops is another's only
+  const moves = arrivals(run, such).filter((move) => Number.isFinite(move.step));
   const places = moves.length ? `, half done at ${joined(moves.map(({ step }) => when(run, step)))}` : "";
   const alike = counts.every((count) => count === counts[0]);
   const who = counts.length === 1 ? "" : alike ? `in all ${counts.length} seeds ` : "in the median seed ";
-  return `${who}${theLoss(run)} ${rises ? "grows" : "falls"} ${times}${places}`;
+  return { who, fall: `${rises ? "grows" : "falls"} ${times}${places}` };
+}
+
+/** "falls from 51.7 to 0.599 within the first 50 steps, waits near the 0.5 that no answer costs, and then falls .. to 0.0321." */
+function settledWords(run, { level, first, value, at }, { last }) {
+  const { who, fall } = fallWords(run);
+  const early = run.clock.whole ? `within the first ${counted(at, clockWord(run))}` : `by ${when(run, at)}`;
+  const start = `${who}${theLoss(run)} falls from ${threeDigits(first)} to ${threeDigits(value)} ${early}`;
+  const after = last < level ? `waits near the ${number(level)} that answering 0 costs, and then ${fall}, to` : "and ends at";
+  return `${start}, ${after} ${threeDigits(last)}${lossUnit(run)}`;
 }
 
 /** "while the excess loss fell from 3.31 to 0.0961 nats". */
@@ -98,12 +109,13 @@ function lossSpan(run) {
 
 /** One sentence for the top of the page. */
 export function leadSentence(run) {
-  const loss = lossSpan(run);
+  const [loss, settling, ends] = [lossSpan(run), settlingOf(run), lossEnds(run)];
+  if (settling && ends) return `${sentence(settledWords(run, settling, ends))}.`;
   if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured over time")} in ${counted(run.seeds.length, "seed")}.`;
   if (!byLadder(run) && !byLevels(run)) {
-    const ends = lossEnds(run);
+    const { who, fall } = fallWords(run);
     const numbers = ends ? `, from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}` : "";
-    return `${sentence(fallWords(run))}${numbers}.`;
+    return `${sentence(`${who}${theLoss(run)} ${fall}`)}${numbers}.`;
   }
   return `${sentence(`${passedWords(run)}${reachedWords(run)}${loss && `, while ${loss}`}`)}.`;
 }

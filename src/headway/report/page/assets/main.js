@@ -29,7 +29,7 @@ const usualState = (report) => ({
   time: Math.max(0, (report.runs[0]?.times.length ?? 0) - 1), // what was learnt; playing starts over
   playing: false,
   logTime: true,
-  logValue: false,
+  logValue: null, // as the run needs it, until the reader chooses
   ladder: report.runs.length ? ladderFor(report.runs[0], "") : "rungs",
   curves: "", // what the reader wants the second chart to show, wherever a run has it
   hidden: new Set(), // lines of the second chart that are not as they were when it opened

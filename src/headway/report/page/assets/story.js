@@ -2,8 +2,9 @@
 import { blockMasses } from "./data.js";
 import { blocksAreRungs, byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
 import { heldBlock, heldPercent } from "./narration.js";
+import { settlingOf } from "./settling.js";
 import { showcase, stagesOf } from "./stages.js";
-import { headWords, joined, percent, sentence, threeDigits } from "./words.js";
+import { headWords, joined, number, percent, sentence, threeDigits } from "./words.js";
 
 const CHANGED = 0.1; // of a head's attention: less is not worth a sentence
 
@@ -132,6 +133,7 @@ export function storyOf(run, seed, layer) {
   const places = placesOf(run);
   const most = Math.max(...start.flatMap(({ blocks }) => blocks).filter(Number.isFinite), 0);
   const loss = lossOf(run)?.at(seed, run.nearest[0]);
+  const settled = settlingOf(run, [seed]);
   const opening = {
     number: 0,
     title: "The start",
@@ -139,6 +141,7 @@ export function storyOf(run, seed, layer) {
     words: [
       start.length ? `At first attention is spread: no head gives more than ${percent(most)} of it to any ${places.word}.` : "",
       Number.isFinite(loss) ? `${sentence(theLoss(run))} begins at ${threeDigits(loss)}${lossUnit(run)}.` : "",
+      settled ? `At ${when(run, settled.at)} it is ${threeDigits(settled.value)}${lossUnit(run)}; answering 0 costs ${number(settled.level)}.` : "",
     ].filter(Boolean),
     time: 0,
     from: -Infinity,

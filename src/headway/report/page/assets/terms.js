@@ -14,8 +14,12 @@ export const lossOf = (run) => run.arrays[run.progress.array];
 
 export const lossWord = (run) => run.progress.word;
 
-/** The same in a sentence: "the excess loss", but "half the squared error". */
-export const theLoss = (run) => (/^(half|the|an?|mean) /i.test(lossWord(run)) ? lossWord(run) : `the ${lossWord(run)}`);
+/** The same in a sentence: "the excess loss", "the loss (half the squared error)": half an error is not what falls. */
+export function theLoss(run) {
+  const word = lossWord(run);
+  if (/^half /i.test(word)) return `the loss (${word})`;
+  return /^(the|an?|mean) /i.test(word) ? word : `the ${word}`;
+}
 
 export const lossUnit = (run) => (run.progress.unit ? ` ${run.progress.unit}` : "");
 
