@@ -176,13 +176,13 @@ function followReading(nav) {
   soon();
 }
 
-/** " Of 57 claims tested with both, 36 hold with the settings of the authors' code and 17 with the printed ones." */
+/** " Of 57 claims tested with two sets of settings, 36 hold with those of the authors' code, 17 with the printed ones." */
 function settingsWords(rows) {
   const verdictOn = (row, grid) => row.find((finding) => finding.grid === grid && hasRun(finding))?.verdict;
   const both = rows.filter((row) => verdictOn(row, "as-run") && verdictOn(row, "printed"));
   const holding = (grid) => both.filter((row) => verdictOn(row, grid) === "holds").length;
   if (!both.length) return "";
-  return ` Of ${counted(both.length, "claim")} tested with both, ${holding("as-run")} hold with the settings of the authors’ code and ${holding("printed")} with the printed ones.`;
+  return ` Of ${counted(both.length, "claim")} tested with two sets of settings, ${holding("as-run")} hold with those of the authors’ code and ${holding("printed")} with the printed ones.`;
 }
 
 /** How many claims are the papers' and how many ours, and what the numbers say of them. */
