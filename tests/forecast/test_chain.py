@@ -124,8 +124,8 @@ def test_which_runs_are_the_minimal_model_by_adam_on_enough_samples():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"ratio": 1.5}, "blocks is"),
-        ({"ratio": 1.5, "blocks": ((3, 4), (1, 2))}, "from the newest lag on"),
+        ({"ratio": 1.5}, "no blocks were given"),
+        ({"ratio": 1.5, "blocks": ((3, 4), (1, 2))}, "adjacent and beginning with lag 1"),
         ({"blocks": ((1, 2), (3, 4))}, "ratio was not given"),
         ({"ratio": 0.5, "blocks": ((1, 2), (3, 4))}, "ratio is 0.5"),
         ({"ratio": 1.5, "blocks": ((1, 2), (3, 4)), "boundary": 2}, "have 1 of them"),

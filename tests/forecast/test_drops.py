@@ -59,7 +59,7 @@ def test_drops_come_in_order_later_from_smaller_starts_and_within_their_interval
         ({"spectrum": ()}, "Give their ratios"),
         ({"drop": 5}, "the loss has 4"),
         ({"keys": "merged", "drop": 2}, "the loss has 1"),
-        ({"start": None}, "the start was not given"),
+        ({"start": None}, "start was not given"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_words(more, words):
