@@ -27,7 +27,7 @@ PAPERS = (
         "called paper B here; N. Zucchet, F. D'Angelo, A. Lampinen, S. Chan, slides, 2025",
         """One of T tokens matters, and attention has to find it: single-location regression, in a toy model and in a
         transformer. Associative recall needs two such steps: find the queried key, and name the value behind it. On the
-        expected loss the toy model is nearly deterministic: its seeds agree to about three digits and are not
+        expected loss the toy model is deterministic: all seeds of a run have a plateau of the same length and are not
         independent tests.""",
         (
             TaskPicture(("x₁", "x₂", "x₃", "x₄", "x₅", "x₆", "y"), ((3, 6, 0),), "single-location regression"),

@@ -29,7 +29,7 @@ compares could not be measured; such a seed counts as one that does not hold. Nu
 `paper` those of the other papers. Claims that begin with H, N, R or T, and those whose statement says so, are ours. The
 definitions were written before the runs were made, except those of claims marked *post hoc*, which were written after
 their outcome had been seen; [the log](log.md) lists those that changed afterwards. On the expected loss the toy model
-of paper B is nearly deterministic: its seeds agree to about three digits and are not independent tests.
+of paper B is deterministic: all seeds of a run have a plateau of the same length and are not independent tests.
 
 *KL to rung i lowest*: the step at which KL to rung i reaches its minimum, in the seeds that then go on to stage i + 1
 (claims such as A1 use the minimum of every seed). A *boundary* is the step at which KL to one rung exceeds its minimum
