@@ -65,7 +65,7 @@ def test_what_there_is_no_room_for_is_named(chain, recall, monkeypatch):
     report = put_together("t", "", [Shown("a", chain), Shown("b", recall)])
     assert [view.label for view in report.runs] == ["a"]  # a page without any run would be no page
     folder = recall.path.parent.name
-    told = f"1 of 2 runs is drawn here. The other lies in {folder}/: b. `headway watch` shows each of them."
+    told = f"1 of 2 runs is drawn here. The other lies in {folder}/: b. `headway watch {folder}` shows each of them."
     assert report.notes == (told,)
 
 

@@ -214,5 +214,5 @@ def _left_out(drawn: int, labels: Sequence[str], folders: Sequence[str]) -> str:
     places = " and ".join(f"{folder}/" for folder in folders)
     return (
         f"{drawn} of {drawn + len(labels)} runs {verb} drawn here. {others} in {places}: {named}{more}. "
-        "`headway watch` shows each of them."
+        f"`headway watch {folders[0]}` shows each of them."
     )

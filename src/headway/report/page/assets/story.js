@@ -159,7 +159,7 @@ export function storyOf(run, seed, layer) {
     before = time;
     return {
       number: stage.number,
-      title: byLadder(run) || byLevels(run) ? `Stage ${stage.number}` : sentence(rungName(run, stage.rung)),
+      title: ["ladder", "levels", "loss"].includes(run.stages_from) ? `Stage ${stage.number}` : sentence(rungName(run, stage.rung)),
       span: `${byLadder(run) || byLevels(run) ? `${goal(run, stage)}, ` : ""}${when(run, stage.from)} to ${moment(run, stage.until)}`,
       words: words.filter(Boolean),
       time,
