@@ -68,8 +68,8 @@ def _runs(folders: list[Path]) -> dict[str, list[tuple[Any, Transitions]]]:
 
     found: dict[str, list[tuple[Any, Transitions]]] = {}
     for record in readable([Store(folder) for folder in folders]):
-        own = transitions(record.trajectory)
-        if own is not None and not record.cell.is_pilot:
+        own = None if record.cell.is_pilot else transitions(record.trajectory)
+        if own is not None:
             run = (record.cell.settings, record.trajectory)
             found.setdefault(record.cell.kind, []).append((run, own))
     return dict(sorted(found.items()))

@@ -136,13 +136,17 @@ class Attention(eqx.Module):
             scores = scores / math.sqrt(self.query.shape[-1])
         shift = self.shift(queries, len(x))
         scores = scores if shift is None else scores + shift
-        seen = causal_mask(queries, len(x)) if self.causal else jnp.ones((queries, len(x)), bool)
+        seen = self.seen(queries, len(x))
         pattern = jnp.where(seen, scores, 0) if self.linear else jax.nn.softmax(jnp.where(seen, scores, -jnp.inf))
         return pattern if self.emphasis is None else pattern * self.emphasis.of(queries, len(x)).astype(pattern.dtype)
 
     def turned(self, x: Float[Array, "*shape"], length: int, axis: int) -> Float[Array, "*shape"]:
         """Queries or keys as they meet each other; along `axis` lie the last of `length` positions."""
         return x if self.positions.turn is None else self.positions.turn(x, length, axis)
+
+    def seen(self, queries: int, keys: int) -> Bool[Array, "{queries} {keys}"]:
+        """What the last `queries` of `keys` positions may look at."""
+        return causal_mask(queries, keys) if self.causal else jnp.ones((queries, keys), bool)
 
     def shift(self, queries: int, keys: int) -> Float[Array, "head {queries} {keys}"] | None:
         """What positions alone add to the scores of the last `queries` positions."""

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 Heads = Any
 """An `Attention`, which imports this module."""
@@ -45,12 +45,15 @@ def mixed_values(
     scores = jnp.einsum("hqs,hks->hqk", query, key)
     if attention.scaled:
         scores = scores / math.sqrt(attention.query.shape[-1])
+    around = (0, rows - queries), (0, columns - keys)
     shift = attention.shift(queries, keys)
     if shift is not None:
-        scores = scores + jnp.pad(shift, ((0, 0), (0, rows - queries), (0, columns - keys)))
-    pattern = jax.nn.softmax(jnp.where(_seen(attention.causal, queries, keys, rows, columns), scores, -jnp.inf))
+        scores = scores + jnp.pad(shift, ((0, 0), *around))
+    # A row of the padding looks at the first key: softmax of nothing is no number.
+    seen = jnp.pad(attention.seen(queries, keys), around).at[queries:, 0].set(True)
+    pattern = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf))
     exact = pattern[:, :queries, :keys]
-    kept = jnp.pad(drop(exact), ((0, 0), (0, rows - queries), (0, columns - keys)))
+    kept = jnp.pad(drop(exact), ((0, 0), *around))
     return exact, jnp.einsum("hqk,hki->hqi", kept, value)[:, :queries]
 
 
@@ -79,11 +82,3 @@ def _aligned(length: int) -> int:
 
 def _padded(x: Float[Array, "head time _"], length: int) -> Float[Array, "head {length} _"]:
     return jnp.pad(x, ((0, 0), (0, length - x.shape[1]), (0, 0)))
-
-
-def _seen(causal: bool, queries: int, keys: int, rows: int, columns: int) -> Bool[np.ndarray, "{rows} {columns}"]:
-    """What each position may look at. A row of the padding looks at the first key: softmax of nothing is no number."""
-    found = np.zeros((rows, columns), bool)
-    found[:queries, :keys] = np.tri(queries, keys, keys - queries, bool) if causal else True
-    found[queries:, 0] = True
-    return found

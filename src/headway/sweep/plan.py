@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
+from headway.records import Cell
 from headway.store import Store
 from headway.sweep.bundle import Bundle, cut
 from headway.training.limits import Limit
@@ -12,9 +14,13 @@ from headway.training.memory import Footprint, footprint
 from headway.training.memory import room as room
 
 
-def missing_of(bundle: Bundle, store: Store) -> Bundle | None:
-    """What the store lacks of it."""
-    left = tuple(cell for cell in bundle.cells if not store.has(cell))
+def missing_of(bundle: Bundle, store: Store, others: Sequence[Store] = ()) -> Bundle | None:
+    """What the store lacks of it; pilots that others have are brought from there."""
+
+    def is_there(cell: Cell) -> bool:
+        return store.has(cell) or (cell.is_pilot and any(other.has(cell) for other in others))
+
+    left = tuple(cell for cell in bundle.cells if not is_there(cell))
     return replace(bundle, cells=left) if left else None
 
 

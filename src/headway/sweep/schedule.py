@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from headway.records import Cell
 from headway.store import Store
@@ -73,15 +73,8 @@ def one_by_one(left: Sequence[Bundle], limit: Limit | None, costs: Costs, platfo
 
 def left_of(cells: Iterable[Cell], store: Store, others: Sequence[Store] = ()) -> list[Bundle]:
     """The missing cells, and what they need, by shape; pilots that other stores have are not missing."""
-    found = (missing_of(bundle, store) for wave in waves(cells) for bundle in wave)
-    lacking = (bundle and _without_pilots(bundle, others) for bundle in found)
-    return [bundle for bundle in lacking if bundle is not None]
-
-
-def _without_pilots(bundle: Bundle, others: Sequence[Store]) -> Bundle | None:
-    there = {cell for cell in bundle.cells if cell.is_pilot and any(store.has(cell) for store in others)}
-    left = tuple(cell for cell in bundle.cells if cell not in there)
-    return replace(bundle, cells=left) if left else None
+    found = (missing_of(bundle, store, others) for wave in waves(cells) for bundle in wave)
+    return [bundle for bundle in found if bundle is not None]
 
 
 def _part(bundle: Bundle, pieces: Sequence[Bundle], seconds: float | None, place: Place = "device") -> Part:

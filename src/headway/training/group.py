@@ -110,9 +110,12 @@ class Group:
 
         It yields at least every `ROOM` steps, and at least once.
         """
-        self._start(checkpoints)
         last = self.settings.training.steps
         ahead = [step for step in self.settings.evaluation.steps(last) if step > position]
+        if ahead:
+            with precision(self.settings):
+                self.program.compile_ahead(lambda: precision(self.settings))
+        self._start(checkpoints)
         nothing = np.zeros((len(self._cell_of), 0), np.float32)
         if position == 0:
             yield self._judged(Tick(0, nothing, self._measured()), nothing)
@@ -269,7 +272,6 @@ class Group:
 
     def _start(self, checkpoints: Sequence[Mapping[str, np.ndarray]] | None) -> None:
         with precision(self.settings):
-            self.program.compile_ahead(lambda: precision(self.settings))
             if checkpoints is None:
                 self.program.begin()
                 return
