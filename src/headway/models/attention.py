@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from headway.models import packed
+from headway.models import mixing, packed
 from headway.models.positions import Positions
 
 Drop = packed.Drop
@@ -77,14 +77,17 @@ class Attention(eqx.Module):
     causal: bool = eqx.field(static=True, default=True)
 
     def __call__(
-        self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop = lambda pattern: pattern
+        self, x: Float[Array, "key width"], queries: int, coordinates: int, drop: Drop | None = None
     ) -> tuple[Float[Array, "{queries} {coordinates}"], HeadReadings]:
         """What the last `queries` positions receive, in the first `coordinates` of the width, and how."""
-        if packed.wanted() and packed.serves(self) and not self._merging_pays(queries, len(x)):
-            assert self.output is not None
-            return self._written(*packed.mixed_values(self, x, queries, drop), self.output[:, :, :coordinates])
+        if not self._merging_pays(queries, len(x)):
+            if drop is None and mixing.served(self, queries, len(x)):
+                return self._mixed_by_kernels(x, queries, coordinates)
+            if packed.wanted() and packed.serves(self):
+                assert self.output is not None
+                return self._written(*packed.mixed_values(self, x, queries, drop), self.output[:, :, :coordinates])
         pattern = self.pattern(x, queries)
-        kept = drop(pattern)
+        kept = pattern if drop is None else drop(pattern)
         if self._merging_pays(queries, len(x)):
             # The same sums in other brackets: mix the inputs first, then one product with the merged matrices.
             mixed = jnp.einsum("hqk,ke->hqe", kept, x)
@@ -99,6 +102,16 @@ class Attention(eqx.Module):
             if self.output is None:
                 return self._with_bias(jnp.sum(mixed, axis=0)), self._readings(pattern, mixed)
         return self._written(pattern, mixed, last)
+
+    def _mixed_by_kernels(
+        self, x: Float[Array, "key width"], queries: int, coordinates: int
+    ) -> tuple[Float[Array, "{queries} {coordinates}"], HeadReadings]:
+        """The same; patterns are computed apart, if anybody looks at them."""
+        assert self.output is not None
+        mixed, last = mixing.mixed_rows(self, x, queries), self.output[:, :, :coordinates]
+        received = self._with_bias(mixed @ last.reshape(-1, coordinates))
+        by_head = jnp.swapaxes(mixed.reshape(queries, len(last), -1), 0, 1)
+        return received, self._readings(self.pattern(x, queries), jnp.einsum("hqi,hio->hqo", by_head, last))
 
     def _written(
         self,

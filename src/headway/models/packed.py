@@ -26,6 +26,11 @@ def wanted() -> bool:
     return jax.default_backend() != "cpu"
 
 
+def written_once(hidden: Float[Array, "time hidden"]) -> Float[Array, "time hidden"]:
+    """What a product left, as it is in memory: XLA would compute an activation again for each product that reads it."""
+    return jax.lax.optimization_barrier(hidden) if wanted() else hidden
+
+
 def serves(attention: Heads) -> bool:
     """Softmax attention with keys and outputs of their own, between which nothing but biases comes."""
     plain = attention.positions.turn is None and attention.positions.face is None
@@ -35,7 +40,7 @@ def serves(attention: Heads) -> bool:
 
 
 def mixed_values(
-    attention: Heads, x: Float[Array, "key width"], queries: int, drop: Drop
+    attention: Heads, x: Float[Array, "key width"], queries: int, drop: Drop | None
 ) -> tuple[Float[Array, "head {queries} key"], Float[Array, "head {queries} inner"]]:
     """Where the last `queries` positions look, and the values that they find there."""
     keys = len(x)
@@ -53,7 +58,7 @@ def mixed_values(
     seen = jnp.pad(attention.seen(queries, keys), around).at[queries:, 0].set(True)
     pattern = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf))
     exact = pattern[:, :queries, :keys]
-    kept = jnp.pad(drop(exact), ((0, 0), *around))
+    kept = pattern if drop is None else jnp.pad(drop(exact), ((0, 0), *around))
     return exact, jnp.einsum("hqk,hki->hqi", kept, value)[:, :queries]
 
 

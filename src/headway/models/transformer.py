@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from headway.models.attention import Attention, HeadReadings
 from headway.models.dropout import dropout
+from headway.models.packed import written_once
 from headway.models.positions import encoding
 from headway.settings import ModelSettings
 
@@ -57,7 +58,8 @@ class MLP(eqx.Module):
     activation: str = eqx.field(static=True, default="relu")
 
     def __call__(self, x: Float[Array, "time width"]) -> Float[Array, "time width"]:
-        return ACTIVATIONS[self.activation](x @ self.inner + self.inner_bias) @ self.outer + self.outer_bias
+        hidden = written_once(ACTIVATIONS[self.activation](x @ self.inner + self.inner_bias))
+        return hidden @ self.outer + self.outer_bias
 
 
 class Layer(eqx.Module):
@@ -163,9 +165,8 @@ class Transformer(eqx.Module):
                 codes_key = jax.random.fold_in(heads_key, 1)
                 codes = jax.tree.map(lambda each: dropout(each, self.settings.dropout, codes_key), attention.codes)
                 attention = replace(attention, codes=codes)
-            received, heads = attention(
-                x, queries, coordinates, lambda pattern: dropout(pattern, self.settings.dropout, heads_key)
-            )
+            drop = None if heads_key is None else lambda pattern: dropout(pattern, self.settings.dropout, heads_key)
+            received, heads = attention(x, queries, coordinates, drop)
             readings.append(heads)
             return received
 

@@ -13,10 +13,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray, PyTree
 
-from headway.kernels import Form, form_of
+from headway.kernels import Form, form_of, mixer_of
 from headway.kernels.asked import Asked
 from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
+from headway.models.mixing import mixed_by
 from headway.models.rows import PlainRows, Rows
 from headway.settings.plain import Open
 from headway.tasks.run import Settings
@@ -230,7 +231,8 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
                 reading = read_example(model, task, drawn.world, example, key)
                 return functions_of(task).loss(drawn.world, reading.logits, as_example(task, example))
 
-            return batch_gradient(loss, model, drawn.examples, weights, key, chunk or batch)
+            with mixed_by(mixer_of(training.precision)):
+                return batch_gradient(loss, model, drawn.examples, weights, key, chunk or batch)
 
         if functions_of(task).expected_loss is None:
             return of_batch
