@@ -85,9 +85,9 @@ def _kept(records: Sequence[BenchRecord]) -> list[str]:
     if not lacking:
         return []
     return [
-        f"For {'; '.join(lacking)} only the quartiles and the range were kept, not the individual times: a script "
-        "measured them before this part of the benchmark existed. The load from other processes is known only for the "
-        "time before."
+        "Only the quartiles and the range were kept, not the individual times, for these models: "
+        f"{'; '.join(lacking)}. A script measured them before this part of the benchmark existed. The load from other "
+        "processes is known only for the time before the measurement."
     ]
 
 

@@ -140,7 +140,7 @@ def _scaling(record: BenchRecord) -> list[tuple[str, ...]]:
 def _start(record: BenchRecord) -> list[tuple[str, ...]]:
     if record.case == "main-job":
         first, step = (spread(record.measured[f"first_{what}_seconds"]).median for what in ("line", "step"))
-        return [("the main job", "`headway`", duration(first), duration(step), "", "")]
+        return [("the whole command", "`headway`", duration(first), duration(step), "", "")]
     rows = []
     for name, alone in record.measured["alone"].items():
         peak = f"{alone['peak_bytes'] / 2**20:.0f} MiB"

@@ -46,7 +46,7 @@ def test_records_that_kept_no_single_times_are_shown_and_say_so():
     wanted = ("text", "torch.compile, CUDA graphs", "6 ms", "2 ms", "3x", "2.5-3.5", "2-4", "", "")
     assert row == wanted
     page = document([older], Path("b"), Path("docs"), "headway bench --from b")
-    assert "For text only the quartiles and the range were kept" in page
+    assert "Only the quartiles and the range were kept, not the individual times, for these models: text." in page
     assert "the number of rounds was not kept" in page
     assert "only the quartiles" not in document(EVERY_PART, Path("b"), Path("docs"), "headway bench --from b")
 

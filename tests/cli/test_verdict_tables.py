@@ -63,7 +63,7 @@ def test_claims_of_other_grids_have_a_table_of_their_own():
 
 def test_on_a_narrow_terminal_claims_stand_below_each_other():
     text = shown(print_table, 60, [("quick", ODD_WORDS)], ("quick",))
-    assert "A99 [Odd] statement. [some] quantity quick partly 1/2 seeds 0.375 [0.25, 0.5]" in text
+    assert "A99 [Odd] statement. Measured: [some] quantity quick partly 1/2 seeds 0.375 [0.25, 0.5]" in text
 
 
 def test_a_verdict_counts_the_seeds_and_a_claim_that_was_not_run_has_none():

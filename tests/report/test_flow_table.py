@@ -19,7 +19,7 @@ def named(trajectory, settings=SETTINGS) -> NamedRun:
 def test_a_flow_has_its_boundaries_with_intervals_and_how_they_compare():
     headings, _, row = rows(named(made_flow(seeds=(0, 2, 4))))
     told = dict(zip(headings, row, strict=True))
-    assert (told["grid"], told["Π(s)"], told["seeds"]) == ("printed", "squared", "3")
+    assert (told["grid"], told["Π(s)"], told["seeds"]) == ("printed", "twice", "3")
     assert told["boundary 2"].startswith("33 [30, 3")
     assert told["3 / 2"].startswith("3 [3, 3]")
     assert told["loss at the start"] == "6.12"

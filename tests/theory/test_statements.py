@@ -14,8 +14,8 @@ HOLD = {
     "Remark 1",
     "Lemma 1",
     "Theorem 3, Lyapunov function",
-    "leftover attention, 1 x Pi",
-    "leftover attention, 2 x Pi",
+    "leftover attention, Pi once",
+    "leftover attention, Pi twice",
 }
 FAIL = {
     "tensor inner product",

@@ -155,9 +155,9 @@ def _detail(trajectory: Trajectory, ends: np.ndarray) -> str:
     count = len(heads)
     return (
         f"Boundaries at times {times} (medians over seeds). Before the second boundary, all heads attend most to "
-        f"position 1 at once in {favoured.sum()} of {count} seeds, with at most {np.median(shares):.2f} of the "
-        "attention of each (median). The heads that put most of feature j at position j all differ at the end in "
-        f"{differ.sum()} of {count} seeds; the last one's remaining attention to position 1 is "
+        f"position 1 at once in {favoured.sum()} of {count} seeds; the largest share that every head has there at once "
+        f"is {np.median(shares):.2f} (median). The heads that put most of feature j at position j all differ at the "
+        f"end in {differ.sum()} of {count} seeds; the last one's remaining attention to position 1 is "
         f"{np.median(leftover):.2g}, adds {np.median(added):.2g} of its feature there, and the first one adds "
         f"{np.median(offset):.2g} (medians)."
     )

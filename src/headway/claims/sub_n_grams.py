@@ -52,7 +52,7 @@ def waits_at_rungs(claim: Claim, *runs: AnyRun) -> Finding:
         away = plateau_distances((settings, trajectory))
         farthest.append(away.max(axis=1))
         for rung, column in enumerate(away.T, start=1):
-            parts[f"{settings.task.symbols} symbols: {settings.task.rungs[rung]}"] = column <= CLOSE
+            parts[f"vocabulary of {settings.task.symbols}: {settings.task.rungs[rung]}"] = column <= CLOSE
     return claim.all_of(runs, parts, values=np.max(farthest, axis=0))
 
 

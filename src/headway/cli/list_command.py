@@ -49,7 +49,8 @@ class Options:
     all: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Read and list every record, however many there are."""
     check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Compare every number of every record with its checksum; exits with 1 if a record is damaged or foreign."""
+    """Compare every number of every record with its checksum; exits with 1 if a record is damaged or is not a record
+    that this version can use."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -99,7 +99,7 @@ def _print_wide(console: Console, grids: Sequence[str], family: Sequence[dict[st
         table.add_column(heading, ratio=None if heading == "claim" else 3 if heading == "statement" else 2)
     for rows in family:
         said = rows[grids[0]]
-        words = Text.assemble(said.statement, "\n", (said.quantity, "dim"))
+        words = Text.assemble(said.statement, "\n", _measured(said))
         table.add_row(said.claim, words, *(_cell(rows[grid]) for grid in grids))
     console.print(table)
 
@@ -108,9 +108,13 @@ def _print_narrow(console: Console, grids: Sequence[str], family: Sequence[dict[
     """The same below each other, where columns would be a word wide."""
     for rows in family:
         said = rows[grids[0]]
-        console.print(Text.assemble("\n", (said.claim, "bold"), "  ", said.statement, " ", (said.quantity, "dim")))
+        console.print(Text.assemble("\n", (said.claim, "bold"), "  ", said.statement, " ", _measured(said)))
         for grid in grids:
             console.print(Text.assemble(f"  {grid:<8} ", Text(" ").join(_verdict(rows[grid]))))
+
+
+def _measured(finding: Finding) -> tuple[str, str]:
+    return f"Measured: {finding.quantity}" if finding.quantity else "", "dim"
 
 
 def _cell(finding: Finding) -> Text:

@@ -61,7 +61,8 @@ A19_HEADS = A19.called(
     "With any one component removed, heads still compete, then cooperate. (Ours.)",
     title="any one component removed: KL minima in order; heads compete, then cooperate (ours)",
     definition=f"With the same seed, for each component removed alone, {SAME}.",
-    quantity="number of components whose removal leaves both intact",
+    quantity="""number of components without which the minima are still in order and heads still compete, then
+    cooperate""",
     judge=of_runs(same_in_kind, *REMOVED, names=tuple(REMOVED), run_by_run=True),
     reasons={"printed": OVERFITS + THIRD_MISSING},
 )

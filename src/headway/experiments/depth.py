@@ -30,7 +30,7 @@ H2 = Claim(
     title="one to four layers: KL minima in order, nearer than by confidence alone (ours)",
     statement="Learning is incremental at every depth: one, two, three and four layers. (Ours.)",
     definition=f"With the same seed, for each depth, {SURVIVES}.",
-    quantity="number of depths, of four, at which both hold",
+    quantity="number of depths, of four, with minima in order and each lower rung nearer than by confidence alone",
     judge=of_runs(staircase_survives, *DEPTHS, names=tuple(DEPTHS)),
     reasons={"printed": NOT_SETTLED, "as-run": NOT_SETTLED},
 )

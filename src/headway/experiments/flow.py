@@ -28,7 +28,7 @@ CANCELLED = 0.5
 """Share of a cross term that may be left where the heads count as cancelling it."""
 
 FIRST_COME = """
-With Pi squared, attention grows faster where there is more of it. A head that is slightly ahead takes position 1
+With Pi twice, attention grows faster where there is more of it. A head that is slightly ahead takes position 1
 long before the others and leaves them nothing to learn there. The attention that remains there at the end keeps
 fading as long as the flow runs. The as-run flow has Pi once and starts from less noise as well (variance 1e-12, not
 1e-6); which of the two matters was not separated here."""
@@ -45,14 +45,14 @@ A14 = Claim(
     the fastest, the third the slowest. At first all heads move to position 1; later there is one head per position.
     At the end the head at position 1 offsets feature 3, which the third head's remaining attention to position 1
     would otherwise add there.""",
-    definition=f"""Order: half of feature j is learned at position j at times that rise with j. Slower: the time from
+    definition=f"""Order: half of feature j is learnt at position j at times that rise with j. Slower: the time from
     boundary to boundary (the loss half-way between two plateaus) grows from each to the next. Separated: each
     lasts longer than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second
     boundary every head has at least {MOSTLY:g} of its attention on position 1. Specialised: at the last time the heads
     that put most of feature j at position j all differ; each belongs to that position. Offset: at the last time the
     last feature's head has more attention on position 1 than uniform attention would, the first feature's head has a
-    negative value along the last feature, and all heads together put less than {CANCELLED:g} of what the former alone
-    puts there at (last feature, position 1). All six must hold.""",
+    negative value along the last feature, and at (last feature, position 1) all heads together put less than
+    {CANCELLED:g} of what the last feature's head alone puts there. All six must hold.""",
     quantity="smallest ratio of a stage's boundary to the one before",
     judge=of_runs(learns_in_order_and_cooperates, "flow", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
     reasons={"printed": FIRST_COME},

@@ -73,9 +73,8 @@ T7 = _claim(
     title="weight decay delays the flow's stages, and much of it removes the last (ours)",
     statement="""The more weight decay, the later every stage of the flow, and enough of it removes stages, the last
     first. (Ours.)""",
-    definition="""In every seed no boundary comes sooner with more decay (one that is not reached counts as latest),
-    the number of boundaries that are reached never rises with decay, and is smaller with the most decay than
-    without.""",
+    definition="""No boundary comes sooner with more decay (one that is not reached counts as latest), and the number
+    of boundaries that are reached never rises with decay and is smaller with the most decay than without.""",
     quantity="boundaries reached without decay minus those with the most",
     judge=of_runs(predicates.decay_delays, slack=SLACK),
     reasons={"printed": PULLED_BACK, "as-run": PULLED_BACK},
@@ -96,8 +95,8 @@ R3 = Claim(
     title="gradient descent with weight decay follows the flow with weight decay (ours)",
     statement="Gradient descent with weight decay passes the stages when the flow with the same decay does. (Ours.)",
     definition=f"""From the same initial values, with time = learning rate times step and for every decay with which
-    descent was run: every boundary that the flow reaches within the time of training is within {CLOSE:.0%} of it, and
-    no other one is reached.""",
+    descent was run: descent reaches every boundary that the flow reaches within the time of training, at a time
+    within {CLOSE:.0%} of the flow's, and no other one.""",
     quantity="largest relative difference of a boundary",
     about=lambda settings: True,
     judge=of_runs(predicates.training_follows, close=CLOSE),

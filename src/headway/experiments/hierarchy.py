@@ -24,13 +24,14 @@ WANTED = {1.0: 2, 1.3: 3, 1.5: 3}
 INTERTWINED = """
 Two stages with m = 1 in all seeds and three with m = 1.5 in nine of ten, as published. With m = 1.3 the last two
 humps have grown together in eight seeds: no dip between them is deep enough to count, evaluated every 5 steps. The
-counting is not the cause: if any dip counts, two seeds more have three. The initialisation makes a difference: with
-queries in [-1e-9, 1e-9] and values 0 (Figure 4, left), and nothing else changed, three of four seeds that have two
-humps with m = 1.3 have three, and all four still have two with m = 1 (seeds 0 to 3, 450 steps on a CPU, not stored)."""
+counting is not the cause: if any dip counts, two more seeds have three. The initialisation makes a difference: with
+queries in [-1e-9, 1e-9] and values 0 (Figure 4, left), and nothing else changed, three of the four seeds that otherwise
+have two humps with m = 1.3 then have three, and all four still have two with m = 1 (seeds 0 to 3, 450 steps on a CPU,
+not stored)."""
 
 TOO_SELDOM = """
 The printed runs were not evaluated often enough to see humps of the speed. Runs evaluated more often were not made,
-because at the printed learning rate no seed has the plateaus that are asked for (A8 plateaus)."""
+because at the printed learning rate no seed has the plateaus that the claim requires (A8 plateaus)."""
 
 NOT_YET = """
 With m = 1.5, and in most seeds with m = 1.3, the model has not reached the last rung when training ends. With m = 1 it

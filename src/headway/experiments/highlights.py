@@ -135,8 +135,8 @@ HEADLINES = (
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only (in seeds, by the task's
-        number of symbols: {here.each}). On trigrams with a tenth of the learning rate it has a plateau at every one
+        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only (in seeds, by the
+        vocabulary size: {here.each}). On trigrams with a tenth of the learning rate it has a plateau at every one
         ({beside.held} seeds).""",
         figure="sub-n-grams",
         beside="V1 simple model, rate 0.001",

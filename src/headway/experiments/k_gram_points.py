@@ -16,7 +16,7 @@ V4 = Claim(
     "V4",
     title="at k-gram points the gradient vanishes as the context grows",
     statement="Points at which the model predicts like a k-gram are stationary in the limit of long contexts.",
-    definition=f"""Trigrams of three symbols, alpha = 1: from the shortest context to the longest, the norm of the
+    definition=f"""Trigrams with a vocabulary of 3, alpha = 1: from the shortest context to the longest, the norm of the
     mean gradient with respect to QK falls to at most {VANISHED:g} of itself at the point of every k-gram, and at
     every doubling; at a random QK it does not fall so far.""",
     quantity="norm at the longest context, relative to the shortest; the largest over k",

@@ -87,12 +87,12 @@ From a random initialisation the times of the drops scatter by a factor of about
 linear-attention`), so a plateau may be shorter than the one before. Tested: from a balanced initialisation the
 claim holds in all seeds, with an exponent of -2.00 (Z4 balanced). A smaller random initialisation changes little,
 because it stretches all times alike (Z4 small start)."""
-_DWELL = f"The loss stays within {NEAR:g} of a level for at least {CLEAR:.0%} of the time until it leaves it"
+_DWELL = f"The loss stays within {NEAR:g} of a level for at least {CLEAR:.0%} of the time until it leaves that level"
 Z2 = Claim(
     "Z2",
     "With separate keys and queries of rank 1, the loss has a plateau at every level in turn, and one head after "
     "another learns one principal component.",
-    f"{_DWELL}, for every L_m with m < D; at the end as many heads have grown as there were drops, each along a "
+    f"{_DWELL}, for every level but the last; at the end as many heads have grown as there were drops, each along a "
     "different eigenvector; and the cosine of their keys and queries with that eigenvector is at least "
     f"{PARALLEL:g} (geometric mean).",
     "shortest plateau, as a share of the time until it ends",
@@ -128,7 +128,7 @@ EXPERIMENT = Experiment(
         Z2,
         Z2.called(
             "Z2 balanced",
-            "As Z2, from the initialisation of the theory: |v| = |k| = |q|, with one head for each "
+            "As Z2, from the initialisation of the theory: v, k and q of equal norm, with one head for each "
             "eigenvector. (Ours.)",
             judge=of_runs(one_component_a_drop, BALANCED),
             title="separate keys and queries, balanced initialisation: one component per drop (ours)",

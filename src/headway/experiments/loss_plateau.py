@@ -99,7 +99,7 @@ _FALL = "the drop of the loss from the rung of the first output to that of all o
 _HALF = f"half of {_FALL}"
 
 _ONE_EACH = """
-Two seeds of ten miss one part each: in one the plateau is not shorter with c = 2.5, in one the cosine does not
+Two seeds of ten fail one part each: in one the plateau is not shorter with c = 2.5, in one the cosine does not
 fall between two neighbouring c. Every other comparison holds in all ten."""
 _SHORTER_NOT_GONE = """
 Attention frozen: the plateau is gone in every seed, as published. MLP frozen: KL still passes three stages in
@@ -152,8 +152,8 @@ EXPERIMENT = Experiment(
             "Attention makes progress while the loss is constant.",
             f"The share of attention to the inputs on which outputs depend has made {RISE:.0%} of its rise before "
             f"{FALL:.0%} of {_FALL}.",
-            "step at which attention has made that part of its rise, relative to the step at which the loss has "
-            "made its part",
+            f"step at which attention has made {RISE:.0%} of its rise, relative to the step at which the loss has made "
+            f"{FALL:.0%} of its drop",
             judge=of_runs(attention_moves_first, USUAL),
             title="attention moves before the loss",
         ),

@@ -43,7 +43,8 @@ H1 = Claim(
     statement="""Learning is incremental with every positional encoding: learned, sinusoidal, rotary and relative
     positions and ALiBi. (Ours.)""",
     definition=f"With the same seed, for each of these five encodings, {SURVIVES}.",
-    quantity="number of encodings, of five, for which both hold",
+    quantity="""number of encodings, of five, with minima in order and each lower rung nearer than by confidence
+    alone""",
     judge=_survives,
     reasons={"printed": IN_TIME, "as-run": TOO_SOON},
 )
@@ -78,7 +79,8 @@ EACH = tuple(
         f"Learning is incremental with {name}. (Ours.)",
         title=f"{name}: KL minima in order, nearer than by confidence alone (ours)",
         definition=f"With them, {SURVIVES}.",
-        quantity="whether both hold",
+        quantity="""1 if the minima are in order and each lower rung is approached more closely than by confidence
+        alone, otherwise 0""",
         judge=of_runs(staircase_survives, name, names=(name,)),
         reasons=MISSED.get(encoding, {}),
     )

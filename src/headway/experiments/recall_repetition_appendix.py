@@ -128,7 +128,8 @@ EXPERIMENT = Experiment(
             "Too much repetition overfits.",
             "In at least one of the runs with repetition, when the accuracy with the repetition of the training first "
             f"reaches {TRAINED:.0%}, that without is lower by {GAP:g} or more.",
-            "largest such difference of accuracy",
+            f"accuracy with repetition minus that without, when the former first reaches {TRAINED:.0%}; the largest "
+            "over runs",
             about=lambda settings: True,
             judge=lambda claim, results: _overfits(claim, results, late=False),
             title="recall as in the appendix: too much repetition overfits",
@@ -139,7 +140,8 @@ EXPERIMENT = Experiment(
             "In at least one of the runs that overfit as in B8 appendix, the accuracy without repetition is "
             "higher at the end "
             f"of training by {LATE:g} or more than when that with repetition had got to {TRAINED:.0%}.",
-            "largest such gain of accuracy",
+            "accuracy without repetition at the end, minus that when the accuracy with repetition first reaches "
+            f"{TRAINED:.0%}; the largest over the runs that overfit",
             about=lambda settings: True,
             judge=lambda claim, results: _overfits(claim, results, late=True),
             title="recall as in the appendix: accuracy rises again late after overfitting",

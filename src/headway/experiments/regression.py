@@ -34,7 +34,7 @@ NEAR = 0.10
 """The same for SGD, whose boundaries its samples move, too."""
 
 PI_ONCE = """
-Attention trained through a softmax applies Pi squared. This grid's flow applies Pi once and is much faster. The
+Attention trained through a softmax applies Pi twice. This grid's flow applies Pi once and is much faster. The
 same runs agree with the flow of the printed grid."""
 
 # Written when gradient descent with steps of 0.05 and 0.1 had been looked at, and nothing by SGD or AdamW.
@@ -46,7 +46,7 @@ R1 = Claim(
     definition=f"""From the same initial values, with time = learning rate times step: every boundary (the loss
     half-way between two plateaus) of gradient descent with the smallest step is within {CLOSE:.0%} of the flow's,
     and every head ends at the same feature's position; every boundary of SGD with the least noise is within
-    {NEAR:.0%} of the flow's; and under AdamW, where no such time exists, half of feature j is learned at position j
+    {NEAR:.0%} of the flow's; and under AdamW, where no such time exists, half of feature j is learnt at position j
     at steps that rise with j.""",
     quantity="""largest relative difference between a boundary of gradient descent with the smallest step and of the
     flow""",

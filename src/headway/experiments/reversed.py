@@ -25,8 +25,8 @@ With the furthest block first, the last block gains less than overfitting costs:
 its minima at about the same step."""
 NOT_FINISHED = """
 With the printed settings nine of ten seeds are nearest to the second rung when training ends, and one to the first: the
-last block is not learnt. In seven the minima are out of order, in an eighth no drop follows the second. As run, several
-settings changed, the claim holds in all ten."""
+last block is not learnt. In seven the minima are out of order, in an eighth no drop follows the second. With the as-run
+settings, several of which differ from the printed ones, the claim holds in all ten."""
 CLOSE_RUNGS = """
 With the furthest block first, the first two rungs follow each other so closely that the loss falls without a
 plateau, and the heads specialise while they are still moving to the first block. With m = 3, and nothing else

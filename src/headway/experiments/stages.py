@@ -28,7 +28,7 @@ A1_MINIMAL = Claim(
     truth.""",
     definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum is strictly
     later for each higher i. Order alone shows neither stages, which also require a turn, nor plateaus of the loss.
-    Where the last minimum is at the last step, the ratio depends on how long was trained.""",
+    Where the last minimum is at the last step, the ratio depends on the length of training.""",
     quantity=QUANTITY,
     judge=of_runs(meets_rungs_in_order, "minimal"),
     reasons={"printed": TOO_SLOW},

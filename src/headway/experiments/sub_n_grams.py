@@ -114,7 +114,7 @@ what comes after (one seed of trigrams, 2500 steps; a CPU, not stored). What doe
 part of it, the gradient of layer 1's scores: from 0.0003 to 0.003, and from 0.003 to 0.03. Where the norm vanishes by
 itself is what V4 measures."""
 
-_V1_RUNS = "Simple model, 128 tokens, trigrams of five symbols and 4-grams of three"
+_V1_RUNS = "Simple model, 128 tokens, trigrams with a vocabulary of 5 and 4-grams with one of 3"
 V1 = Claim(
     "V1",
     title="the loss has plateaus at the best shorter n-grams (simple model)",
@@ -162,7 +162,8 @@ V3 = Claim(
     definition=f"""Simple model, 128 tokens: in every drop from one k-gram's loss to the next, from a tenth to nine
     tenths of it, the largest norm of a batch's gradient (running medians of five evaluations) is at least {PEAK:g}
     times the larger of the medians on the plateaus before and after.""",
-    quantity="smallest such ratio",
+    quantity="""largest norm in a drop, relative to the larger of the norms on the plateaus beside it; the smallest over
+    drops""",
     about=_long,
     judge=of_runs(gradient_peaks_in_drops),
     reasons={"paper": _NO_PEAK},

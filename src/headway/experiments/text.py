@@ -39,7 +39,7 @@ N1 = Claim(
     statement="A model of real text passes unigrams, bigrams, trigrams and longer n-grams in this order.",
     definition="""In every text, with b_n the step at which KL(n-gram || model) on held-out text reaches its minimum:
     b_1 < b_2 < b_3, and no higher order has its minimum before a lower one.""",
-    quantity="smallest ratio of successive steps among b_1, b_2, b_3",
+    quantity="smallest ratio of the steps of successive minima (unigram, bigram, trigram)",
     about=runs.main,
     judge=of_runs(in_order),
 )

@@ -247,9 +247,9 @@ EXPERIMENT = Experiment(
             "In a transformer, too, the transition is sharp, and the map applied to the relevant vector is learnt "
             "before attention finds that vector.",
             f"In every run without repetition the loss falls from {EARLY:.0%} of 1/2, the loss of the answer 0, to "
-            f"the threshold in less time than it took to reach {EARLY:.0%}; and E<y, y*>, with the relevant vector "
-            f"at every position, stays above {MOVED:g} from an earlier step on than that from which the head that "
-            f"finally attends most to the relevant position has permanently covered {MOVED:.0%} of the distance "
+            f"the threshold in less time than it took to reach {EARLY:.0%}; and the step from which E<y, y*>, with the "
+            f"relevant vector at every position, stays above {MOVED:g} is earlier than the step from which the head "
+            f"that finally attends most to the relevant position has permanently covered {MOVED:.0%} of the distance "
             "from uniform attention to 1.",
             "duration of the drop, relative to the time before it; the largest of all runs",
             about=_plain,

@@ -92,10 +92,14 @@ def draw(results: Results) -> dict[str, Figure]:
     return {"laws": figure_law(laws)}
 
 
+MARK = "mark (an extra input, 1 at the relevant token and 0 elsewhere)"
+
+
 def _claim(name: str, where: Where) -> Claim:
+    change = name.replace(", no mark", " and no mark")
     return Claim(
         f"B3 {name}",
-        f"With {name}, the plateau grows with d and T by a power law.",
+        f"With {change.replace('mark', MARK)}, the plateau grows with d and T by a power law.",
         "Trained as the appendix says, except for this change. Least squares on the logarithms of all plateaus that "
         "ended, seed by seed, in d and T: both powers are above 0, and the law misses the plateaus by a factor of "
         f"{FITS:g} or less in the root mean square. Published powers were not known when this was written, nor any run "
@@ -103,7 +107,7 @@ def _claim(name: str, where: Where) -> Claim:
         "exponent of T",
         about=where,
         judge=of_runs(own_law),
-        title=f"transformer, {name}: the plateau is a power law of d and T",
+        title=f"transformer, {change}: the plateau is a power law of d and T",
     )
 
 

@@ -125,7 +125,7 @@ class Asked:
     length: int | None = None
     """T: number of tokens; toy and transformer."""
     vocab: int | None = None
-    """Vocabulary size: N_tokens of recall, or d of minimal, by default that of the preset."""
+    """Vocabulary size: N_tokens of recall; for minimal, d, that of the preset if not given."""
     pairs: int | None = None
     """N_pairs: number of pairs in a sequence; recall and linear-attention."""
     copies: float = 1.0
@@ -145,8 +145,8 @@ class Asked:
     heads: int | None = None
     """H: number of heads; linear-attention."""
     start: float | None = None
-    """Initial standard deviation of every parameter of linear-attention, or scale u of minimal's initial scores, by
-    default those of the preset."""
+    """Initial standard deviation of every parameter of linear-attention; for minimal, the scale u of its initial
+    scores, that of the preset if not given."""
     keys: Literal["separate", "merged"] = "separate"
     """Keys and queries of rank 1, or one merged matrix; linear-attention."""
     drop: int = 1

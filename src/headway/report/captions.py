@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 CURVES = "Thin lines are seeds, thick ones their median."
 STAGES = (
     "Dashed vertical lines are where stages begin (median; the shade is the range over seeds); "
-    "stage k is the time in which the model is nearest to its best approach to rung k, and before stage 1 is the start."
+    "stage k is the time in which KL to rung k is closer to its minimum than KL to any other rung reached is to its "
+    "own; the time before stage 1 is the start."
 )
 FLOW_STAGES = (
     "Dashed vertical lines are the boundaries (median; the shade is the range over seeds): where the loss is half-way "

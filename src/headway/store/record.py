@@ -107,7 +107,7 @@ class Record:
         return registry.of_record("model")(self, seed, step)
 
     def at(self, stage: int, seed: int | None = None) -> Any:
-        """A stage of a seed: `.step`, at which KL to its rung is lowest, `.boundary`, when it began, and `.model`."""
+        """A stage of a seed: `.step`, the minimum of KL to its rung, `.boundary`, when it began, and `.model`."""
         return registry.of_record("at")(self, stage, seed)
 
     def to_frame(self, quantities: Sequence[str] | None = None, library: str | None = None) -> Any:

@@ -33,7 +33,7 @@ class Moment:
     stage: int
     """Number of the stage: of a ladder, its rung."""
     step: int
-    """The evaluation at which KL to the stage's rung is lowest; of a loss curve, the last before the stage ends."""
+    """Where KL to the stage's rung reaches its minimum; of a loss curve, the last evaluation before the stage ends."""
     boundary: float
     """When the stage began."""
     until: float

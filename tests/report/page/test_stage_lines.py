@@ -85,7 +85,7 @@ def test_the_marks_and_the_buttons_of_stages_say_which_steps_they_mean(staged):
     second = VIEW.stages[0].boundaries[0]
     assert marks[1] == f"stage 2 begins at step {second:.0f}" and len(marks) == 3
     button = staged.page.locator(".stage-buttons button", has_text="2")
-    assert button.get_attribute("title") == "Jump to the step where KL to rung 2 is lowest in stage 2 (key 2)"
+    assert button.get_attribute("title") == "Jump to the step where KL to rung 2 reaches its minimum in stage 2 (key 2)"
     button.click()
     staged.settle()
     times, kl = VIEW.trajectory.clocks["evaluation"], VIEW.trajectory["kl_rungs"][0, :, 2]

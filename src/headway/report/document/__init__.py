@@ -31,16 +31,17 @@ definitions were written before the runs were made, except those of claims marke
 their outcome had been seen; [the log](log.md) lists those that changed afterwards. On the expected loss the toy model
 of paper B is deterministic: all seeds of a run have a plateau of the same length and are not independent tests.
 
-*KL to rung i lowest*: the step at which KL to rung i reaches its minimum, in the seeds that then go on to stage i + 1
-(claims such as A1 use the minimum of every seed). A *boundary* is the step at which KL to one rung exceeds its minimum
-by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step, the number of those that
-have it follows it. *Stages* are the reached rungs whose KL is least above its own minimum, in turn; seeds in which
-they do not come in order (rung 2, then rung 1) are counted behind them and have no boundary there. *Published* values
-of paper A are read by eye from the authors' figures, for one seed; for those of the other papers see below. Excess
-loss is in nats: *at the rungs*, at the minimum of KL to each of them, in the seeds in which KL to it rises again, and
-in all seeds the *lowest*. *Not in grid* means that
-the grid has no such runs, *not run* that it has them, but not all of them have been made. Grids on which nothing was
-run for a claim are left out of its table."""
+*Minimum of KL to rung i*: the step at which KL to rung i reaches its minimum, in the seeds that then go on to stage
+i + 1 (claims such as A1 use the minimum of every seed). A *boundary* is the step at which KL to one rung exceeds its
+minimum by as much as KL to the next does ([measures](measures.md)). If some seeds do not have a step, the number of
+those that have it follows it. *Stages* is the number of stages (each rung counted once), from fewest to most over
+seeds; the number of seeds in which they do not come in order (rung 2, then rung 1) follows in brackets. A step back,
+or over a rung, has no boundary in the table. *Published* values of paper A are read by eye from the authors' figures,
+for one seed; for those of the other papers see below. Excess loss is in nats. *At the rungs* is its value where KL to
+each rung reaches its minimum, in the seeds in which that KL rises again (for the last rung, in which it does for all
+others); *lowest* is its smallest value over training, in all seeds. *Not in grid* means that the grid has no such
+runs, *not run* that it has them, but not all of them have been made. Grids on which nothing was run for a claim are
+left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:

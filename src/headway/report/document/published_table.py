@@ -26,10 +26,10 @@ FIGURE_1 = 0.505
 WORDS = f"""\
 The authors placed their boundaries by eye, on one seed. We read ours in a similar way: boundary 1 where KL to rung 1
 has made 2 % of its rise after the minimum, boundary 2 where KL to rung 2 has made 13 % (in brackets: the medians if it
-is read at the minimum, and at 30 % of the rise). *Inside* is a published number between the smallest and the largest of
-our seeds, as far as it was rounded: 0.09 stands for 0.085 to 0.095, step 110 for 109.5 to 110.5. Levels of the loss
-depend on the entropy H of the chain that a seed draws, so they are given at the H of the authors' chain ({FIGURE_1}
-nats) by a straight line through our seeds, with the correlation r."""
+is read at the minimum, and at 30 % of the rise). *Inside* means that the published number, up to rounding, lies between
+the smallest and the largest of our seeds: 0.09 stands for 0.085 to 0.095, step 110 for 109.5 to 110.5. Levels of the
+loss depend on the entropy H of the chain that a seed draws, so they are given at the H of the authors' chain
+({FIGURE_1} nats) by a straight line through our seeds, with the correlation r."""
 
 
 class Beside(NamedTuple):

@@ -17,8 +17,8 @@ from headway.report.document.tables import NamedRun
 WORDS = """\
 These numbers are stated by the authors' code or its stored outputs; for Gopalani & Hu, by a third party's account of
 the figures. Most are from one seed. We read the same quantity in each of our seeds; *inside* means that the published
-number, as far as it was rounded, lies between the smallest and the largest of them. It is taken to be rounded to the
-digits that its source gives: 3000 stands for 2500 to 3500, 0.293 for 0.2925 to 0.2935."""
+number, up to rounding, lies between the smallest and the largest of them. It is taken to be rounded to the digits that
+its source gives: 3000 stands for 2500 to 3500, 0.293 for 0.2925 to 0.2935."""
 Reading = Callable[[AnyRun], np.ndarray]
 
 
@@ -115,7 +115,7 @@ def rows(runs: Sequence[NamedRun]) -> list[tuple[Published, np.ndarray]]:
 
 
 def verdict(each: Published, ours: np.ndarray) -> str:
-    """Whether it lies between the smallest and the largest seed, as far as it was rounded."""
+    """Whether it lies between the smallest and the largest seed, up to rounding."""
     known = ours[np.isfinite(ours)]
     if len(known) == 0:
         return "never"

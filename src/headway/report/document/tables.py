@@ -34,7 +34,7 @@ def stage_table(runs: Sequence[NamedRun]) -> str:
     rungs = max(run.trajectory["kl_rungs"].shape[2] - 1 for run in runs)
     headings = ["run", "grid", "seeds", "stages"]
     for rung in range(1, rungs):
-        headings += [f"KL to rung {rung} lowest", f"boundary {rung}/{rung + 1}"]
+        headings += [f"minimum of KL to rung {rung}", f"boundary {rung}/{rung + 1}"]
     headings += ["published", "excess loss at the rungs", "lowest", "published"]
     lines = [_row(headings), "|---" * len(headings) + "|"]
     for run in runs:
@@ -91,7 +91,7 @@ def flow_table(runs: Sequence[NamedRun]) -> str:
         ends[:, : run.settings.features] = run.trajectory.facts["boundaries"]
         ends[~np.isfinite(ends)] = np.nan
         loss = run.trajectory["loss"]
-        cells = [run.name, run.grid, {1: "once", 2: "squared"}[run.settings.projections], f"{len(ends)}"]
+        cells = [run.name, run.grid, {1: "once", 2: "twice"}[run.settings.projections], f"{len(ends)}"]
         cells += [_spread(over_seeds(column), ".3g") for column in ends.T]
         cells += [_spread(over_seeds(column), ".3g") for column in (ends[:, 1:] / ends[:, :-1]).T]
         cells += [_level(over_seeds(loss[:, 0])), _level(over_seeds(loss[:, -1]), ".1g")]

@@ -131,9 +131,9 @@ def next_feature(rng: np.random.Generator, known: int, instances: int = 16) -> C
 
 
 def leftover(rng: np.random.Generator, projections: Literal[1, 2], instances: int = 8) -> Check:
-    """Along (11) a e^{||V'||^2 / 2} is constant with Pi once; log(a/(1-a)) - 1/a + ||V'||^2 with Pi squared; a = s'_1.
+    """Along (11) a e^{||V'||^2 / 2} is constant with Pi once; log(a/(1-a)) - 1/a + ||V'||^2 with Pi twice; a = s'_1.
 
-    With Pi squared only if s' lies on positions 1 and 2, as in Remark 2's start. So a stays above 0 for ever, as ||V'||
+    With Pi twice only if s' lies on positions 1 and 2, as in Remark 2's start. So a stays above 0 for ever, as ||V'||
     is bounded. Compared: the derivative along the flow, with 0. `worst` is the largest.
     """
 
@@ -149,4 +149,5 @@ def leftover(rng: np.random.Generator, projections: Literal[1, 2], instances: in
         s = s if projections == 1 else np.array([s[0], 1 - s[0], 0, 0, 0])
         state = State(rng.standard_normal(3), s)
         drifts.append(abs(float(jax.jvp(constant, (state,), (next_head(1)(task, state),))[1])))
-    return check(f"leftover attention, {projections} x Pi", np.array(drifts) < CLOSE, None, max(drifts))
+    times = "once" if projections == 1 else "twice"
+    return check(f"leftover attention, Pi {times}", np.array(drifts) < CLOSE, None, max(drifts))

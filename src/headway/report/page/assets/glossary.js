@@ -30,8 +30,8 @@ const WORDS = {
     "1 - (slowest rate between two drops) / (peak rate of the slower drop), where the rate is how fast the loss falls over the logarithm " +
     "of time: 1 if the loss is constant, 0 if it falls without a pause.",
   "by confidence alone":
-    "How near to a rung a model comes whose logits are those of the truth times a factor between 0 and 1 (for real text, whose truth is not " +
-    "known, those of the model at the end of training). A model that comes nearer has done more than grow in confidence.",
+    "How near to a rung a model comes whose logits are those of the truth times the factor that brings it nearest (for real text, whose " +
+    "truth is not known, those of the model at the end of training). A model that comes nearer has done more than grow in confidence.",
   "excess loss": "Cross-entropy of the model minus that of the truth, on the same test tokens, in nats.",
   "competition index":
     "The probability that two heads, each drawing a lag from its attention, draw the same block; the mean over pairs of heads. 0 if no two " +

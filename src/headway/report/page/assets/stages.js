@@ -96,10 +96,10 @@ export function showcase(run, seed, stage) {
   return inside.reduce((best, time) => (distance(time) < distance(best) ? time : best));
 }
 
-/** What is so at the showcase of a stage: "KL to rung 2 is lowest in stage 2". */
+/** What is so at the showcase of a stage: "KL to rung 2 reaches its minimum in stage 2". */
 export function showcaseWords(run, { number, rung }) {
   if (!byLadder(run)) return `${theLoss(run)} is nearest to its level in stage ${number}`;
-  return `${rungMeasure(run)} to ${rungName(run, rung)} is lowest in stage ${number}`;
+  return `${rungMeasure(run)} to ${rungName(run, rung)} reaches its minimum in stage ${number}`;
 }
 
 /** The showcase after position `time` of the slider (direction 1) or before it (-1); null if there is none. */
