@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,7 +62,7 @@ LONG = (
 COMPUTING = re.compile(r"(jax|equinox|optax|headway\.(kernels|models|tasks|theory|training|prediction))\b")
 """Modules whose functions are traced: a test that puts something else in the place of one leaves other programs."""
 STALE: set[str] = set()
-"""Why what is compiled by now must not serve the next file."""
+"""What of what is compiled by now must not serve the next file: "unchecked" if that is checked, "replaced" never."""
 MOST_MAPPED = 20_000
 
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
@@ -89,8 +89,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests run when `--slow` or `-m` asks for them; otherwise they are left out. Long files come first."""
-    # A file stays with one worker: one that takes a minute and comes last would be waited for by all others.
-    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+    # A file stays with one worker: one that takes a minute and comes last would be waited for by all others. Behind
+    # a file without checks what was compiled cannot serve one with checks, so that those come last.
+    places = {name: place for place, name in enumerate(LONG)}
+    unchecked = {item.path for item in items if "unchecked" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path in unchecked, places.get(item.path.name, len(LONG))))
     if config.getoption("--slow") or "slow" in config.option.markexpr:
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
@@ -105,6 +108,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)  # tracing makes objects by the million, and few of them are garbage in a cycle
     config.update("jaxtyping_disable", False)
+    if program := sys.modules.get("headway.training.program"):
+        # Many files train the same few problems in turn; users one after the other.
+        program._compiled = lru_cache(64)(program._compiled.__wrapped__)
 
 
 def _unchecked() -> Iterator[None]:
@@ -112,7 +118,7 @@ def _unchecked() -> Iterator[None]:
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
-    STALE.add("traced without a check")
+    STALE.add("unchecked")
 
 
 unchecked = pytest.fixture(_unchecked, scope="module", name="unchecked")
@@ -136,28 +142,36 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled_code_goes() -> Iterator[None]:
-    """What a file compiled serves the next ones, too, unless it computes something else or would not be checked.
+def compiled_code_goes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a file compiled serves the next ones, too, unless it computes something else, or would not be checked there.
 
     It goes when there is much of it: a process may map 65 530 pieces of memory, and then LLVM aborts.
     """
+    if "unchecked" in STALE and "unchecked" not in request.fixturenames:
+        _forget()
     with pytest.MonkeyPatch.context() as changed:
         # One MLIR context for all programs of a file: a new one takes longer than all else about lowering a small one.
         if mlir := sys.modules.get("jax._src.interpreters.mlir"):
             changed.setattr(mlir, "make_ir_context", cache(mlir.make_ir_context))
-        setattr_as_usual = pytest.MonkeyPatch.setattr
+        as_usual = pytest.MonkeyPatch.setattr
 
         def noted(self: pytest.MonkeyPatch, target: Any, *rest: Any, **options: Any) -> None:
             if COMPUTING.match(target if isinstance(target, str) else _module_of(target)):
-                STALE.add("traced with what a test put in its place")
-            setattr_as_usual(self, target, *rest, **options)
+                STALE.add("replaced")
+            as_usual(self, target, *rest, **options)
 
         changed.setattr(pytest.MonkeyPatch, "setattr", noted)
         yield
-    if "jax" in sys.modules and (STALE or _mapped() > MOST_MAPPED):
+    if "replaced" in STALE or _mapped() > MOST_MAPPED:
+        _forget()
+
+
+def _forget() -> None:
+    """What was traced and compiled up to now."""
+    if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
         gc.collect()
-        STALE.clear()
+    STALE.clear()
 
 
 def _module_of(target: Any) -> str:
