@@ -2,11 +2,13 @@
 
 import gc
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -57,6 +59,12 @@ LONG = (
 )
 """Files that take a quarter of a minute or more, the longest first."""
 
+COMPUTING = re.compile(r"(jax|equinox|optax|headway\.(kernels|models|tasks|theory|training|prediction))\b")
+"""Modules whose functions are traced: a test that puts something else in the place of one leaves other programs."""
+STALE: set[str] = set()
+"""What of what is compiled by now must not serve the next file: "unchecked" if that is checked, "replaced" never."""
+MOST_MAPPED = 20_000
+
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -65,6 +73,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of t
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
 install_import_hook(sorted(MODULES - UNCHECKED), "shapes.checked")
+config.update("jaxtyping_disable", True)  # until tests run: importing all of them calls checked functions 400 000 times
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,8 +89,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests run when `--slow` or `-m` asks for them; otherwise they are left out. Long files come first."""
-    # A file stays with one worker: one that takes a minute and comes last would be waited for by all others.
-    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+    # A file stays with one worker: one that takes a minute and comes last would be waited for by all others. Behind
+    # a file without checks what was compiled cannot serve one with checks, so that those come last.
+    places = {name: place for place, name in enumerate(LONG)}
+    unchecked = {item.path for item in items if "unchecked" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path in unchecked, places.get(item.path.name, len(LONG))))
     if config.getoption("--slow") or "slow" in config.option.markexpr:
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
@@ -94,6 +106,11 @@ def pytest_collection_finish() -> None:
     """What is there by now stays to the end: looking through it again takes 0.4 s each time, for every file."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # tracing makes objects by the million, and few of them are garbage in a cycle
+    config.update("jaxtyping_disable", False)
+    if program := sys.modules.get("headway.training.program"):
+        # Many files train the same few problems in turn; users one after the other.
+        program._compiled = lru_cache(64)(program._compiled.__wrapped__)
 
 
 def _unchecked() -> Iterator[None]:
@@ -101,6 +118,7 @@ def _unchecked() -> Iterator[None]:
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
+    STALE.add("unchecked")
 
 
 unchecked = pytest.fixture(_unchecked, scope="module", name="unchecked")
@@ -124,13 +142,44 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled_code_goes() -> Iterator[None]:
-    """What a file compiled goes with it: a process may map 65 530 pieces of memory, and then LLVM aborts."""
+def compiled_code_goes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a file compiled serves the next ones, too, unless it computes something else, or would not be checked there.
+
+    It goes when there is much of it: a process may map 65 530 pieces of memory, and then LLVM aborts.
+    """
+    if "unchecked" in STALE and "unchecked" not in request.fixturenames:
+        _forget()
     with pytest.MonkeyPatch.context() as changed:
         # One MLIR context for all programs of a file: a new one takes longer than all else about lowering a small one.
         if mlir := sys.modules.get("jax._src.interpreters.mlir"):
             changed.setattr(mlir, "make_ir_context", cache(mlir.make_ir_context))
+        as_usual = pytest.MonkeyPatch.setattr
+
+        def noted(self: pytest.MonkeyPatch, target: Any, *rest: Any, **options: Any) -> None:
+            if COMPUTING.match(target if isinstance(target, str) else _module_of(target)):
+                STALE.add("replaced")
+            as_usual(self, target, *rest, **options)
+
+        changed.setattr(pytest.MonkeyPatch, "setattr", noted)
         yield
+    if "replaced" in STALE or _mapped() > MOST_MAPPED:
+        _forget()
+
+
+def _forget() -> None:
+    """What was traced and compiled up to now."""
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
         gc.collect()
+    STALE.clear()
+
+
+def _module_of(target: Any) -> str:
+    """Of a module its name, of a class or a function that of its module, of anything else that of its class."""
+    return target.__name__ if isinstance(target, ModuleType) else str(getattr(target, "__module__", ""))
+
+
+def _mapped() -> int:
+    """Pieces of memory that this process maps; where nobody counts them (not on Linux) there is no limit either."""
+    maps = Path("/proc/self/maps")
+    return maps.read_bytes().count(b"\n") if maps.exists() else 0

@@ -16,9 +16,13 @@ from headway.store.kinds import revive_cell
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
-RECORDS = list(RESULTS.records())
 GRIDS = ("printed", "as-run", "paper")
 pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Record]:
+    return list(RESULTS.records())
 
 
 @pytest.fixture(scope="module")
@@ -36,22 +40,22 @@ def test_everything_in_the_folder_is_a_whole_record():
     assert {entry.state for entry in RESULTS.status(thorough=True)} == {"done"}
 
 
-def test_the_records_are_small_enough_to_be_cloned():
-    sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in RECORDS}
-    trained = sum(sizes[record.identity] for record in RECORDS if record.cell.kind == "markov")
+def test_the_records_are_small_enough_to_be_cloned(records):
+    sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in records}
+    trained = sum(sizes[record.identity] for record in records if record.cell.kind == "markov")
     assert trained <= 30e6, "paper A's trainings"
     assert sum(sizes.values()) - trained <= 45e6, "everything else"
 
 
-def test_a_record_reads_back_to_the_last_bit():
-    for record in RECORDS:
+def test_a_record_reads_back_to_the_last_bit(records):
+    for record in records:
         record.verify()
         assert record.identity == record.path.name, "the name that it was written with, by whatever version"
         assert revive_cell(record.cell.describe()) == record.cell
 
 
-def test_a_record_says_which_device_commit_and_versions_made_it():
-    for record in RECORDS:
+def test_a_record_says_which_device_commit_and_versions_made_it(records):
+    for record in records:
         made = record.provenance
         # Flows and the models that they describe are small enough for a CPU.
         assert re.fullmatch(r"gpu: .+" if record.cell.kind == "markov" else r"(gpu|cpu): .+", made["device"])
@@ -61,8 +65,8 @@ def test_a_record_says_which_device_commit_and_versions_made_it():
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made["created"])
 
 
-def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three():
-    for record in RECORDS:
+def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three(records):
+    for record in records:
         of_paper_b = record.cell.kind in ("single-location", "recall")
         assert len(record.cell.seeds) >= (3 if of_paper_b else 8) or record.cell.seeds == PILOT_SEEDS
         assert record.trajectory.seeds == record.cell.seeds
@@ -84,23 +88,23 @@ def test_every_claim_that_fails_at_paper_scale_has_a_reason(findings):
     assert {key for key in failed if not findings[key].reason} == set()
 
 
-def test_no_record_is_there_that_no_experiment_needs():
+def test_no_record_is_there_that_no_experiment_needs(records):
     def answered(name: str, grid: str) -> list[Record]:
         seeds = tuple(range(find(name).seeds[grid]))
         cells = [Cell(settings, seeds) for settings in find(name).grids[grid].values()]
-        return [found for cell in cells if (found := answer(cell, [RESULTS], loosely=True, among=RECORDS))]
+        return [found for cell in cells if (found := answer(cell, [RESULTS], loosely=True, among=records))]
 
     at_scale = [(name, grid) for name in NAMES for grid in find(name).grids if grid != "quick"]
     used = [record for name, grid in at_scale for record in answered(name, grid)]
     needed = {cell for record in used for cell in record.cell.needs()}
-    beside = {found.identity for cell in needed if (found := answer(cell, [RESULTS], among=RECORDS))}
-    assert {record.identity for record in RECORDS} - {record.identity for record in used} - beside == set()
+    beside = {found.identity for cell in needed if (found := answer(cell, [RESULTS], among=records))}
+    assert {record.identity for record in records} - {record.identity for record in used} - beside == set()
 
 
-def test_a_record_that_no_grid_names_is_named_after_the_run_beside_it(outcomes):
+def test_a_record_that_no_grid_names_is_named_after_the_run_beside_it(outcomes, records):
     used = {record.identity for outcome in outcomes for record in outcome.records.values()}
-    beside = compared_with(outcomes, Records(RECORDS), used)
-    reported = {record.identity for record in RECORDS if record.cell.seeds != PILOT_SEEDS}
+    beside = compared_with(outcomes, Records(records), used)
+    reported = {record.identity for record in records if record.cell.seeds != PILOT_SEEDS}
     assert {each.record.identity for each in beside} == reported - used
     assert all(re.match(r"n-gram model, c = \d+, beside [^,]+, .*(printed|as-run)$", each.label) for each in beside)
 

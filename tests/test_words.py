@@ -69,14 +69,17 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: PATTERNS[pattern])
-def test_nothing_says_it_in_words_of_our_own(pattern):
-    found = [
-        f"{path.relative_to(ROOT)}:{number}: {match[0]!r}"
-        for path in FILES
-        for number, text in _texts(path)
-        if (match := pattern.search(STORED.sub("", text)))
+@pytest.fixture(scope="module")
+def texts() -> list[tuple[str, str]]:
+    """Where it stands, and what it says."""
+    return [
+        (f"{path.relative_to(ROOT)}:{number}", STORED.sub("", text)) for path in FILES for number, text in _texts(path)
     ]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: PATTERNS[pattern])
+def test_nothing_says_it_in_words_of_our_own(pattern, texts):
+    found = [f"{place}: {match[0]!r}" for place, text in texts if (match := pattern.search(text))]
     assert not found, f"say {PATTERNS[pattern]!r} instead"
 
 

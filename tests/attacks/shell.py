@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.cli.forked import run
 from tests.compiling import FLAGS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,10 +31,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 def call(home: Path, folder: Path, *arguments: object, program: str | None = None, **more: str) -> Finished:
     """`headway ARGUMENTS` in `folder`, to its end; `program` is Python that stands in for it."""
     start = ["-m", "headway"] if program is None else ["-c", program]
-    return subprocess.run(
-        [sys.executable, *start, *map(str, arguments)],
-        cwd=folder, env=environment(home, **more), capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    return run([*start, *map(str, arguments)], folder, environment(home, **more), 300)
 
 
 def refused(ended: Finished, *words: str) -> None:

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.cli.forked import run
 from tests.compiling import FLAGS, compiled
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,10 +47,8 @@ class Shell:
 
     def call(self, *arguments: object, program: Path | None = None) -> subprocess.CompletedProcess[str]:
         """`headway ARGUMENTS`, to its end; `program` stands in for headway."""
-        command = [sys.executable, *(["-m", "headway"] if program is None else [program]), *map(str, arguments)]
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=1800
-        )
+        command = [*(["-m", "headway"] if program is None else [str(program)]), *map(str, arguments)]
+        return run(command, self.folder, self.environment, 1800)
 
     def stop_at(self, step: int, *arguments: object) -> "subprocess.Popen[str]":
         """`headway ARGUMENTS` up to a step, where it waits."""

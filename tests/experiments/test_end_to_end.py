@@ -98,7 +98,7 @@ class Asked(NamedTuple):
 
     @property
     def cells(self) -> dict[tuple[str, str], Cell]:
-        return {(name, run): Cell(each, SEEDS) for name in self.names for run, each in tiny.GRIDS[name].items()}
+        return {(name, run): Cell(each, SEEDS) for name in self.names for run, each in tiny.grid(name).items()}
 
     @property
     def claims(self) -> list[str]:

@@ -9,6 +9,7 @@ The variable ONLY of the environment names experiments, with commas: others then
 leaves them out.
 """
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -190,19 +191,24 @@ def made_small(settings: Any) -> Any:
 
 
 MINIMAL = small(presets.minimal_quick())
-GRIDS = {name: {run: made_small(settings) for run, settings in find(name).grids["quick"].items()} for name in NAMES}
+
+
+@functools.cache
+def grid(name: str) -> dict[str, Any]:
+    """The quick grid of an experiment, made small."""
+    return {run: made_small(settings) for run, settings in find(name).grids["quick"].items()}
 
 
 def main() -> None:
     from headway.cli import main
 
     only = os.environ.get("ONLY", ",".join(NAMES)).split(",")
-    for name, runs in GRIDS.items():
+    for name in NAMES:
         experiment = find(name)
         if name not in only:
             del experiment.grids["quick"]
             continue
-        experiment.grids["quick"] = runs
+        experiment.grids["quick"] = grid(name)
         experiment.seeds["quick"] = SEEDS
     main()
 

@@ -1,6 +1,7 @@
 """Transformers in which every two positions of every two switches meet."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -50,6 +51,7 @@ def pairs(chosen: dict[str, Any]) -> set[frozenset[tuple[str, Any]]]:
     return {frozenset(pair) for pair in combinations(chosen.items(), 2)}
 
 
+@cache
 def chosen_settings() -> list[ModelSettings]:
     """As few settings as a greedy search finds with every pair of choices in one of them, and those named here."""
     everything = [dict(zip(SWITCHES, chosen, strict=True)) for chosen in product(*SWITCHES.values())]

@@ -166,12 +166,14 @@ def shown(_shared: Opened) -> Iterator[Opened]:
 
 
 @pytest.fixture(scope="session")
-def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of pages are kept: the folder that HEADWAY_SCREENSHOTS names, or one of pytest's."""
-    named = os.environ.get("HEADWAY_SCREENSHOTS")
-    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def photograph() -> Callable[..., None]:
+    """photograph(page, name): a picture for eyes in the folder that HEADWAY_SCREENSHOTS names; nobody looks at others."""
+
+    def take(page: Page, name: str, *, whole: bool = False) -> None:
+        if named := os.environ.get("HEADWAY_SCREENSHOTS"):
+            page.screenshot(path=Path(named) / f"{name}.png", full_page=whole)  # makes the folder
+
+    return take
 
 
 @pytest.fixture(scope="session")

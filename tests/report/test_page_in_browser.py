@@ -121,8 +121,8 @@ def test_a_run_that_ended_early_says_so(_unusual):
 SCREENS = ((400, "dark"), (1280, "light"), (1920, "dark"), (400, "light"))
 
 
-def test_the_page_fits_its_window_by_day_and_by_night(opened, screenshots):
-    """Pictures of it all are kept, for eyes: alone, compared, and with everything unfolded."""
+def test_the_page_fits_its_window_by_day_and_by_night(opened, photograph):
+    """Alone, compared, and with everything unfolded; with HEADWAY_SCREENSHOTS there are pictures of it all, for eyes."""
     it = opened(made_report(runs=(made_view("quick"), UNUSUAL[2])))
     for width, scheme in SCREENS:
         it.page.set_viewport_size({"width": width, "height": 900})
@@ -131,7 +131,7 @@ def test_the_page_fits_its_window_by_day_and_by_night(opened, screenshots):
         it.press("2")
         assert it.overflow() <= 0
         it.page.evaluate("scrollTo(0, 0)")
-        it.page.screenshot(path=screenshots / f"page-{width}-{scheme}.png", full_page=True)
+        photograph(it.page, f"page-{width}-{scheme}", whole=True)
         if (width, scheme) == SCREENS[-1]:
             continue
         it.choose("#run", UNUSUAL[2].label)
@@ -140,7 +140,7 @@ def test_the_page_fits_its_window_by_day_and_by_night(opened, screenshots):
         it.page.evaluate("scrollTo(0, 0)")
         it.settle()
         assert it.overflow() <= 0
-        it.page.screenshot(path=screenshots / f"compared-{width}-{scheme}.png", full_page=True)
+        photograph(it.page, f"compared-{width}-{scheme}", whole=True)
         it.click("#compare")
 
 

@@ -225,7 +225,7 @@ def test_runs_of_different_tasks_stand_side_by_side(tasks):
 
 
 @pytest.mark.browser
-def test_the_first_screen_shows_curves_stages_attention_and_slider(opened, screenshots):
+def test_the_first_screen_shows_curves_stages_attention_and_slider(opened, photograph):
     it = opened(Report("In-context chain", "", (chain_view(),)))
     for selector in ("#time", "#charts .plot", ".head:nth-child(1) canvas", ".head:nth-child(2) canvas"):
         box = it.page.locator(selector).bounding_box()
@@ -233,7 +233,7 @@ def test_the_first_screen_shows_curves_stages_attention_and_slider(opened, scree
     for width in (1280, 400):
         it.page.set_viewport_size({"width": width, "height": 900})
         it.settle()
-        it.page.screenshot(path=screenshots / f"task-{width}.png")
+        photograph(it.page, f"task-{width}")
 
 
 @pytest.mark.browser

@@ -36,7 +36,8 @@ def losses(task: SubNGrams) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(
     ("symbols", "grams", "length", "at_alpha", "at_best", "entropy"),
     [
-        (5, 3, 128, (1.584, 1.519, 1.259), (1.580, 1.498, 1.259), 1.055),
+        # The other two have each of its sizes.
+        pytest.param(5, 3, 128, (1.584, 1.519, 1.259), (1.580, 1.498, 1.259), 1.055, marks=pytest.mark.slow),
         (5, 3, 32, (1.628, 1.619, 1.439), (1.592, 1.548, 1.439), 1.055),
         (3, 4, 128, (1.056, 1.016, 0.929, 0.762), (1.056, 1.012, 0.921, 0.762), None),
     ],

@@ -40,8 +40,16 @@ def trained(settings) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_each_part_is_compiled_once(lowered, precision):
     """In the thread's own arithmetic: were it another's, the call would compile again."""
+    jax.clear_caches()
     trained(changed(TINY, task={"horizon": 5}, training={"precision": precision}))
     assert lowered == dict.fromkeys(PARTS, 1)
+
+
+def test_what_was_compiled_serves_whoever_trains_the_same_again(lowered):
+    trained(TINY)
+    lowered.clear()
+    trained(TINY)
+    assert lowered == {}
 
 
 def test_the_numbers_are_those_of_parts_compiled_one_after_the_other(monkeypatch):

@@ -162,8 +162,14 @@ def starts(count: int) -> dict[str, jax.Array]:
 GIVEN = {"a transformation": given(optax.lion(1e-2)), "a function of a rate": given(optax.adabelief)}
 
 
-@pytest.mark.parametrize("name", [*OPTIMISERS, *GIVEN])
-@pytest.mark.parametrize("schedule", ["constant", "plateau"])
+SCHEDULED = [(name, ("constant", "plateau")[place % 2]) for place, name in enumerate([*OPTIMISERS, *GIVEN])]
+OTHERWISE = [(name, "constant" if schedule == "plateau" else "plateau") for name, schedule in SCHEDULED]
+
+
+# Each with one of two schedules; with the slow tests with both.
+@pytest.mark.parametrize(
+    ("name", "schedule"), [*SCHEDULED, *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHERWISE)]
+)
 def test_every_optimiser_descends_for_members_side_by_side_as_for_one_alone(name, schedule):
     """Tables, heads, biases and single numbers; its memory can be saved and read back."""
     settings = TrainingSettings(optimiser=GIVEN.get(name, name), learning_rate=1e-2, schedule=schedule, patience=0)

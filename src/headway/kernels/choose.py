@@ -1,6 +1,7 @@
 """Which form computes a model's gradient and reads it: chosen by device, switches and shape, never by the user."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import jax
@@ -33,6 +34,10 @@ NOT_USABLE = (
 )
 
 
+MOST_KEPT = 64
+"""Forms that stay: whoever asks for the same gets the same, and a program of equal parts is compiled once."""
+
+
 class Form(NamedTuple):
     """How a model is differentiated and read, in which words, and why nothing faster serves it."""
 
@@ -49,6 +54,7 @@ def form_of(asked: Asked, chunk: int, reading_chunk: int) -> Form:
     return (_on_cpu if jax.devices()[0].platform == "cpu" else _on_gpu)(asked, chunk, reading_chunk)
 
 
+@lru_cache(MOST_KEPT)
 def _tables(asked: Asked, chunk: int, reading_chunk: int, shortfall: str | None) -> Form:
     task = asked.rows
 
@@ -61,6 +67,7 @@ def _tables(asked: Asked, chunk: int, reading_chunk: int, shortfall: str | None)
     return Form("tables over (token, position)", gradient, read, shortfall)
 
 
+@lru_cache(MOST_KEPT)
 def _plain(asked: Asked, chunk: int, reading_chunk: int) -> Form:
     task = asked.rows
 
@@ -78,6 +85,11 @@ def _on_cpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:
         return _tables(asked, chunk, reading_chunk, NOT_COMPILED)
     if not is_minimal(asked):
         return _tables(asked, chunk, reading_chunk, None)
+    return _numba(asked)
+
+
+@lru_cache(MOST_KEPT)
+def _numba(asked: Asked) -> Form:
     from headway.kernels.cpu import one_hot  # late: numba takes half a second to import
 
     task = asked.rows
@@ -95,15 +107,24 @@ def _on_cpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:
 def _on_gpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:
     from headway.kernels.cuda import full, ngram, one_hot
 
-    task = asked.rows
     if one_hot.covers(asked):
+        return _cuda(asked, chunk, reading_chunk, minimal=True)
+    if full.covers(asked) or ngram.covers(asked):
+        return _cuda(asked, chunk, reading_chunk, minimal=False)
+    return _tables(asked, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
+
+
+@lru_cache(MOST_KEPT)
+def _cuda(asked: Asked, chunk: int, reading_chunk: int, minimal: bool) -> Form:
+    from headway.kernels.cuda import full, ngram, one_hot
+
+    task = asked.rows
+    if minimal:
         name = "one CUDA kernel"
         gradient = lambda model, sequences, weights, key: one_hot.gradient(model, task, sequences, weights)  # noqa: E731
-    elif full.covers(asked) or ngram.covers(asked):
+    else:
         name = "CUDA kernels between the library's products"
         form = ngram if asked.windows else full
         gradient = lambda model, sequences, weights, key: form.gradient(model, task, sequences, weights, key)  # noqa: E731
-    else:
-        return _tables(asked, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
     plain = _tables(asked, chunk, reading_chunk, None)
     return Form(name, gradient, plain.read, None)

@@ -119,7 +119,7 @@ class Program:
         Whoever needs one first waits for it. What goes wrong here goes wrong there again, and is reported there.
         """
         rows = np.arange(len(self.running))[: self._together]
-        members = jax.tree.map(lambda leaf: leaf[rows], self.members)
+        members = _rows(self.members, rows)
         state, data = jax.eval_shape(self._compiled.begin, self._shared, members)
         asked = {"probe": (state, members, data), "advance": (state, members, data, 0, 1), "facts": (members, data)}
 
@@ -148,7 +148,7 @@ class Program:
             own = everybody[first : first + self._together]
             # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
             rows = np.resize(own, self._together) if first else own
-            members = jax.tree.map(lambda leaf, rows=rows: leaf[rows], self.members)
+            members = _rows(self.members, rows)
             state, data = self._compiled.begin(self._shared, members)
             if saved is not None:
                 state = fill(state, {name: values[rows] for name, values in saved.items()})
@@ -212,7 +212,9 @@ class Program:
         for pack in self._packs:
             for place in np.flatnonzero(members[pack.own]):
                 row = int(pack.own[place])
-                self._stopped.setdefault(row, jax.tree.map(lambda leaf, at=place: np.asarray(leaf[at]), pack.state))
+                # In NumPy, and a copy: with JAX every shape would be a program, and a view would hold all of the pack.
+                own = jax.tree.map(lambda leaf, at=place: np.array(np.asarray(leaf)[at]), pack.state)
+                self._stopped.setdefault(row, own)
 
     def keep(self) -> None:
         """From here one could go on: what is computed behind this point may be cut off at any moment."""
@@ -229,7 +231,7 @@ class Program:
     def _flattened(self, part: Callable[[State], PyTree]) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
         held = [
-            (pack.own, flatten(jax.tree.map(lambda leaf, n=pack.real: leaf[:n], part(pack.state))))
+            (pack.own, {name: values[: pack.real] for name, values in flatten(part(pack.state)).items()})
             for pack in self._kept
         ]
         held += [
@@ -278,6 +280,12 @@ def _called_once(problem: Problem, function: Callable, level: int) -> Callable[.
     """
     chosen = _LEVEL in os.environ.get("XLA_FLAGS", "") or jax.devices()[0].platform != "cpu"
     return jax.jit(partial(function, problem), compiler_options={} if chosen else {_LEVEL: level})
+
+
+def _rows(tree: PyTree, rows: Int[np.ndarray, " some"]) -> PyTree:
+    """These rows of every leaf; all of them, in their order, are the leaves themselves."""
+    everybody = np.arange(len(jax.tree.leaves(tree)[0]))
+    return tree if np.array_equal(rows, everybody) else jax.tree.map(lambda leaf: leaf[rows], tree)
 
 
 def _over(function: Callable, stacked: PyTree) -> Any:

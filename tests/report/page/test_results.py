@@ -108,12 +108,12 @@ def test_the_runs_come_after_and_do_not_play_by_themselves(results):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark")])
-def test_results_fit_their_window(results, screenshots, width, scheme):
+def test_results_fit_their_window(results, photograph, width, scheme):
     results.page.set_viewport_size({"width": width, "height": 900})
     results.page.emulate_media(color_scheme=scheme)
     results.settle()
     assert results.overflow() <= 0
-    results.page.screenshot(path=screenshots / f"results-{width}-{scheme}.png")
+    photograph(results.page, f"results-{width}-{scheme}")
     results.page.set_viewport_size({"width": 1280, "height": 900})
     results.page.emulate_media(color_scheme="light")
 
