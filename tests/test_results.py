@@ -72,8 +72,7 @@ def test_a_record_has_eight_seeds_or_more_and_a_transformer_of_paper_b_three(rec
         assert record.trajectory.seeds == record.cell.seeds
 
 
-TO_BE_RUN = {(name, "paper") for name in ("transformer-appendix", "transformer-variations")}
-TO_BE_RUN |= {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
+TO_BE_RUN = {(name, "paper") for name in ("recall-appendix", "recall-repetition-appendix")}
 """Grids that wait for a GPU: docs/log.md has the commands."""
 
 

@@ -97,6 +97,10 @@ def full_quick() -> Settings:
     )
 
 
+SMALLER = "The full model is smaller than paper A's: width 96, blocks of two lags, batches of 1000"
+"""Said of each claim about `small`."""
+
+
 def small(settings: Settings) -> Settings:
     """A full model between laptop and paper, for what goes beyond the papers: a third of the batch, blocks of two."""
     return settings.changed(

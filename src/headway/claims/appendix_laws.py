@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.analysis import interval_over_seeds, over_seeds
+from headway.analysis import fit_power_laws, interval_over_seeds, over_seeds
 from headway.analysis.crossings import first_at_most
 from headway.claims.claim import AnyRun, Claim, judged
 from headway.claims.plateau_laws import (
@@ -46,9 +46,35 @@ def inside(claim: Claim, values: np.ndarray, published: float) -> str:
     return f"The published {published:g} is {'' if low <= published <= high else 'not '}inside {low:.2f} to {high:.2f}."
 
 
+def read_otherwise(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, levels: Sequence[float]) -> str:
+    """The same power where plateaus end at other losses, and where those that never ended did so with training."""
+    place = list(law.powers).index(factor)
+    found = [(level, fit(law.powers, ending(runs, level)).exponents[:, place]) for level in levels]
+    each = [f"{np.nanmedian(powers):.2f} to a loss of {level:g}" for level, powers in found]
+    words = f"The exponent of {factor} is {', '.join(each)}." if each else ""
+    lasted = plateaus(runs)
+    if np.isfinite(lasted).all():
+        return words
+    last = np.array([run.times("loss")[-1] for _, run in runs])
+    whole = fit_power_laws(sizes(law.powers, [settings for settings, _ in runs]), np.where(lasted > 0, lasted, last))
+    low, high = interval_over_seeds(whole.exponents[:, place])
+    counted = f"{np.median(whole.exponents[:, place]):.2f} ({low:.2f} to {high:.2f})"
+    return f"{words} It is {counted} if plateaus that never ended are counted as ending with training.".strip()
+
+
 @judged
-def tied_exponent(claim: Claim, *runs: AnyRun, law: PublishedLaw, factor: str, beside: Sequence[str]) -> Finding:
-    """Whether the power of one factor is the published one, with the law in the factors `beside` as a second fit."""
+def tied_exponent(
+    claim: Claim,
+    *runs: AnyRun,
+    law: PublishedLaw,
+    factor: str,
+    beside: Sequence[str],
+    levels: Sequence[float] = (),
+) -> Finding:
+    """Whether the power of one factor is the published one, with the law in the factors `beside` as a second fit.
+
+    Of other `levels` at which a plateau may be said to end, the power is reported.
+    """
     place = list(law.powers).index(factor)
     every = [settings for settings, _ in runs]
     if len(np.unique(sizes(law.powers, every)[:, place])) < 2:
@@ -59,6 +85,7 @@ def tied_exponent(claim: Claim, *runs: AnyRun, law: PublishedLaw, factor: str, b
     untied = fit(changing, runs).in_words(changing) if list(law.powers) != changing else ""
     words = [lasts(found, law.powers), inside(claim, powers, law.powers[factor])]
     words += [f"Untied: {untied}."] if untied else []
+    words += [read_otherwise(runs, law, factor, levels)] if levels else []
     return claim.finding(
         runs, powers, np.abs(powers - law.powers[factor]) <= law.near, " ".join([*words, censored(runs)]).strip()
     )

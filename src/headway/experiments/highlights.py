@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from headway.analysis import over_seeds
-from headway.claims.plateau_laws import RECALL
+from headway.claims.plateau_laws import LOCATION, RECALL
 from headway.records import Finding
 from headway.report.page.results import Highlight
 
@@ -22,8 +22,15 @@ GRIDS = ("as-run", "paper", "printed", "quick")
 """Which grid's verdict stands beside a sentence: the first that was run."""
 
 
-PUBLISHED = SimpleNamespace(pairs=RECALL.powers["N_pairs"], tokens=RECALL.powers["N_tokens"], near=RECALL.near)
-"""What a sentence may put beside our numbers: the powers in the law of recall, and how near ours must be."""
+PUBLISHED = SimpleNamespace(
+    pairs=RECALL.powers["N_pairs"],
+    tokens=RECALL.powers["N_tokens"],
+    near=RECALL.near,
+    d=f"{LOCATION.powers['d']:.2f}",
+    length=f"{LOCATION.powers['T']:.2f}",
+    close=LOCATION.near,
+)
+"""What a sentence may put beside our numbers: the powers in two laws of paper B, and how near ours must be."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +93,11 @@ HEADLINES = (
     ),
     Headline(
         "H1",
-        """With all {here.parts} positional encodings that were tried, KL minima are in order and each rung is
-        approached more closely than by confidence alone, in {here.held} seeds.""",
-        """It depends on the positional encoding, and on the other settings, whether KL minima are in order and each
-        rung is approached more closely than by confidence alone. As run: {as_run.each}. As printed: {printed.each}.""",
+        """In a full model smaller than paper A's, with all {here.parts} positional encodings that were tried, KL
+        minima are in order and each rung is approached more closely than by confidence alone, in {here.held} seeds.""",
+        """In a full model smaller than paper A's, it depends on the positional encoding, and on the other settings,
+        whether KL minima are in order and each rung is approached more closely than by confidence alone.
+        As run: {as_run.each}. As printed: {printed.each}.""",
         figure="ladders",
     ),
     Headline(
@@ -107,6 +115,16 @@ HEADLINES = (
         beside="B7 logits",
     ),
     Headline(
+        "B3 appendix",
+        """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median}, published {published.d},
+        and as (T/B)^{beside.median}, published {published.length} ({here.held} seeds within {published.close} of the
+        first).""",
+        """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median}, published {published.d}
+        ({here.held} seeds within {published.close} of it).""",
+        figure="plateaus",
+        beside="B3 appendix tokens per copy",
+    ),
+    Headline(
         "B4",
         """The plateau of recall grows with the number of pairs to the power {here.median}, published
         {published.pairs} ({here.held} seeds within {published.near} of it), and with the number of tokens to the power
@@ -121,8 +139,8 @@ HEADLINES = (
         "B9",
         "Recall is learnt in one transition, in {here.held} seeds.",
         """At some of our sizes recall takes two transitions: naming any value of the sequence comes first, and matching
-        the query can come {here.median} times as late (median of the latest). One transition at every size: {here.held}
-        seeds.""",
+        the query comes {here.median} times as late at the size where it comes latest (median over seeds). One
+        transition at every size: {here.held} seeds.""",
         figure="plateaus",
     ),
     Headline(
@@ -135,9 +153,9 @@ HEADLINES = (
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only (in seeds, by the
-        vocabulary size: {here.each}). On trigrams with a tenth of the learning rate it has a plateau at every one
-        ({beside.held} seeds).""",
+        """On in-context trigrams and, with a smaller vocabulary, longer n-grams the loss has plateaus at some of the
+        shorter n-grams only (in seeds: {here.each}). On the trigrams with a tenth of the learning rate it has a
+        plateau at every one ({beside.held} seeds).""",
         figure="sub-n-grams",
         beside="V1 simple model, rate 0.001",
     ),

@@ -56,7 +56,7 @@ A17_NEARER = Claim(
     definition=f"""For some combination S of blocks, neither none nor all of them, and the predictor f_S that knows only
     these, the smallest KL(f_S || model) over training is below {NEARER:g} of the smallest KL(f_S || softmax(s z)) over
     s, where z are the truth's logits, and it comes strictly before KL to the truth reaches its minimum.""",
-    quantity="smallest ratio of the two distances over the combinations (below 1: approached)",
+    quantity=f"smallest ratio of the two distances over the combinations (below {NEARER:g}: approached)",
     judge=of_runs(still_incremental, THREE),
     reasons={"printed": SHARED_LAGS, "as-run": SHARED_LAGS},
 )

@@ -1,4 +1,4 @@
-"""Beyond paper A: stages with other positional encodings, and the order in which the blocks are learnt."""
+"""Beyond paper A: stages with other positional encodings, in a smaller full model, and the order of the blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.incremental import SURVIVES, staircase_survives
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.figures import ladders
-from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, small
+from headway.presets import COMBINATIONS, FEW_SEEDS, FULLS, SMALLER, small
 from headway.records import Finding
 from headway.tasks.run import Settings
 
@@ -42,7 +42,7 @@ H1 = Claim(
     title="every positional encoding: KL minima in order, nearer than by confidence alone (ours)",
     statement="""Learning is incremental with every positional encoding: learned, sinusoidal, rotary and relative
     positions and ALiBi. (Ours.)""",
-    definition=f"With the same seed, for each of these five encodings, {SURVIVES}.",
+    definition=f"With the same seed, for each of these five encodings, {SURVIVES}. {SMALLER}, 1000 steps.",
     quantity="""number of encodings, of five, with minima in order and each lower rung nearer than by confidence
     alone""",
     judge=_survives,
@@ -78,7 +78,7 @@ EACH = tuple(
         f"H1 {encoding}",
         f"Learning is incremental with {name}. (Ours.)",
         title=f"{name}: KL minima in order, nearer than by confidence alone (ours)",
-        definition=f"With them, {SURVIVES}.",
+        definition=f"With them, {SURVIVES}. {SMALLER}, 1000 steps.",
         quantity="""1 if the minima are in order and each lower rung is approached more closely than by confidence
         alone, otherwise 0""",
         judge=of_runs(staircase_survives, name, names=(name,)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from headway.claims.appendix_laws import (
     MADE,
     SETTLED,
@@ -15,7 +17,7 @@ from headway.claims.appendix_laws import (
     tied_exponent,
 )
 from headway.claims.claim import Claim, Results, of_runs
-from headway.claims.plateau_laws import EARLY, LOCATION, MOVED, grows, law_constant, sharp_and_in_order
+from headway.claims.plateau_laws import EARLY, LOCATION, MOVED, grows, law_constant, plateaus, sharp_and_in_order
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import made
 from headway.records import Finding
@@ -45,6 +47,8 @@ RATES = {"quick": (5e-4, 1e-3), "paper": (1e-4, 3e-4)}
 """Learning rates of which each size has its own where p changes."""
 ACROSS = 0.4
 """Loss at which a plateau ends there."""
+LEVELS = (0.2, 0.3, 0.4)
+"""Other losses at which a plateau could be said to end."""
 FEW = {"quick": ((8, 4), (16, 4), (8, 8)), "paper": ((32, 16), (128, 16), (32, 64))}
 """T and d at which one thing is changed at a time."""
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
@@ -132,7 +136,8 @@ def draw(results: Results) -> dict[str, Figure]:
     from headway.report.figures import figure_emergence, figure_law, figure_plateau_sizes
 
     runs, plain = made(results, _in_law), made(results, _plain)
-    longest = max(plain, key=lambda run: run[0].task.length * run[0].task.dimension)
+    ended = [run for run in plain if np.isfinite(plateaus([run])).all()] or plain
+    longest = max(ended, key=lambda run: run[0].task.length * run[0].task.dimension)
     shown = made(
         results, lambda settings: not change_of(settings) and (_in_law(settings) or settings.task.repeated > 0)
     )
@@ -170,7 +175,7 @@ def _powers() -> list[Claim]:
             f"{fit}the exponent of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
             f"exponent of {factor}",
             about=_in_law,
-            judge=of_runs(tied_exponent, law=law, factor=factor, beside=("d", "T", "B")),
+            judge=of_runs(tied_exponent, law=law, factor=factor, beside=("d", "T", "B"), levels=LEVELS),
             title=f"transformer as in the appendix: {title}",
         )
         for more, law, factor, fit, title in told
@@ -205,6 +210,10 @@ EXPERIMENT = Experiment(
             about=_in_law,
             judge=of_runs(settles_first, share=SOON),
             title="transformer as in the appendix: the loss is below 0.6 long before the plateau ends (ours)",
+            reasons={
+                "paper": "The one seed that misses it does so at the shortest plateau, T = 32 and d = 16: settling "
+                "takes 75 of its 425 steps. The law is fitted over plateaus up to sixty times as long."
+            },
         ),
         Claim(
             "B3 appendix start",
@@ -219,6 +228,10 @@ EXPERIMENT = Experiment(
             about=_changed_or_not,
             judge=_judge_start,
             title="transformer as in the appendix: the exponent of T depends on the initialisation (ours)",
+            reasons={
+                "paper": "The exponent of T is smaller with variance 1 / fan-in in every seed, but in two of five by "
+                "less than the claim requires: three sizes leave the exponent of a seed uncertain by about 0.1."
+            },
         ),
         Claim(
             "B5 appendix",
@@ -232,6 +245,13 @@ EXPERIMENT = Experiment(
             about=_plain,
             judge=of_runs(sharp_and_in_order),
             title="transformer as in the appendix: the transition is sharp, and the map is learnt before attention",
+            reasons={
+                "paper": "Of the 14 curves that do not count as sharp, five never drop (T = 256, d = 128). The other "
+                "nine belong to seeds whose Gaussian W* is so small (d = 16 and 32) that no answer at all "
+                "costs less than 95% of 1/2, so that the drop seems to begin at once. The order is "
+                "real: with d = 16 the map is learnt first, with d = 128 attention moves up to 8% earlier, with sizes "
+                "in between both within an evaluation or two."
+            },
         ),
         Claim(
             "B6 appendix",

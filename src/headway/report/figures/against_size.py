@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,12 @@ def draw_family(
     label: str,
     family_label: str,
     law: Callable[[Run], float] | None,
+    colours: Mapping[Any, str] | None = None,
 ) -> None:
-    """One colour for each value of `family`, and a line through the medians along `along`."""
+    """One colour for each value of `family`, and a line through the medians along `along`.
+
+    Where `colours` are given, they are those of another panel, which names them.
+    """
     dress(axes)
     axes.set_xlabel(label)
 
@@ -31,7 +35,7 @@ def draw_family(
         return getattr(run[0].task, name)
 
     kinds = sorted({value(run, family) for run in runs}) if family else [None]
-    for kind, colour in zip(kinds, run_colours(len(kinds)), strict=True):
+    for kind, colour in (colours or dict(zip(kinds, run_colours(len(kinds)), strict=True))).items():
         own = sorted((r for r in runs if family is None or value(r, family) == kind), key=lambda r: value(r, along))
         x = np.array([float(value(run, along)) for run in own])
         rows = [np.asarray(run[1].facts["plateau"], float) for run in own]
@@ -42,7 +46,7 @@ def draw_family(
         axes.plot(x, medians, color=colour, linewidth=1.2, marker="o", markersize=2.8, label=name)
         if law is not None and own:
             axes.plot(x, [law(run) for run in own], color=colour, linewidth=0.8, linestyle=DASHES)
-    if family and runs:
+    if family and runs and colours is None:
         # Lines of a law fill the panel, so that its names stand below.
         room = {"handlelength": 1.2, "columnspacing": 0.8, "handletextpad": 0.4, "borderpad": 0.0}
         columns = 2 if len(family_label) < 3 else 1

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from headway.report.captions import captioned
 from headway.report.colours import COMPETITION_COLOUR, INK, MUTED, run_colours
@@ -20,6 +20,8 @@ from headway.report.figures.toy import Look, ToyRun, ends_of, sizes_of
 
 Along = Literal["length", "copies", "repeated"]
 LABELS = {"length": "T", "copies": "copies B", "repeated": "share p"}
+IN_A_ROW = 4
+"""Panels that stand side by side; of more, three do."""
 Law = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Plateaus (seed, run), those of the law fitted to them (seed, run), and those of the published law (run,)."""
 
@@ -49,8 +51,13 @@ def figure_plateaus(kinds: Mapping[str, Sequence[ToyRun]], *, along: Along) -> F
 @styled
 def figure_law(laws: Mapping[str, Law]) -> Figure:
     """Predicted over measured plateaus, run by run: by the law that was fitted here, and by the published one."""
-    figure = new_figure(PAGE_WIDTH if len(laws) > 1 else 0.62 * PAGE_WIDTH, 2.2)
-    panels = figure.subplots(1, len(laws), squeeze=False, sharey=True)[0]
+    columns = len(laws) if len(laws) <= IN_A_ROW else 3  # of so many, names are long
+    rows = -(-len(laws) // columns)
+    figure = new_figure(PAGE_WIDTH if len(laws) > 1 else 0.62 * PAGE_WIDTH, 2.2 if rows == 1 else 1.7 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey="row")
+    panels = grid.ravel()[: len(laws)]
+    for axes in grid.ravel()[len(laws) :]:
+        axes.set_axis_off()
     for axes, (name, (plateaus, fitted, published)) in zip(panels, laws.items(), strict=True):
         dress(axes)
         known = np.isfinite(plateaus) & (plateaus > 0)
@@ -70,12 +77,20 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
             if np.nanmax(shown) < 30 * np.nanmin(shown):  # too few powers of ten to read it by
                 axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
                 axes.xaxis.set_major_formatter("{x:,.0f}")
+            if np.nanmax(shown) < 4 * np.nanmin(shown):
+                axes.xaxis.set_major_locator(MaxNLocator(3))
             axes.xaxis.set_minor_formatter(NullFormatter())
             plain_log(axes)
         lost = int(np.sum(~known))
-        axes.set_title(name + (f" ({lost} of {known.size} runs never left)" if lost else ""))
+        unfinished = f"{lost} of {known.size} never ended" if lost else ""
+        axes.set_title(f"{name}\n({unfinished})" if lost and rows > 1 else f"{name} ({unfinished})" if lost else name)
+    for row in grid if rows > 1 else ():
+        shown = np.concatenate([line.get_ydata() for axes in row for line in axes.get_lines()])
+        row[0].set_ylim(0.8 * min(np.nanmin(shown), 0.56), 1.25 * max(np.nanmax(shown), 1.8))
+    for axes in panels[-columns:]:
         axes.set_xlabel("measured plateau")
-    panels[0].set_ylabel("predicted / measured")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("predicted / measured")
     figure.legend(handles=panels[0].get_lines()[:2], loc="outside lower center", ncols=2)
     return captioned(
         figure,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
 from headway.report.captions import CURVES, captioned
-from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED
+from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
 from headway.report.figures.against_size import draw_family
 from headway.report.figures.ends import name_ends, note_above
 from headway.report.figures.lines import Run, draw_stopping, lasting_median, moving_values, time_axis
@@ -65,9 +65,11 @@ def figure_plateau_sizes(runs: Sequence[Run], law: Callable[[Run], float]) -> Fi
     draw_family(panels[0], plain, "length", "dimension", "T", "d", law)
     draw_family(panels[1], plain, "dimension", "length", "d", "T", law)
     copied = [run for run in runs if run[0].task.copies > 1]
-    draw_family(panels[2], _beside(plain, copied), "copies", None, "copies B", "", law)
+    dimensions = sorted({run[0].task.dimension for run in runs})
+    colours = dict(zip(dimensions, run_colours(len(dimensions)), strict=True))
+    draw_family(panels[2], _beside(plain, copied), "copies", "dimension", "copies B", "d", law, colours)
     alike = [(settings, ending_at(trajectory, level)) for settings, trajectory in _beside(plain, shared)]
-    draw_family(panels[3], alike, "repeated", None, "share p", "", None)
+    draw_family(panels[3], alike, "repeated", "dimension", "share p", "d", None, colours)
     panels[3].set_title(f"to a loss of {level:g}" if shared else "", fontsize="small")
     panels[0].set_ylabel("plateau (steps)")
     if any(np.isfinite(run[1].facts["plateau"]).any() for run in runs):
@@ -75,8 +77,8 @@ def figure_plateau_sizes(runs: Sequence[Run], law: Callable[[Run], float]) -> Fi
     return captioned(
         figure,
         """Length of the plateau on single-location regression against the length T, the dimension d and the
-        copies B, and the time to a higher loss against the share p of repeated samples. Dots are seeds, lines
-        medians; dashed: the published law.""",
+        copies B, and the time to a higher loss against the share p of repeated samples; the last two in the colours
+        of d. Dots are seeds, lines medians; dashed: the published law.""",
         runs,
     )
 
