@@ -165,6 +165,7 @@ def test_workers_of_one_machine_share_its_devices_evenly():
     found = [layout.environment(number, "device") for number in range(4)]
     assert [each["CUDA_VISIBLE_DEVICES"] for each in found] == ["0", "5", "0", "5"]
     assert {each["XLA_PYTHON_CLIENT_MEM_FRACTION"] for each in found} == {"0.4500"}
+    assert {each["JAX_PLATFORMS"] for each in found} == {"cuda,cpu"}, "a GPU, or an error: never a CPU instead"
     beside = layout.environment(4, "cpu")
     assert (beside["JAX_PLATFORMS"], beside["CUDA_VISIBLE_DEVICES"]) == ("cpu", "")
     assert layout.alone().environment(0, "device")["XLA_PYTHON_CLIENT_MEM_FRACTION"] == "0.9000"

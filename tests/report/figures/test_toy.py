@@ -55,7 +55,17 @@ def test_a_law_stands_over_what_it_predicts():
     assert published.get_ydata() == pytest.approx(np.full(8, 2.0), rel=0.02)
     censored = np.where(np.arange(8) == 0, np.inf, plateaus)
     (axes,) = figure_law({"one": (censored, plateaus, plateaus[0])}).axes
-    assert axes.get_title() == "one (2 of 16 runs never left)"
+    assert axes.get_title() == "one (2 of 16 never ended)"
+
+
+def test_many_laws_stand_in_rows_of_three_that_show_all_marks():
+    plateaus = np.stack([trajectory.facts["plateau"] for _, trajectory in made()], axis=1)
+    far = {f"law {number}": (plateaus, plateaus, plateaus[0] * 50.0 ** (number == 4)) for number in range(5)}
+    panels = figure_law(far).axes
+    assert [axes.get_title() for axes in panels if axes.axison] == list(far)
+    assert len({axes.get_subplotspec().colspan.start for axes in panels}) == 3
+    low, high = panels[3].get_ylim()
+    assert low < 1 and high > 50, "a row shares its height, and shows what is furthest off"
 
 
 def test_a_prediction_stands_over_its_measurement():

@@ -37,6 +37,8 @@ def draw_family(
     kinds = sorted({value(run, family) for run in runs}) if family else [None]
     for kind, colour in (colours or dict(zip(kinds, run_colours(len(kinds)), strict=True))).items():
         own = sorted((r for r in runs if family is None or value(r, family) == kind), key=lambda r: value(r, along))
+        if not own:
+            continue
         x = np.array([float(value(run, along)) for run in own])
         rows = [np.asarray(run[1].facts["plateau"], float) for run in own]
         for place, row in zip(x, rows, strict=True):
@@ -44,7 +46,7 @@ def draw_family(
         medians = np.array([float(median_over_seeds(row[:, None])[0]) for row in rows])
         name = f"{family_label} = {kind}" if family else None
         axes.plot(x, medians, color=colour, linewidth=1.2, marker="o", markersize=2.8, label=name)
-        if law is not None and own:
+        if law is not None:
             axes.plot(x, [law(run) for run in own], color=colour, linewidth=0.8, linestyle=DASHES)
     if family and runs and colours is None:
         # Lines of a law fill the panel, so that its names stand below.

@@ -64,7 +64,9 @@ class Layout:
         if place == "cpu":
             return {**own, VISIBLE: "", "JAX_PLATFORMS": "cpu"}
         gpu = self.gpus[number % len(self.gpus)]
-        return {**own, VISIBLE: gpu.index, FRACTION: f"{self.share:.4f}", AHEAD: "true"}
+        # Named, because JAX would go on with the CPU where a full GPU takes no further process.
+        named = {"JAX_PLATFORMS": "cuda,cpu", VISIBLE: gpu.index}
+        return {**own, **named, FRACTION: f"{self.share:.4f}", AHEAD: "true"}
 
 
 def widest(gpus: tuple[Gpu, ...], cores: int, environ: Mapping[str, str] = os.environ) -> Layout:
