@@ -165,6 +165,12 @@ def test_a_program_that_did_not_fit_into_its_share_is_tried_again_with_all_of_it
     assert sum(each.programs for each in said[-1].working) == 4, "each twice"
 
 
+def test_a_worker_that_does_not_get_its_device_leaves_instead_of_using_another(store, monkeypatch, said):
+    monkeypatch.setenv("JAX_PLATFORMS", "tpu,cpu")
+    with pytest.raises(SweepError, match=r"1 of 1 cells were lost .*Unable to initialize backend 'tpu'"):
+        hand_out([CELL], store, processes.engine_of(Layout(1)), said.append)
+
+
 def test_workers_that_cannot_even_begin_are_not_started_for_ever(store, monkeypatch, said):
     monkeypatch.setattr("headway.sweep.engines.launch.WORKER", "headway.no_such_module")
     with pytest.raises(SweepError, match=r"2 of 2 cells were lost .* No module named headway.no_such_module"):

@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
+import jax
 import numpy as np
 
 from headway.records import Cell
@@ -71,6 +72,8 @@ def serve(bundles: Sequence[Bundle], store: Store, read: IO[bytes], reports: Rep
     """Compute what is asked for until nothing more is; whether nothing failed."""
     listen()
     well = True
+    # Now or never: after JAX has failed to get hold of a device, it would take the CPU when asked again.
+    jax.devices()
     with kept_compiled(reports.note):
         reports.tell("ready", spent=spent())
         for number in asked(read, len(bundles)):

@@ -31,8 +31,8 @@ PATIENCE = 120.0
 """Seconds that a worker has to save what it has before it is killed."""
 PATIENT = 3
 """Workers that may end before they can begin, of few; of many, as many as there are."""
-FULL = ("RESOURCE_EXHAUSTED", "Unable to initialize backend")
-"""What XLA and JAX say when a device has no memory left: for a program, or for one more process."""
+FULL = "RESOURCE_EXHAUSTED"
+"""What XLA says when a device has no memory left."""
 LATER = 2.0
 """Seconds after which one asks again for what another command computes."""
 
@@ -158,7 +158,7 @@ class Processes:
                 number, worker.doing = worker.doing, None
                 if number is not None and said.get("busy"):
                     self._queue.give_back(number, time.monotonic() + LATER)
-                elif number is not None and _full(said.get("failed")) and self._layout != self._whole.alone():
+                elif number is not None and FULL in str(said.get("failed")) and self._layout != self._whole.alone():
                     self._set_aside(number, worker)
                 elif number is not None:
                     self._queue.finish(number)
@@ -270,10 +270,6 @@ class Processes:
             folder = self._order.root / cell.identity
             if not folder.exists() and not failure.note_of(folder).exists():
                 failure.note(folder, RuntimeError(f"{words}, again and again"))
-
-
-def _full(failed: Any) -> bool:
-    return any(words in str(failed) for words in FULL)
 
 
 def _fate(code: int) -> str:
