@@ -50,11 +50,15 @@ def test_held_out_plateaus_of_the_toy_fall_inside(runs):
 
 
 def test_held_out_plateaus_of_transformers_fall_inside_as_far_as_they_were_measured(runs):
-    """Alone and in thirds: 95 % of the seeds, less what a binomial of independent cells allows (1 in 100)."""
+    """Alone and in thirds: 95 % of the seeds, less what a binomial of independent cells allows (1 in 100).
+
+    Of sizes far beyond those that are kept, most: a law may bend more there than it does before (docs/predict.md).
+    """
     for model in ("transformer", "recall"):
         for row in held_out(model, runs[model]):
-            if not row.held.startswith("the largest"):
+            if row.held in ("each cell alone", "thirds, at random"):
                 assert row.inside / row.of >= stats.binom.ppf(0.01, row.cells, 0.95) / row.cells, row
+            assert row.inside / row.of > 0.5, row
 
 
 def test_descent_itself_takes_as_long_as_was_told(runs):
