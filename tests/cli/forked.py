@@ -3,8 +3,8 @@
     run(["-m", "headway", "run", "stages"], folder, environment, timeout)
 
 is `subprocess.run([sys.executable, "-m", "headway", ...])`, only sooner. What was imported has computed nothing: JAX
-looks for devices, and reads its flags, when the child first computes. Commands that do not train, which import less, and
-for which it matters whether JAX is there, have a process from nothing, as have tests of what is imported when.
+looks for devices, and reads its flags, when the child first computes. Commands that do not train import less, and draw
+otherwise where JAX is there: they have a process from nothing, as have tests of what is imported when.
 Run as a program this file is the process that forks.
 """
 

@@ -23,7 +23,7 @@ from headway.records import Cell
 from headway.store import Store
 
 SEEDS = tuple(range(tiny.SEEDS))
-FEW = ("stages", "attention", "ladder", "init-scale", "flow", "toy", "recall-repetition", "k-gram-points")
+FEW = ("stages", "attention", "ladder", "init-scale", "flow", "toy", "k-gram-points")
 """Trained and solved runs, runs beside others, runs that share a program, and two papers' others."""
 WATCHED = ("minimal", "full", "fresh data", "furthest block first, m = 3", "unequal weights")
 WATCHED += ("overlapping blocks, three heads", "SGD", "flow", "flow (regression)")

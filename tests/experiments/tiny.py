@@ -203,8 +203,8 @@ def main() -> None:
     from headway.cli import main
 
     only = os.environ.get("ONLY", ",".join(NAMES)).split(",")
-    for name in NAMES:
-        experiment = find(name)
+    experiments = {name: find(name) for name in NAMES}  # all before one is changed: some take over others' runs
+    for name, experiment in experiments.items():
         if name not in only:
             del experiment.grids["quick"]
             continue

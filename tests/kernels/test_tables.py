@@ -138,7 +138,13 @@ def test_on_a_gpu_dropped_attention_has_kernels_and_heads_of_another_width_have_
     assert full.covers(asked_of(settings)) == served
 
 
-@pytest.mark.parametrize("case", KERNEL)
+# Rotations and slopes are there with dropped rows, or where the sums are exact: above.
+ABOVE = ("rotary, windows", "alibi, merged, two layers")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if case in ABOVE else []) for case in KERNEL]
+)
 def test_the_kernel_errs_in_float32_no_more_than_the_simple_form(case):
     settings, task, length = KERNEL[case]
     assert attention.serves(in_float32(stirred(settings, vocab=task.vocab, length=length)), BATCH, length)
@@ -197,6 +203,7 @@ def test_two_hundred_steps_with_noise_in_every_third_go_the_simple_forms_way():
 
 def test_a_model_that_is_no_number_anywhere_has_a_loss_that_is_none():
     model = in_float32(stirred(SMALL))
-    sick = jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(jnp.nan), model)
-    value, _ = tables.gradient(sick, TASK, *batch_of(TASK, jnp.float32), None, CHUNK)
+    sick = jax.jit(lambda model: jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(jnp.nan), model))(model)
+    batch = batch_of(TASK, jnp.float32)
+    value, _ = jax.jit(lambda model: tables.gradient(model, TASK, *batch, None, CHUNK))(sick)
     assert jnp.isnan(value)

@@ -58,7 +58,7 @@ def test_values_and_gradients_are_those_of_the_plain_form(monkeypatch, length, q
     plain, fast = [], []
     for wanted, into in ((False, plain), (True, fast)):
         monkeypatch.setattr(packed, "wanted", lambda wanted=wanted: wanted)
-        into.extend(jax.tree.leaves(jax.value_and_grad(summed, argnums=(0, 1), has_aux=True)(attention, x)))
+        into.extend(jax.tree.leaves(jax.jit(jax.value_and_grad(summed, argnums=(0, 1), has_aux=True))(attention, x)))
     assert asked == ([] if attention._merging_pays(queries, length) else [True])
     for found, reference in zip(fast, plain, strict=True):
         np.testing.assert_allclose(found, reference, rtol=1e-9, atol=1e-11)

@@ -167,7 +167,7 @@ def shown(_shared: Opened) -> Iterator[Opened]:
 
 @pytest.fixture(scope="session")
 def photograph() -> Callable[..., None]:
-    """photograph(page, name): a picture for eyes in the folder that HEADWAY_SCREENSHOTS names; nobody looks at others."""
+    """photograph(page, name): a picture for eyes, if HEADWAY_SCREENSHOTS names a folder: others nobody looks at."""
 
     def take(page: Page, name: str, *, whole: bool = False) -> None:
         if named := os.environ.get("HEADWAY_SCREENSHOTS"):

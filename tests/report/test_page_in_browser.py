@@ -122,7 +122,7 @@ SCREENS = ((400, "dark"), (1280, "light"), (1920, "dark"), (400, "light"))
 
 
 def test_the_page_fits_its_window_by_day_and_by_night(opened, photograph):
-    """Alone, compared, and with everything unfolded; with HEADWAY_SCREENSHOTS there are pictures of it all, for eyes."""
+    """Alone, compared, and with everything unfolded; with HEADWAY_SCREENSHOTS there are pictures of it, for eyes."""
     it = opened(made_report(runs=(made_view("quick"), UNUSUAL[2])))
     for width, scheme in SCREENS:
         it.page.set_viewport_size({"width": width, "height": 900})

@@ -14,6 +14,12 @@ from headway.tasks.in_context_chain import InContextChain
 from headway.tasks.walks import contexts_of, dirichlet, doubly_stochastic, followers, matches, stationary, walk
 
 MANY = 8000
+walked = jax.jit(walk, static_argnums=3)
+
+
+def drawn_by(sample, key: int, count: int = 4000):
+    """In one program: step by step, each operation would be one."""
+    return jax.jit(jax.vmap(sample))(jax.random.split(jax.random.key(key), count))
 
 
 def means(task: InContextChain, of, count: int = MANY) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +75,7 @@ def test_for_two_states_knowing_nothing_and_all_frequencies_are_known_exactly():
 def test_a_walk_takes_the_steps_of_its_rows():
     """Every context is followed by its row; the first tokens are those given."""
     rows = jnp.asarray(np.random.default_rng(0).dirichlet(np.ones(3), 9), jnp.float32)
-    tokens = np.asarray(walk(jax.random.key(0), rows, jnp.array([2, 1]), 60_001))
+    tokens = np.asarray(walked(jax.random.key(0), rows, jnp.array([2, 1]), 60_001))
     assert tuple(tokens[:2]) == (2, 1)
     context = 3 * tokens[:-2] + tokens[1:-1]
     for own in range(9):
@@ -79,13 +85,13 @@ def test_a_walk_takes_the_steps_of_its_rows():
 
 
 def test_a_walk_is_what_one_step_after_the_other_makes_of_the_same_numbers():
-    rows = dirichlet(jax.random.key(3), 0.5, 8, 2)
+    rows = np.asarray(dirichlet(jax.random.key(3), 0.5, 8, 2))
     drawn = np.asarray(jax.random.uniform(jax.random.key(4), (40, 1, 1)))[:, 0, 0]
     tokens = [1, 0, 1]
     for number in drawn:
         context = 4 * tokens[-3] + 2 * tokens[-2] + tokens[-1]
         tokens.append(int(number >= rows[context, 0]))
-    assert np.asarray(walk(jax.random.key(4), rows, jnp.array([1, 0, 1]), 43)).tolist() == tokens
+    assert np.asarray(walked(jax.random.key(4), rows, jnp.array([1, 0, 1]), 43)).tolist() == tokens
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 0.7])
@@ -100,7 +106,7 @@ def test_rows_have_the_moments_of_a_dirichlet_distribution(alpha):
 @pytest.mark.parametrize(("states", "one_in"), [(3, 8), (4, 1031)])
 def test_doubly_stochastic_matrices_have_the_law_of_a_completed_block(states, one_in):
     """As rare among blocks of U(0, 1) as was counted before, and with the same second moments."""
-    found = np.asarray(jax.vmap(lambda key: doubly_stochastic(key, states))(jax.random.split(jax.random.key(0), 4000)))
+    found = np.asarray(drawn_by(lambda key: doubly_stochastic(key, states), 0))
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(found.sum(axis=2), 1, rtol=1e-5)
     assert found.min() >= 0
@@ -117,11 +123,10 @@ def test_a_stationary_start_keeps_its_frequencies():
     pi = stationary(matrix)
     np.testing.assert_allclose(pi @ matrix, pi, atol=1e-6)
     task = InContextChain(states=3, first="stationary")
-    drawn = jax.vmap(task.sample)(jax.random.split(jax.random.key(6), 4000))
+    drawn = drawn_by(task.sample, 6)
+    each = np.asarray(jax.jit(jax.vmap(stationary))(drawn.extra.rows))
     # At the first position as at the last: no drift of the frequencies, sequence by sequence.
-    first, last = (
-        np.asarray(jax.vmap(stationary)(drawn.extra.rows)[np.arange(4000), drawn.inputs[:, at]]) for at in (0, -1)
-    )
+    first, last = (each[np.arange(4000), np.asarray(drawn.inputs)[:, at]] for at in (0, -1))
     assert abs(first.mean() - last.mean()) < 5 * np.hypot(first.std(), last.std()) / np.sqrt(4000)
 
 
@@ -136,7 +141,7 @@ def test_followers_are_counted_by_hand():
 
 def test_unigrams_have_equal_rows_and_come_as_often_as_they_should():
     task = InContextChain(states=4, law="doubly-stochastic", unigrams=0.25)
-    rows = np.asarray(jax.vmap(task.sample)(jax.random.split(jax.random.key(0), 4000)).extra.rows)
+    rows = np.asarray(drawn_by(task.sample, 0).extra.rows)
     equal = np.ptp(rows, axis=1).max(axis=1) < 1e-6
     assert equal.mean() == pytest.approx(0.25, abs=0.03)
     np.testing.assert_allclose(rows[~equal].sum(axis=1), 1, rtol=1e-5)
@@ -145,10 +150,10 @@ def test_unigrams_have_equal_rows_and_come_as_often_as_they_should():
 def test_it_is_trained_everywhere_and_tested_at_the_end_on_rows_at_random():
     task = InContextChain(states=3, law="doubly-stochastic", unigrams=0.5)
     tested = task.tests()[""]
-    training, test = (each.sample(jax.random.key(2)) for each in (task, tested))
+    training, test = (jax.jit(each.sample)(jax.random.key(2)) for each in (task, tested))
     assert np.asarray(training.weights).tolist() == [1.0] * 100
     assert np.asarray(test.weights).tolist() == [0.0] * 99 + [1.0]
-    np.testing.assert_array_equal(training.extra.wanted, jax.nn.one_hot(training.targets, 3))
+    np.testing.assert_array_equal(training.extra.wanted, np.eye(3)[training.targets])
     np.testing.assert_allclose(test.extra.wanted[-1], test.extra.rows[test.inputs[-1]])
     assert np.abs(test.extra.rows.sum(axis=0) - 1).max() > 0.05
 

@@ -1,14 +1,14 @@
 """What a form is asked to differentiate: a model on rows of tokens, whatever task they come from."""
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from headway.models.rows import Rows
 from headway.presets import MINIMAL
 from headway.settings import ModelSettings
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True)
+class Asked:
     """The model's switches, the precision of its products, and the rows that it reads, whole or in windows."""
 
     model: ModelSettings

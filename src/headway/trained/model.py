@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,17 +98,10 @@ class TrainedModel:
                 f"examples of {self.record.name} are drawn by its task's code, which is not loaded. Load the "
                 "file that defines it and call experiment.register(), or pass inputs of your own."
             )
-        tested = next(iter(tests_of(task).values()))
-        functions = functions_of(tested)
-
-        def draw(world: Any, number: Any) -> Any:
-            key = key_of(self.seed, TEST_SET)
-            example = as_example(tested, functions.test_example(world, key, number))
-            return example if has_own_model(task) else example.inputs[-self.reads.positions :]
-
         with precision(self.settings):
             world = functions_of(task).world(key_of(self.seed, FEATURES))
-            return jax.tree.map(np.asarray, jax.vmap(functools.partial(draw, world))(jnp.arange(count)))
+            drawn = _drawing(task, self.reads.positions)(world, key_of(self.seed, TEST_SET), jnp.arange(count))
+        return jax.tree.map(np.asarray, drawn)
 
     def _checked(self, inputs: np.ndarray) -> np.ndarray:
         wanted = self.reads.in_words()
@@ -133,6 +127,19 @@ class TrainedModel:
         else:
             lines.append(f"  {count} parameters of the task's own: {', '.join(self.weights)}")
         return shortened(lines)
+
+
+@functools.lru_cache(16)
+def _drawing(task: Any, positions: int) -> Callable[..., Any]:
+    """What a model of the task is tested on, of a world, a key and numbers: one program for all models of a run."""
+    tested = next(iter(tests_of(task).values()))
+    functions = functions_of(tested)
+
+    def draw(world: Any, key: Any, number: Any) -> Any:
+        example = as_example(tested, functions.test_example(world, key, number))
+        return example if has_own_model(task) else example.inputs[-positions:]
+
+    return jax.jit(jax.vmap(draw, in_axes=(None, None, 0)))
 
 
 @eqx.filter_jit

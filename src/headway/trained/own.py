@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -29,10 +31,22 @@ def answers(task: Any, seed: int, parameters: Any, inputs: Any) -> tuple[np.ndar
     world = functions.world(key_of(seed, FEATURES))
     one = jax.eval_shape(lambda key: as_example(task, functions.sample(world, key)), jax.random.key(0))
     batch, outer = _batch(one, inputs)
-    found = jax.vmap(lambda example: _as_answer(functions.answer(world, parameters, example)))(batch)
+    found = _answering(task)(world, parameters, batch)
     shaped = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(*outer, *leaf.shape[1:]), found)
     layers = () if shaped.attention is None else tuple(np.moveaxis(shaped.attention, len(outer), 0))
     return shaped.logits, layers
+
+
+@functools.lru_cache(16)
+def _answering(task: Any) -> Callable[..., Answer]:
+    """Answers to many examples, in one program for all models of a run."""
+    answer = functions_of(task).answer
+    assert answer is not None
+
+    def one(world: Any, parameters: Any, example: Example) -> Answer:
+        return _as_answer(answer(world, parameters, example))
+
+    return jax.jit(jax.vmap(one, in_axes=(None, None, 0)))
 
 
 def _batch(one: Example, inputs: Any) -> tuple[Example, tuple[int, ...]]:
