@@ -98,7 +98,7 @@ def full_quick() -> Settings:
 
 
 SMALLER = "The full model is smaller than paper A's: width 96, blocks of two lags, batches of 1000"
-"""Said of each claim about `small`."""
+"""Part of the definition of each claim about `small`."""
 
 
 def small(settings: Settings) -> Settings:

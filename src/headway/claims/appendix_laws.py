@@ -73,7 +73,7 @@ def tied_exponent(
 ) -> Finding:
     """Whether the power of one factor is the published one, with the law in the factors `beside` as a second fit.
 
-    Of other `levels` at which a plateau may be said to end, the power is reported.
+    The power is also reported for plateaus that end at other `levels`.
     """
     place = list(law.powers).index(factor)
     every = [settings for settings, _ in runs]

@@ -48,7 +48,7 @@ RATES = {"quick": (5e-4, 1e-3), "paper": (1e-4, 3e-4)}
 ACROSS = 0.4
 """Loss at which a plateau ends there."""
 LEVELS = (0.2, 0.3, 0.4)
-"""Other losses at which a plateau could be said to end."""
+"""Other losses at which a plateau could end."""
 FEW = {"quick": ((8, 4), (16, 4), (8, 8)), "paper": ((32, 16), (128, 16), (32, 64))}
 """T and d at which one thing is changed at a time."""
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
