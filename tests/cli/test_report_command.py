@@ -10,6 +10,7 @@ from tests.report.embedded import embedded
 from tests.report.made_run import made_trajectory
 
 from headway.experiments import NAMES, find
+from headway.experiments.pages import _results
 from headway.records import Cell
 from headway.store import Store
 
@@ -197,3 +198,13 @@ def test_what_a_gpu_found_is_shown_without_training(headway, tmp_path):
     assert [claim for claim, verdict in VERDICT.findall(said.out) if verdict != "not run"] == STAGES
     assert said.out.count("/10 ") == len(STAGES)
     assert (tmp_path / "report.html").stat().st_size > 1e6
+
+
+def test_claims_without_a_run_are_counted_of_the_experiments_that_were_named():
+    def counted(names: tuple[str, ...]) -> int:
+        return _results([], [], names)["unlisted"]
+
+    assert counted(("stages", "attention")) == len(
+        {claim.name for name in ("stages", "attention") for claim in find(name).claims}
+    )
+    assert counted(()) == len({claim.name for name in NAMES for claim in find(name).claims})

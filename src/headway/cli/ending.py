@@ -25,9 +25,17 @@ if TYPE_CHECKING:
 
 
 def show(
-    outcomes: Sequence[Outcome], into: Path, page: Path | None, commands: Sequence[str], others: Sequence[Shown] = ()
+    outcomes: Sequence[Outcome],
+    into: Path,
+    page: Path | None,
+    commands: Sequence[str],
+    others: Sequence[Shown] = (),
+    asked: Sequence[str] = (),
 ) -> list[tuple[str, Finding]]:
-    """Print the verdicts and return them; write figures and page, and open the page where there is a desktop."""
+    """Print the verdicts and return them; write figures and page, and open the page where there is a desktop.
+
+    `asked` are the experiments of which claims without a run are counted, or all.
+    """
     console = Console(highlight=False)
     findings = all_findings(outcomes)
     many = len({outcome.called for outcome in outcomes}) > FEW
@@ -47,7 +55,7 @@ def show(
             status.update(f"{number} of {len(complete)}: {outcome.name}")
             drawn[outcome.name] = draw_figures(outcome, into / "figures")
         status.update("the page")
-        write_report(outcomes, findings, page, commands, drawn, others)
+        write_report(outcomes, findings, page, commands, drawn, others, asked=asked)
     written = [path for paths in drawn.values() for path in paths]
     console.print()
     if written:

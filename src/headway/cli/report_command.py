@@ -80,6 +80,6 @@ def main(arguments: Sequence[str]) -> None:
         )
     command = f"headway report {shlex.join(arguments)}".strip()
     page = options.into / "report.html" if options.page else None
-    findings = show(outcomes, options.into, page, [command], others)
+    findings = show(outcomes, options.into, page, [command], others, asked)
     if options.document is not None:
         write_markdown(outcomes, findings, options.document, command)

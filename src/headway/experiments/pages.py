@@ -55,8 +55,12 @@ def write_report(
     drawn: Mapping[str, Sequence[Path]],
     others: Sequence[Shown] = (),
     title: str = "",
+    asked: Sequence[str] = (),
 ) -> None:
-    """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome."""
+    """The page with every run once, however many experiments use it; `drawn` are the figures of each outcome.
+
+    Of the experiments `asked` for, or all, it counts the claims without a run.
+    """
     from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
     from headway.report.page import FigureGroup, write_page
 
@@ -76,7 +80,9 @@ def write_report(
     portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
     portraits += portraits_among(each.record for each in others)
     heading, introduction = (title, "") if title else _heading(outcomes)
-    results = _results(outcomes, findings) if len({outcome.called for outcome in outcomes}) > FEW and not title else {}
+    results = (
+        _results(outcomes, findings, asked) if len({outcome.called for outcome in outcomes}) > FEW and not title else {}
+    )
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
     report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit, **results)
     write_page(page, report)
@@ -107,14 +113,16 @@ def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collectio
     return list(found.values())
 
 
-def _results(outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]]) -> dict[str, Any]:
+def _results(
+    outcomes: Sequence[Outcome], findings: Sequence[tuple[str, Finding]], asked: Sequence[str]
+) -> dict[str, Any]:
     """Findings in sentences, the papers they are of, and the claims in a few words."""
     from headway.experiments import NAMES, find
     from headway.experiments.highlights import highlights
     from headway.experiments.papers import PAPERS
 
     titles = {claim.name: claim.title for outcome in outcomes for claim in outcome.experiment.claims if claim.title}
-    every = {claim.name for name in NAMES for claim in find(name).claims}
+    every = {claim.name for name in asked or NAMES for claim in find(name).claims}
     unlisted = len(every - {finding.claim for _, finding in findings})
     return {"highlights": highlights(findings, titles), "papers": PAPERS, "titles": titles, "unlisted": unlisted}
 

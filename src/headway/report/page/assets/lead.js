@@ -43,7 +43,7 @@ function rungsTogether(run) {
 /** " (seed 7 ended in stage 2)": of few seeds each, of more their number. */
 function endedWords(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed) && !diverged(run, seed));
-  const words = (end) => (!end ? "ended before stage 1" : end === run.rungs ? "skipped one" : `ended in stage ${end}`);
+  const words = (end) => (!end ? "ended before stage 1" : end === run.rungs ? "skipped a stage before it" : `ended in stage ${end}`);
   const ends = others.map((seed) => words(run.stages[seed]?.rungs.at(-1) ?? 0));
   const each = [...new Set(ends)].map((end) => {
     const own = others.filter((_, k) => ends[k] === end);

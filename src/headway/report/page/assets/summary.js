@@ -30,7 +30,7 @@ function lastStages(run) {
   const named = (seeds) => every(seeds) ? "all seeds" : `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
   const kinds = [...new Set(others.map(endOf))].sort((a, b) => a - b);
   const each = kinds.map((end) => {
-    const where = !end ? "ended before stage 1" : end === run.rungs ? "skipped a stage" : `ended in stage ${end}`;
+    const where = !end ? "ended before stage 1" : end === run.rungs ? "skipped a stage before the last" : `ended in stage ${end}`;
     return `${named(others.filter((seed) => endOf(seed) === end))} ${where}`;
   });
   return ` ${sentence(joined(each))}.`;
