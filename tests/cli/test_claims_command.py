@@ -83,7 +83,7 @@ def test_without_any_record_every_claim_is_not_run_and_nothing_is_written(headwa
 def test_a_named_claim_shows_its_definition_and_every_seed(headway, made_records, found):
     said = headway("claims", "A4 minimal", "--grid", "quick", "--from", made_records)
     assert (said.code, said.err) == (0, "")
-    assert f"a seed counts if {found['A4 minimal'].definition}" in in_one_line(said.out)
+    assert f"holds in a seed if {found['A4 minimal'].definition}" in in_one_line(said.out)
     lines = re.findall(r"^  seed (\d+) +(\S+) +(holds|does not hold)$", said.out, re.MULTILINE)
     assert lines == seed_lines(found["A4 minimal"])
     assert len(lines) == 8
@@ -92,7 +92,7 @@ def test_a_named_claim_shows_its_definition_and_every_seed(headway, made_records
 @pytest.mark.parametrize("name", ["A1", "a1"])
 def test_a_number_stands_for_all_claims_of_that_number(headway, made_records, name):
     said = headway("claims", name, "--grid", "quick", "--from", made_records)
-    named = re.findall(r"^(\S.*), quick: a seed counts if$", said.out, re.MULTILINE)
+    named = re.findall(r"^(\S.*), quick: holds in a seed if$", said.out, re.MULTILINE)
     assert named == ["A1", "A1 minimal", "A1 minimal, nearer", "A1 nearer"], "and not A10"
 
 
@@ -101,7 +101,7 @@ def test_every_claim_can_be_named_and_its_definition_is_shown_to_the_last_sign(h
     assert said.code == 0
     shown = in_one_line(said.out)
     for finding in ALL:
-        assert f"{finding.claim}, quick: a seed counts if {in_one_line(finding.definition)}" in shown
+        assert f"{finding.claim}, quick: holds in a seed if {in_one_line(finding.definition)}" in shown
         assert in_one_line(f"{finding.claim} {finding.statement}") in shown
 
 

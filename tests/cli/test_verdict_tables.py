@@ -33,7 +33,7 @@ def test_words_in_brackets_are_words(show, width):
     words = "0.375 [0.25, 0.5]: [some] quantity. Found [nan, nan] and [red]. Parts, in seeds: a [b] part: 1 of 2."
     assert set(words.split()) <= set(text.split())
     if show is print_in_full:
-        assert "A99, quick: a seed counts if [nan] and [/bold]." in text
+        assert "A99, quick: holds in a seed if [nan] and [/bold]." in text
         assert "seed 0 0.5 holds seed 1 0.25 does not hold" in text
 
 

@@ -138,7 +138,7 @@ def print_in_full(console: Console, findings: Sequence[tuple[str, Finding]]) -> 
     print_verdicts(console, findings)
     for grid, finding in findings:
         console.print(
-            Text.assemble("\n", (finding.claim, "bold"), f", {grid}: a seed counts if\n  {finding.definition}")
+            Text.assemble("\n", (finding.claim, "bold"), f", {grid}: holds in a seed if\n  {finding.definition}")
         )
         for seed, value, holds in zip(finding.seeds, finding.values, finding.holds, strict=True):
             shown = "-" if isnan(value) else f"{value:.4g}"

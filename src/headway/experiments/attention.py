@@ -28,7 +28,7 @@ A3 = Claim(
     title="the four attention patterns of Figure 2 appear in order",
     statement="""Attention is uniform at first; then every head is mostly on block 1, one with a little on block 2; then
     one head is on block 2 and two on block 1; then there is one head per block.""",
-    definition=f"""Each seed has evaluations t_1 < t_2 < t_3 < t_4 such that at t_1 every head is within
+    definition=f"""There are evaluations t_1 < t_2 < t_3 < t_4 such that at t_1 every head is within
     {NEAR_UNIFORM:g} of uniform (total variation); at t_2 every head has at least {MOSTLY:g} of its attention on
     block 1 and one has more on block 2 than uniform attention; at t_3 the blocks that receive most of each head's
     attention are block 1 twice and block 2 once; at t_4 they all differ. All four must hold.""",

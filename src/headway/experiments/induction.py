@@ -153,7 +153,7 @@ E1 = Claim(
     statement="Training passes the uniform, the unigram and the bigram predictor in this order (Figure 1).",
     definition="""With two states and with three: the rung with the smallest KL(rung || model) after the last token
     is uniform first, then for the first time unigram, then bigram; at the end it is bigram.""",
-    quantity="step at which the bigram first becomes the nearest rung, as a share of all steps; the later of both runs",
+    quantity="step at which the bigram first becomes the nearest rung, as a share of all steps; the later of the two",
     about=_few,
     judge=of_runs(passes_in_order),
     reasons={"paper": _STILL_THERE},
@@ -187,7 +187,7 @@ CLAIMS = (
         definition=f"""With two and three states: KL(truth || model) is within {NEAR:.0%} of the unigram's for at
         least {DWELL:.0%} of the training; from there it takes at most {FALL:.0%} of the training to fall to half of
         the unigram's.""",
-        quantity="share of the training on the plateau; the smaller of both runs",
+        quantity="share of the training on the plateau; the smaller of the two runs",
         about=_few,
         judge=of_runs(plateau_then_fall),
         reasons={"paper": _STILL_THERE},
@@ -209,7 +209,7 @@ CLAIMS = (
         statement="A single layer cannot do better than unigrams.",
         definition=f"""With two and three states and one layer KL(truth || model) never falls below {FLOOR:.0%} of the
         unigram's.""",
-        quantity="smallest KL relative to the unigram's; the smaller of both runs",
+        quantity="smallest KL to the truth, relative to the unigram's; the smaller of the two runs",
         about=_one_layer,
         judge=of_runs(one_layer_stays),
     ),
@@ -221,7 +221,7 @@ CLAIMS = (
         definition=f"""At the end, with two and three states, layer 1's attention to the previous token (mean over
         positions) and layer 2's attention from the last token to the successors of its earlier occurrences have
         each covered at least {WAY:.0%} of the distance from their initial value to 1.""",
-        quantity="share of the way to 1 that attention has made, the smaller of both layers and both runs",
+        quantity="share of the way to 1 that attention has made, the smallest over the two layers and the two runs",
         about=_few,
         judge=of_runs(induction_head),
         reasons={"paper": _STILL_THERE},

@@ -121,7 +121,7 @@ EXPERIMENT = Experiment(
             "With merged keys and queries the loss falls in one drop.",
             "The loss has one stage, and no plateau at a level between the first and the last. A plateau: "
             f"{_DWELL.lower()}.",
-            "longest plateau in between, as a share of the time until it ends",
+            "longest plateau between the first and the last level, as a share of the time until it ends",
             judge=of_runs(one_drop, MERGED),
             title="merged keys and queries: the loss falls in one drop",
         ),

@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
             "On the plateau the model repeats itself, and stops repeating when the loss falls.",
             f"The share of generated outputs that equal the next output peaks at {OFTEN:g} times that of the data "
             f"or more before {_HALF}, and is at most {RETURNED:g} times that of the data at the end.",
-            "largest share on the plateau, relative to that of the data",
+            "largest share of repeated outputs on the plateau, relative to that in the data",
             judge=of_runs(repeats_itself, USUAL),
             title="on the plateau, the model repeats its outputs",
         ),

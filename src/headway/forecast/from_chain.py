@@ -302,7 +302,7 @@ def _warnings(wanted: Chained, cells: Cells, boundary: int) -> Iterator[str]:
     if cells.late:
         yield (
             f"{cells.late} combinations of settings in the records do not reach boundary {boundary} in time and are "
-            "left out: for settings like these, the boundary comes later than predicted."
+            "left out: near those settings, the boundary comes later than predicted."
         )
 
 

@@ -63,8 +63,8 @@ class Measured:
         if not lost:
             return ""
         return (
-            f"{lost} of {whole} plateaus in the records never ended, or were over at the first look, and are left out: "
-            "for sizes like these, the plateau lasts longer than predicted."
+            f"{lost} of {whole} plateaus in the records never ended, or had ended by the first evaluation, and are left "
+            "out: near the sizes at which plateaus never ended, they last longer than predicted."
         )
 
     def column(self, name: str) -> np.ndarray:

@@ -325,8 +325,9 @@ def test_a_random_start_settles_before_the_drop_that_is_told(js):
     curves = [[50.0, 0.6, 0.55, 0.03], [54.0, 0.7, 0.5, 0.05], [40.0, 0.6, 0.6, 0.04]]
     words = js("lead", SETTLED, curves=curves, starts=[120, 130, 125])
     assert words == (
-        "In all 3 seeds the loss (half the squared error) falls from 50.0 to 0.600 within the first 50 steps, waits "
-        "near the 0.5 that answering 0 costs, and then falls in one drop, half done at step 125, to 0.0400."
+        "In all 3 seeds the loss (half the squared error) falls from 50.0 to 0.600 within the first 50 steps, stays "
+        "near 0.5, the loss of a model that has learnt nothing, and then falls in one drop, half done at step 125, to "
+        "0.0400."
     )
     still = js("lead", SETTLED, curves=curves, starts=[None, None, 125])
     assert "and then falls without coming to a plateau, to 0.0400." in still

@@ -90,12 +90,12 @@ function fallWords(run) {
   return { who, fall: `${rises ? "grows" : "falls"} ${times}${places}` };
 }
 
-/** "falls from 51.7 to 0.599 within the first 50 steps, waits near the 0.5 that no answer costs, and then falls .. to 0.0321." */
+/** "falls from 51.7 to 0.599 within the first 50 steps, stays near 0.5, the loss of a model that has learnt nothing, and then falls .. to 0.0321." */
 function settledWords(run, { level, first, value, at }, { last }) {
   const { who, fall } = fallWords(run);
   const early = run.clock.whole ? `within the first ${counted(at, clockWord(run))}` : `by ${when(run, at)}`;
   const start = `${who}${theLoss(run)} falls from ${threeDigits(first)} to ${threeDigits(value)} ${early}`;
-  const after = last < level ? `waits near the ${number(level)} that answering 0 costs, and then ${fall}, to` : "and ends at";
+  const after = last < level ? `stays near ${number(level)}, the loss of a model that has learnt nothing, and then ${fall}, to` : "and ends at";
   return `${start}, ${after} ${threeDigits(last)}${lossUnit(run)}`;
 }
 

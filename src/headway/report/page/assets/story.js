@@ -141,7 +141,7 @@ export function storyOf(run, seed, layer) {
     words: [
       start.length ? `At first attention is spread: no head gives more than ${percent(most)} of it to any ${places.word}.` : "",
       Number.isFinite(loss) ? `${sentence(theLoss(run))} begins at ${threeDigits(loss)}${lossUnit(run)}.` : "",
-      settled ? `At ${when(run, settled.at)} it is ${threeDigits(settled.value)}${lossUnit(run)}; answering 0 costs ${number(settled.level)}.` : "",
+      settled ? `At ${when(run, settled.at)} it is ${threeDigits(settled.value)}${lossUnit(run)}; a model that has learnt nothing has ${number(settled.level)}.` : "",
     ].filter(Boolean),
     time: 0,
     from: -Infinity,

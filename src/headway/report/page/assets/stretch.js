@@ -77,7 +77,7 @@ export function mountStretch(host, report, selection) {
       element("span", { class: "token rung-key", style: { "border-bottom-color": rungs[rung] } }, rungName(run(), rung)),
     );
     const known = hasAttention(run());
-    const text = known ? { role: "radiogroup", "aria-label": "Tokens; attention is shown of the chosen one" } : {};
+    const text = known ? { role: "radiogroup", "aria-label": "Tokens; attention is shown for the chosen one" } : {};
     attending = known ? makeAttending(run(), state, words) : null;
     const first = known ? firstKnown(run(), words.length) : words.length;
     tokens.forEach((token, k) => k >= first && follow(token, k));
