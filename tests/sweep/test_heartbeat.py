@@ -52,6 +52,7 @@ def test_a_worker_that_hangs_is_stale_to_who_looks_again_and_again(store, folder
     """Whatever the clocks say: its heartbeat may lie an hour ahead."""
     now = [0.0]
     monkeypatch.setattr(heartbeat.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(heartbeat, "EVERY", HOUR)  # it hangs: no beat comes between two looks
     pulse = heartbeat.Pulse()
     assert pulse.state(folder) is None
     with store.open(CELL):

@@ -247,8 +247,8 @@ EXPERIMENT = Experiment(
             title="transformer as in the appendix: the transition is sharp, and the map is learnt before attention",
             reasons={
                 "paper": "Of the 14 curves that do not count as sharp, five never drop (T = 256, d = 128). The other "
-                "nine belong to seeds whose Gaussian W* is so small (d = 16 and 32) that predicting 0 already has a loss "
-                "below 95% of 1/2, so that the drop seems to begin at once. That the order fails is not an "
+                "nine belong to seeds whose Gaussian W* is so small (d = 16 and 32) that predicting 0 already has a "
+                "loss below 95% of 1/2, so that the drop seems to begin at once. That the order fails is not an "
                 "artefact: with d = 16 the map is learnt first, with d = 128 attention moves up to 8% earlier, with "
                 "sizes in between both within an evaluation or two."
             },

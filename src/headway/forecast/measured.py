@@ -63,8 +63,8 @@ class Measured:
         if not lost:
             return ""
         return (
-            f"{lost} of {whole} plateaus in the records never ended, or had ended by the first evaluation, and are left "
-            "out: near the sizes at which plateaus never ended, they last longer than predicted."
+            f"{lost} of {whole} plateaus in the records never ended, or had ended by the first evaluation, and are "
+            "left out: near the sizes at which plateaus never ended, they last longer than predicted."
         )
 
     def column(self, name: str) -> np.ndarray:
