@@ -58,8 +58,8 @@ def document(records: Sequence[BenchRecord], pictures: Path, folder: Path, comma
     parts = [
         "# How fast Headway trains",
         f"Every number on this page is made from the records by `{command}`; do not edit it. The records contain "
-        "each individual time that was measured, except where a table says otherwise; each table names the command that "
-        "measures it again.",
+        "each individual time that was measured, except where a table says otherwise; each table names the command "
+        "that measures it again.",
     ]
     shown = [record for record in records if record.scale == "paper"] or list(records)
     if shown and shown[0].scale != "paper":

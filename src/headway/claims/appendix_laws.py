@@ -38,7 +38,7 @@ MADE = 0.1
 """By so much a power changes that counts as changed."""
 
 
-def inside(claim: Claim, values: np.ndarray, published: float) -> str:
+def inside(values: np.ndarray, published: float) -> str:
     """Whether the published power lies inside the interval over seeds."""
     low, high = interval_over_seeds(values)
     if not np.isfinite(low):
@@ -50,13 +50,15 @@ def read_otherwise(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, level
     """The same power where plateaus end at other losses, and where those that never ended did so with training."""
     place = list(law.powers).index(factor)
     found = [(level, fit(law.powers, ending(runs, level)).exponents[:, place]) for level in levels]
-    each = [f"{np.nanmedian(powers):.2f} to a loss of {level:g}" for level, powers in found]
+    known = [(level, powers) for level, powers in found if np.isfinite(powers).any()]
+    each = [f"{np.nanmedian(powers):.2f} to a loss of {level:g}" for level, powers in known]
     words = f"The exponent of {factor} is {', '.join(each)}." if each else ""
     lasted = plateaus(runs)
-    if np.isfinite(lasted).all():
+    if not each or np.isfinite(lasted).all():
         return words
     last = np.array([run.times("loss")[-1] for _, run in runs])
-    whole = fit_power_laws(sizes(law.powers, [settings for settings, _ in runs]), np.where(lasted > 0, lasted, last))
+    counted_all = np.where(np.isnan(lasted), last, lasted)
+    whole = fit_power_laws(sizes(law.powers, [settings for settings, _ in runs]), counted_all)
     low, high = interval_over_seeds(whole.exponents[:, place])
     counted = f"{np.median(whole.exponents[:, place]):.2f} ({low:.2f} to {high:.2f})"
     return f"{words} It is {counted} if plateaus that never ended are counted as ending with training.".strip()
@@ -83,7 +85,7 @@ def tied_exponent(
     powers = found.exponents[:, place]
     changing = [name for name in beside if len(np.unique(sizes([name], every))) > 1]
     untied = fit(changing, runs).in_words(changing) if list(law.powers) != changing else ""
-    words = [lasts(found, law.powers), inside(claim, powers, law.powers[factor])]
+    words = [lasts(found, law.powers), inside(powers, law.powers[factor])]
     words += [f"Untied: {untied}."] if untied else []
     words += [read_otherwise(runs, law, factor, levels)] if levels else []
     return claim.finding(
@@ -106,22 +108,28 @@ def settles_first(claim: Claim, *runs: AnyRun, share: float) -> Finding:
 
 @judged
 def own_law(claim: Claim, *runs: AnyRun) -> Finding:
-    """c d^a T^b: whether plateaus grow with both by a power law, and by which."""
+    """c d^a T^b: whether plateaus grow with both by a power law, and by which.
+
+    Three sizes always lie on one: a seed of which no more plateaus ended cannot be judged.
+    """
     factors = ("d", "T")
     if any(len(np.unique(sizes([name], [settings for settings, _ in runs]))) < 2 for name in factors):
         return claim.not_run("It needs runs with two values of d and of T.")
     found = fit(factors, runs)
+    judgeable = np.sum(np.isfinite(plateaus(runs)), axis=1) > 1 + len(factors)
     parts = {
         "grows with d": found.exponents[:, 0] > 0,
         "grows with T": found.exponents[:, 1] > 0,
-        "a power law": found.errors <= np.log(FITS),
+        "a power law": np.where(judgeable, found.errors <= np.log(FITS), np.nan),
     }
     words = [lasts(found, factors)]
     for name, powers in zip(factors, found.exponents.T, strict=True):
         low, high = interval_over_seeds(powers)
         words += [f"Power of {name}: {low:.2f} to {high:.2f}."] if np.isfinite(low) else []
-    holds = np.all(list(parts.values()), axis=0)
-    return claim.finding(runs, found.exponents[:, 1], holds, " ".join([*words, censored(runs)]).strip(), parts)
+    words += [] if judgeable.all() else ["Where no more than three plateaus of a seed ended, any power law fits them."]
+    holds = np.all([part == 1 for part in parts.values()], axis=0)
+    measured = np.where(judgeable, found.exponents[:, 1], np.nan)
+    return claim.finding(runs, measured, holds, " ".join([*words, censored(runs)]).strip(), parts)
 
 
 Named = Mapping[str, Sequence[AnyRun]]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from headway.sweep.bundle import Bundle, cut
+from headway.sweep.bundle import Bundle, cut, for_workers
 from headway.sweep.cost import Costs, Platform
 from headway.sweep.engines.layout import Layout
 from headway.sweep.plan import footprint_of
@@ -36,7 +36,7 @@ def arrange(bundles: Sequence[Bundle], layout: Layout, costs: Costs) -> Arranged
     pieces, jobs = list[Bundle](), list[Job]()
     for bundle, place, cost in zip(bundles, places, found, strict=True):
         fair = total[place] / workers_of(layout, place)
-        for piece in cut(bundle, math.ceil(cost.alone / fair - 1e-9) if fair else 1):
+        for piece in cut(bundle, for_workers(bundle, math.ceil(cost.alone / fair - 1e-9)) if fair else 1):
             own = cost.times(piece.members / bundle.members)
             jobs.append(Job(len(pieces), own.alone, own.work, place))
             pieces.append(piece)

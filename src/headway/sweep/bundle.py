@@ -65,14 +65,20 @@ def program_of(cell: Cell) -> Any:
 def cut(bundle: Bundle, pieces: int) -> list[Bundle]:
     """The same cells in so many bundles, if there are as many, of about the same number of seeds.
 
-    Pilots of one run stay together: those that have lost are given up, which no other process would know.
+    Pilots of one run stay together as long as there are enough others: those that have lost are given up.
     """
-    units = contests(bundle.cells)
-    pieces = max(1, min(pieces, len(units)))
+    pieces = max(1, min(pieces, len(bundle.cells)))
+    together = contests(bundle.cells)
+    units = together if pieces <= len(together) else [[place] for place in range(len(bundle.cells))]
     heaps: list[list[Cell]] = [[] for _ in range(pieces)]
     for number, unit in enumerate(units):
         heaps[number * pieces // len(units)].extend(bundle.cells[place] for place in unit)
     return [replace(bundle, cells=tuple(heap)) for heap in heaps]
+
+
+def for_workers(bundle: Bundle, workers: int) -> int:
+    """Into how many pieces it is worth cutting for so many workers: pilots of one run would not know who has lost."""
+    return min(workers, len(contests(bundle.cells)))
 
 
 def encode(bundles: Sequence[Bundle]) -> str:

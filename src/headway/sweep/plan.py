@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from headway.records import Cell
 from headway.store import Store
-from headway.sweep.bundle import Bundle, cut
+from headway.sweep.bundle import Bundle, cut, for_workers
 from headway.training.limits import Limit
 from headway.training.memory import Footprint, footprint
 from headway.training.memory import room as room
@@ -27,9 +27,9 @@ def missing_of(bundle: Bundle, store: Store, others: Sequence[Store] = ()) -> Bu
 def pieces_of(bundle: Bundle, limit: Limit | None, workers: int = 1) -> list[Bundle]:
     """The bundle in pieces, for so many workers and each within the limit, as far as whole cells can be."""
     if len(bundle.cells) == 1 or not bundle.trained or limit is None:
-        return cut(bundle, workers)
+        return cut(bundle, for_workers(bundle, workers))
     most = members_within(bundle, limit)
-    pieces = max(workers, -(-bundle.members // most) if most else len(bundle.cells))
+    pieces = max(for_workers(bundle, workers), -(-bundle.members // most) if most else len(bundle.cells))
     while pieces < len(bundle.cells) and max(memory_of(piece) or 0 for piece in cut(bundle, pieces)) > limit.free:
         pieces += 1
     return cut(bundle, pieces)
