@@ -46,7 +46,7 @@ def stage_table(runs: Sequence[NamedRun]) -> str:
         known = (run.experiment, run.name) if run.grid == "as-run" else None
         cells.append(", ".join(map(str, STAGE_ENDS.get(known, ()))))
         cells.append(", ".join(_level(over) for over in _levels(run.trajectory)))
-        cells.append(_level(over_seeds(run.trajectory["excess_loss"].min(axis=1))))
+        cells.append(_level(over_seeds(_least(run.trajectory["excess_loss"]))))
         cells.append(", ".join(map(str, PLATEAUS.get(known, ()))))
         lines.append(_row(cells))
     return "\n".join(lines)
@@ -67,7 +67,7 @@ def schedule_table(runs: Sequence[NamedRun]) -> str:
             run.settings.training.schedule,
             f"{np.median(rates[:, -1] / rates[:, 0]):.2g}",
             _spread(over_seeds(ends)),
-            _level(over_seeds(run.trajectory["excess_loss"].min(axis=1))),
+            _level(over_seeds(_least(run.trajectory["excess_loss"]))),
         ]
         lines.append(_row(cells))
     return "\n".join(lines)
@@ -117,12 +117,20 @@ def _at(stages: Stages, times: tuple[float, ...], rung: int) -> float:
     return times[stages.crossings.index(crossing)] if crossing in stages.crossings else math.nan
 
 
+def _least(values: np.ndarray) -> np.ndarray:
+    """The smallest of each seed as long as it was trained; NaN of one without any."""
+    least = np.min(np.where(np.isfinite(values), values, np.inf), axis=1)
+    return np.where(np.isfinite(least), least, np.nan)
+
+
 def _levels(trajectory: Trajectory) -> list[OverSeeds]:
     """Excess loss at the step at which KL to each rung reaches its minimum, where it rises again later."""
-    lowest = np.argmin(trajectory["kl_rungs"][:, :, 1:], axis=1)
+    kl = trajectory["kl_rungs"][:, :, 1:]
+    known = np.isfinite(kl).all(axis=2)  # a seed that has learnt stops, and the others go on
+    lowest = np.argmin(np.where(known[:, :, None], kl, np.inf), axis=1)
     loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
     # A lower rung has been passed once KL to it rises again; the truth may be approached to the end.
-    met = lowest < len(trajectory.times("kl_rungs")) - 1
+    met = lowest < known.sum(axis=1)[:, None] - 1
     met[:, -1] = met[:, :-1].all(axis=1)
     return [over_seeds(column) for column in np.where(met, loss, np.nan).T]
 

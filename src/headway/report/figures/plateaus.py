@@ -84,8 +84,8 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
         lost = int(np.sum(~known))
         unfinished = f"{lost} of {known.size} never ended" if lost else ""
         axes.set_title(f"{name}\n({unfinished})" if lost and rows > 1 else f"{name} ({unfinished})" if lost else name)
-    for row in grid if rows > 1 else ():
-        shown = np.concatenate([line.get_ydata() for axes in row for line in axes.get_lines()])
+    for row in grid:  # with room for a number on either side of 1
+        shown = np.concatenate([np.ones(1), *(line.get_ydata() for axes in row for line in axes.get_lines())])
         row[0].set_ylim(0.8 * min(np.nanmin(shown), 0.56), 1.25 * max(np.nanmax(shown), 1.8))
     for axes in panels[-columns:]:
         axes.set_xlabel("measured plateau")
