@@ -26,7 +26,7 @@ COMMANDS = {
     "run": "train what an experiment needs, then show its claims, figures and page",
     "watch": "show the runs of a folder live in a browser",
     "list": "list the experiments and what is already computed",
-    "claims": "show every claim of the papers with its verdict, from records on disk",
+    "claims": "show every claim with its verdict, from records on disk",
     "report": "show claims, figures and a page from records on disk, without training",
     "ladders": "compare the length of plateaus with the gain of the next rung, task by task",
     "predict": "predict how long a plateau will last, without training",

@@ -55,7 +55,7 @@ seed that failed for 40% of the time until it leaves (Z5 small start)."""
 Z5 = Claim(
     "Z5",
     "With keys and queries of rank R, components are learnt R at a time: clear plateaus appear only where "
-    "R divides their number.",
+    "R divides the number of components learnt.",
     f"At a level L_m, 0 < m < D, the loss has a clear plateau if it stays within {NEAR:g}, or within "
     f"{OF_THE_GAP:.0%} of the smaller gap to a neighbouring level, for at least {LONG:.0%} of the time "
     "until it leaves. For every R of 1, 2, 4 and 8 there is none where R does not divide m, and, if R < D, "

@@ -153,7 +153,8 @@ E1 = Claim(
     statement="Training passes the uniform, the unigram and the bigram predictor in this order (Figure 1).",
     definition="""With two states and with three: the rung with the smallest KL(rung || model) after the last token
     is uniform first, then for the first time unigram, then bigram; at the end it is bigram.""",
-    quantity="step at which the bigram first becomes the nearest rung, as a share of all steps; the later of the two",
+    quantity="""step at which the bigram first becomes the nearest rung, as a share of all steps; the later of the two
+    runs""",
     about=_few,
     judge=of_runs(passes_in_order),
     reasons={"paper": _STILL_THERE},

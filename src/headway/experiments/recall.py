@@ -110,9 +110,9 @@ def draw(results: Results) -> dict[str, Figure]:
 
 _STATEMENT = f"On associative recall, a transformer's plateau lasts {RECALL.words} steps"
 _FIT = "Least squares on the logarithms of all plateaus that ended, seed by seed, against N_tokens and N_pairs:  "
-_ABOVE = f"The law of recall, at sizes where an accuracy of 5% is at least {CHANCE:g} times chance"
+_ABOVE = f"The law of recall holds at sizes where an accuracy of 5% is at least {CHANCE:g} times chance"
 _MATCHING = (
-    f"The law of recall, with the end of the plateau at an accuracy of {KNOWN:.0%}, which naming any value of the "
+    f"The law of recall holds with the end of the plateau at an accuracy of {KNOWN:.0%}, which naming any value of the "
     "sequence does not reach"
 )
 _START = "an embedding initialised with variance 1 / N_tokens instead of 1"
@@ -192,7 +192,7 @@ EXPERIMENT = Experiment(
             f"{_STATEMENT}: the constant.",
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{RECALL.within:g} of 0.55.",
-            "constant, in steps",
+            "constant with the published exponents, in steps",
             about=_usual,
             judge=of_runs(law_constant, law=RECALL),
             title="recall: the constant of the law is 0.55",
@@ -219,7 +219,7 @@ EXPERIMENT = Experiment(
         ),
         *_powers(
             "B4 fan-in",
-            f"The law of recall with {_START}",
+            f"The law of recall holds with {_START}",
             "As {B4}, from the runs with this initialisation.",
             exponent_for_good,
             _fan_in,

@@ -123,7 +123,7 @@ def _of_norm(norm: str) -> list[Claim]:
         f"{_STATEMENT}: the constant, {words}.",
         "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
         f"{RECALL.within:g} of 0.55.",
-        "constant, in steps",
+        "constant with the published exponents, in steps",
         about=where,
         judge=of_runs(law_constant, law=RECALL),
         title=f"recall as in the appendix, {words}: the constant of the law is 0.55",

@@ -213,7 +213,7 @@ EXPERIMENT = Experiment(
             f"{_STATEMENT}: the constant.",
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{WITHIN:g} of 0.76.",
-            "constant, in steps",
+            "constant with the published exponents, in steps",
             about=_in_law,
             judge=of_runs(law_constant, law=LOCATION),
             title="transformer: the constant of the law is 0.76",
