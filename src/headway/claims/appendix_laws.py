@@ -51,7 +51,7 @@ def read_otherwise(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, level
     place = list(law.powers).index(factor)
     found = [(level, fit(law.powers, ending(runs, level)).exponents[:, place]) for level in levels]
     known = [(level, powers) for level, powers in found if np.isfinite(powers).any()]
-    each = [f"{np.nanmedian(powers):.2f} to a loss of {level:g}" for level, powers in known]
+    each = [f"{np.nanmedian(powers):.2f} for plateaus that end at a loss of {level:g}" for level, powers in known]
     words = f"The exponent of {factor} is {', '.join(each)}." if each else ""
     lasted = plateaus(runs)
     if not each or np.isfinite(lasted).all():
@@ -150,7 +150,7 @@ def start_makes_power(claim: Claim, usual: Sequence[AnyRun], others: Named, *, o
             found = fit(("d", "T"), runs[first:last])
             powers[name] = found.exponents[:, 1]
             law = found.in_words(("d", "T"))
-            words.append(f"{name or 'as the others'}: {law}" if law else f"{name}: no law")
+            words.append(f"{name or 'Unchanged'}: {law}" if law else f"{name}: no law")
         change = powers[""] - powers[of]
         detail = f"{'; '.join(words)} (medians). {censored(runs)}".strip()
         return claim.finding(runs, change, change >= least, detail)

@@ -127,7 +127,7 @@ def copies_exponent(claim: Claim, *runs: AnyRun) -> Finding:
     place, said = list(LOCATION.powers).index("B"), []
     for level in LEVELS:
         powers = fit(LOCATION.powers, ending(runs, level)).exponents[:, place]
-        said.append(f"{over_seeds(powers).median:.2f} to a loss of {level:g}")
+        said.append(f"{over_seeds(powers).median:.2f} for plateaus that end at a loss of {level:g}")
     return _saying(found, "B", said)
 
 

@@ -92,7 +92,7 @@ def draw(results: Results) -> dict[str, Figure]:
     return {"laws": figure_law(laws)}
 
 
-MARK = "mark (an extra input, 1 at the relevant token and 0 elsewhere)"
+MARK = "mark (a mark is an extra input, 1 at the relevant token and 0 elsewhere)"
 
 
 SLOW = """SGD at the appendix's rate takes 24 to 44 times as long as Adam. At two of the five sizes no seed gets through

@@ -103,7 +103,8 @@ function settledWords(run, { level, first, value, at }, { last }) {
 function lossSpan(run) {
   const ends = lossEnds(run);
   if (!ends) return "";
-  const verb = ends.last < ends.first ? "fell" : ends.last > ends.first ? "rose" : "stayed";
+  if (ends.last === ends.first) return `${theLoss(run)} stayed at ${threeDigits(ends.last)}${lossUnit(run)}`;
+  const verb = ends.last < ends.first ? "fell" : "rose";
   return `${theLoss(run)} ${verb} from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}`;
 }
 

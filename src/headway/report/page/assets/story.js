@@ -154,7 +154,8 @@ export function storyOf(run, seed, layer) {
     const unheld = byLadder(run) && blocksAreRungs(run) ? unheldWords(past, now, stage.rung - 1, places, where) : "";
     const moved = now.length ? `: ${moveWords(past, now, places)}${unheld}.` : ".";
     const skipped = skipWords(run, stage, stages[k - 1]?.rung ?? 0);
-    const told = sentence(`${momentWords(run, seed, stage, time)}${moved}`);
+    const placed = momentWords(run, seed, stage, time);
+    const told = sentence(`${now.length ? placed : placed.replace(", where ", ", ")}${moved}`);
     const words = [skipped, told, lossWords(run, seed, before, time)];
     before = time;
     return {

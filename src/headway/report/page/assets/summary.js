@@ -76,14 +76,14 @@ function arrivedWords(run) {
   return [`Entering a stage means that the model has turned towards its rung, not that it has arrived: ${away}.`];
 }
 
-/** "the loss falls once in 3 seeds and twice in 1". */
+/** "the loss falls once in 3 seeds and falls twice in 1 seed". */
 function dropWords(run) {
   const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
-  const times = (count) => ["not yet", "once", "twice"][count] ?? `${count} times`;
+  const times = (count) => ["comes to no plateau", "falls once", "falls twice"][count] ?? `falls ${count} times`;
   const kinds = [...new Set(counts)].sort((a, b) => a - b);
   const many = (count) => counts.filter((each) => each === count).length;
-  if (kinds.length === 1) return `the loss falls ${times(kinds[0])}${counts.length > 1 ? " in every seed" : ""}`;
-  return `the loss falls ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
+  if (kinds.length === 1) return `the loss ${times(kinds[0])}${counts.length < 2 ? "" : kinds[0] ? " in every seed" : " in any seed"}`;
+  return `the loss ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
 }
 
 /** One run in a few sentences, with all that the first one leaves out. */
