@@ -126,7 +126,7 @@ def _least(values: np.ndarray) -> np.ndarray:
 def _levels(trajectory: Trajectory) -> list[OverSeeds]:
     """Excess loss at the step at which KL to each rung reaches its minimum, where it rises again later."""
     kl = trajectory["kl_rungs"][:, :, 1:]
-    known = np.isfinite(kl).all(axis=2)  # a seed that has learnt stops, and the others go on
+    known: np.ndarray = np.all(np.isfinite(kl), axis=2)  # a seed that has learnt stops, and the others go on
     lowest = np.argmin(np.where(known[:, :, None], kl, np.inf), axis=1)
     loss = np.take_along_axis(trajectory["excess_loss"], lowest, axis=1)
     # A lower rung has been passed once KL to it rises again; the truth may be approached to the end.

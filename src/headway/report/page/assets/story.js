@@ -61,12 +61,12 @@ export function unheldWords(before, now, block, places, where = "") {
   return `; no head${where} holds ${placeName(places, block)}${yet}; ${leading}`;
 }
 
-/** "Since step 60 the excess loss fell from 1.1 to 0.38 nats". */
+/** "Since step 60 the excess loss has fallen from 1.1 to 0.38 nats". */
 function lossWords(run, seed, before, now) {
   const loss = lossOf(run);
   const [past, value] = [before, now].map((time) => loss?.at(seed, run.nearest[time]));
   if (!Number.isFinite(past) || !Number.isFinite(value)) return "";
-  const verb = value < past ? "fell" : "rose";
+  const verb = value < past ? "has fallen" : "has risen";
   const since = `Since ${when(run, run.times[before])}`;
   return `${since} ${theLoss(run)} ${verb} from ${threeDigits(past)} to ${threeDigits(value)}${lossUnit(run)}.`;
 }
