@@ -204,8 +204,9 @@ EXPERIMENT = Experiment(
             "What the random initialisation predicts by chance is unlearnt long before the plateau ends, so that "
             "it plays no part in the law. "
             "(Ours.)",
-            f"In every run the loss is below {SETTLED:g} for the first time within the first {SOON:.0%} of its plateau. "
-            "One seed at two sizes, with plateaus of 500 and 1300 steps, was known to settle within the first 25 steps.",
+            f"In every run the loss is below {SETTLED:g} for the first time within the first {SOON:.0%} of its "
+            "plateau. One seed at two sizes, with plateaus of 500 and 1300 steps, was known to settle within the first "
+            "25 steps.",
             "steps until the loss is below 0.6, relative to the plateau; the largest of all runs",
             about=_in_law,
             judge=of_runs(settles_first, share=SOON),
@@ -217,8 +218,8 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 appendix start",
-            "The exponent of T depends on the initialisation, which is why that of claim B3 differed from the published "
-            "one: with variance 1 / fan-in, T matters less. "
+            "The exponent of T depends on the initialisation, which is why that of claim B3 differed from the "
+            "published one: with variance 1 / fan-in, T matters less. "
             "(Ours.)",
             f"At the same three sizes or more, the exponent of T is larger by {MADE:g} or more with PyTorch's "
             "initialisation than with variance 1 / fan-in, all else equal. Other things that the appendix leaves open "

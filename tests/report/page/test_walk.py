@@ -36,7 +36,7 @@ def test_each_chapter_says_what_moved_since_the_one_before(shown, made):
     loss = [float(made.trajectory["excess_loss"][0, time]) for time in steps]
     words = shown.text(".chapter:nth-child(3)")
     assert f"head 2 left block 1 for block 2 ({100 * before:.0f} % → {100 * now:.0f} % of its attention)" in words
-    assert f"fell from {loss[0]:#.3g} to {loss[1]:#.3g} nats" in words
+    assert f"has fallen from {loss[0]:#.3g} to {loss[1]:#.3g} nats" in words
     assert "eads 1 and 3 stayed on block 1" in words
     distance = float(made.trajectory["kl_rungs"][0, steps[1], 2])
     assert f"At step {shown.step()}, where KL to rung 2 is {distance:#.3g}: " in words
