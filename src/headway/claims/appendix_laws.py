@@ -23,6 +23,7 @@ from headway.claims.plateau_laws import (
     fit,
     lasts,
     plateaus,
+    powers_by_end,
     sizes,
     task_of,
 )
@@ -49,9 +50,7 @@ def inside(values: np.ndarray, published: float) -> str:
 def read_otherwise(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, levels: Sequence[float]) -> str:
     """The same power where plateaus end at other losses, and where those that never ended did so with training."""
     place = list(law.powers).index(factor)
-    found = [(level, fit(law.powers, ending(runs, level)).exponents[:, place]) for level in levels]
-    known = [(level, powers) for level, powers in found if np.isfinite(powers).any()]
-    each = [f"{np.nanmedian(powers):.2f} for plateaus that end at a loss of {level:g}" for level, powers in known]
+    each = powers_by_end(runs, law, factor, levels)
     words = f"The exponent of {factor} is {', '.join(each)}." if each else ""
     lasted = plateaus(runs)
     if not each or np.isfinite(lasted).all():

@@ -13,11 +13,11 @@ from headway.claims.plateau_laws import (
     LOCATION,
     MOVED,
     PublishedLaw,
-    ending,
     fit,
     grows,
     law_constant,
     law_exponent,
+    powers_by_end,
     repetition_shortens,
     sharp_and_in_order,
 )
@@ -124,11 +124,7 @@ def length_exponent(claim: Claim, *runs: AnyRun, law: PublishedLaw) -> Finding:
 def copies_exponent(claim: Claim, *runs: AnyRun) -> Finding:
     """With the power of B where the plateau is taken to end at a higher loss: the median over seeds."""
     found = law_exponent(claim, *runs, law=LOCATION, factor="B")
-    place, said = list(LOCATION.powers).index("B"), []
-    for level in LEVELS:
-        powers = fit(LOCATION.powers, ending(runs, level)).exponents[:, place]
-        said.append(f"{over_seeds(powers).median:.2f} for plateaus that end at a loss of {level:g}")
-    return _saying(found, "B", said)
+    return _saying(found, "B", powers_by_end(runs, LOCATION, "B", LEVELS))
 
 
 def _saying(found: Finding, factor: str, said: Sequence[str]) -> Finding:
