@@ -170,7 +170,7 @@ def transformer(
     embedding = table = readout = embedding_bias = readout_bias = None
     if settings.embedding == "learned":
         own = width - (0 if positions.extra is None else positions.extra(length))
-        embedding = draw("embedding", (inputs, own), inputs, own)
+        embedding = settings.embedding_scale * draw("embedding", (inputs, own), inputs, own)
         embedding_bias = draw("bias", (own,), inputs, own) if settings.edge_biases else None
     if positions.stream_start is not None:
         table = positions.stream_start(coded, next(keys), length, width)

@@ -83,6 +83,8 @@ class ModelSettings:
     """Biases of the embedding and of the readout."""
     causal: bool = field(default=True, metadata={"added": "0.3"})
     """Causal attention: a position attends to itself and to earlier ones; otherwise to all."""
+    embedding_scale: float = field(default=1.0, metadata={"added": "0.3"})
+    """A factor on the initial embedding of tokens, whatever the initialisation; positions are not scaled."""
 
     def __post_init__(self) -> None:
         for name, words in (("positions", POSITIONS), ("initialisation", INITIALISATIONS)):
@@ -96,6 +98,12 @@ class ModelSettings:
         require_number("model.scale", self.scale, least=0)
         require_number("model.dropout", self.dropout, least=0, below=1)
         require_number("model.emphasis", self.emphasis, least=0)
+        require_number("model.embedding_scale", self.embedding_scale, least=0)
+        require(
+            self.embedding == "learned" or self.embedding_scale == 1,
+            f"model.embedding_scale is {self.embedding_scale:g}, but one-hot embeddings are not initialised. Use 1, or "
+            "a learned embedding.",
+        )
         if self.head_width is not None:
             require_whole("model.head_width", self.head_width, 1)
         shifting = ("relative", "relative-keys", "alibi")
