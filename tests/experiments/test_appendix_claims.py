@@ -108,13 +108,30 @@ def test_plateaus_that_do_not_grow_or_follow_no_power_law_are_no_law():
                            * task.dimension)) == {"a power law"}  # fmt: skip
 
 
-@pytest.mark.parametrize("norm", ["", " norm"])
-def test_the_law_of_recall_is_found_with_and_without_norm(norm):
+@pytest.mark.parametrize("variant", ["", " norm", " unit"])
+def test_the_law_of_recall_is_found_with_and_without_norm_and_with_a_large_embedding(variant):
     runs = made_paper(RECALL, lambda settings: made_recall(settings, SEEDS))
     for more, wanted in (("", 2.25), (" tokens", 0.79)):
-        found = held(RECALL, f"B4 appendix{norm}{more}", runs)
+        found = held(RECALL, f"B4 appendix{variant}{more}", runs)
         assert found.verdict == "holds" and found.values == pytest.approx([wanted] * 4, abs=0.02)
-    assert held(RECALL, f"B4 appendix{norm} constant", runs).verdict == "holds"
+    assert held(RECALL, f"B4 appendix{variant} constant", runs).verdict == "holds"
+
+
+def test_a_larger_embedding_shortens_the_plateau_at_every_size_or_it_does_not():
+    def shortened(by):
+        def make(settings):
+            law = 0.55 * settings.task.vocab**0.79 * settings.task.pairs**2.25
+            return made_recall(settings, SEEDS, law / by(settings))
+
+        return held(RECALL, "B4 appendix embedding", made_paper(RECALL, make))
+
+    found = shortened(lambda settings: settings.model.embedding_scale)
+    # sqrt(3 N_tokens) of the middle one of the seven sizes that all three have.
+    assert found.verdict == "holds" and found.values == pytest.approx([np.sqrt(3 * 64)] * 4, rel=0.05)
+    assert "0.55, 0.32, 0.0" in found.detail
+    assert shortened(lambda settings: 1.0).verdict == "fails"
+    but_one = shortened(lambda settings: settings.model.embedding_scale if settings.task.vocab != 128 else 2.0)
+    assert but_one.verdict == "fails"
 
 
 def test_both_attentions_belong_to_the_last_layers_and_to_all_of_their_heads():

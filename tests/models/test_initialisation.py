@@ -94,6 +94,17 @@ def test_a_silent_start_answers_nothing_and_is_pytorch_s_in_all_else():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("name", ["xavier", "pytorch"])
+def test_the_scale_of_the_embedding_is_a_factor_on_it_and_on_nothing_else(name):
+    settings = replace(FULL, initialisation=name)
+    usual = transformer(settings, TOKENS, LENGTH, jax.random.key(KEY))
+    scaled = transformer(replace(settings, embedding_scale=3.0), TOKENS, LENGTH, jax.random.key(KEY))
+    np.testing.assert_allclose(scaled.embedding, 3 * np.asarray(usual.embedding), rtol=1e-6)
+    for part in ("positions", "layers", "readout"):
+        for ours, theirs in zip(*(jax.tree.leaves(getattr(each, part)) for each in (scaled, usual)), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
 def test_other_starts_leave_biases_at_zero():
     model = transformer(replace(FULL, biases=True, edge_biases=True), TOKENS, LENGTH, jax.random.key(KEY))
     assert not any(np.asarray(each).any() for each in (model.embedding_bias, model.readout_bias))

@@ -53,6 +53,7 @@ def test_a_count_is_a_whole_number(unchecked, record, setting, least):
         ("Chain", "ratio", "above 0"),
         ("Chain", "base", "above 0"),
         ("ModelSettings", "scale", "of at least 0"),
+        ("ModelSettings", "embedding_scale", "of at least 0"),
         ("ModelSettings", "dropout", "of at least 0 and below 1"),
         ("TrainingSettings", "learning_rate", "of at least 0"),
         ("TrainingSettings", "weight_decay", "of at least 0"),
@@ -114,6 +115,11 @@ def test_a_part_is_one_that_has_a_name_or_a_function(unchecked, setting, words):
     for value in ("Mean", None, ["mean"]):
         text = f"model.{setting} is {value!r}, but it must be one of {words}, or a function."
         refused(unchecked, "ModelSettings", {setting: value}, text)
+
+
+def test_an_embedding_that_nobody_draws_has_no_scale(unchecked):
+    text = "model.embedding_scale is 2, but one-hot embeddings are not initialised. Use 1, or a learned embedding."
+    refused(unchecked, "ModelSettings", {"embedding": "one-hot", "embedding_scale": 2.0}, text)
 
 
 def test_an_optimiser_is_one_of_optax_or_a_function(unchecked):

@@ -132,10 +132,11 @@ def ending(runs: Sequence[AnyRun], level: float) -> list[AnyRun]:
 
 
 def powers_by_end(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, levels: Sequence[float]) -> list[str]:
-    """The power of a factor where plateaus end at other losses, in words; nothing of those at which none ends."""
+    """The power of a factor where plateaus end otherwise, in words; nothing of those at which none ends."""
     place = list(law.powers).index(factor)
     found = ((level, over_seeds(fit(law.powers, ending(runs, level)).exponents[:, place])) for level in levels)
-    return [f"{over.median:.2f} for plateaus that end at a loss of {level:g}" for level, over in found if over.seeds]
+    measure = "an accuracy" if law is RECALL else "a loss"
+    return [f"{over.median:.2f} for plateaus that end at {measure} of {level:g}" for level, over in found if over.seeds]
 
 
 def fit(factors: Collection[str], runs: Sequence[AnyRun]) -> PowerLaws:

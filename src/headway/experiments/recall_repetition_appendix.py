@@ -17,7 +17,7 @@ from headway.claims.late_rise import (
 )
 from headway.claims.recall import GAP
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.recall_appendix import BASES, UNIT, embedding_scale
+from headway.experiments.recall_appendix_runs import BASES, UNIT, embedding_scale
 from headway.records import Finding
 
 if TYPE_CHECKING:
