@@ -29,8 +29,10 @@ class Variant(NamedTuple):
     """What their claims' names end with."""
     words: str
     where: Where
-    how: str
-    """How they were trained, and what was known when their claims were written."""
+    trained: str
+    """How."""
+    known: str
+    """What was known of them when their claims were written."""
     reasons: Mapping[str, str] = MappingProxyType({})
     """Which claim -> why it fails at paper scale."""
 
@@ -41,15 +43,16 @@ class Variant(NamedTuple):
 
 _CHOSEN = (
     "Trained as the appendix says, with a permutation, distinct keys and the learning rate chosen for every size, "
-    "{norm}. Written before any run of these settings."
+    "{norm}."
 )
+_NOTHING_KNOWN = "Written before any run of these settings."
 _UNIT = (
     "As B4 appendix, but the embedding is initialised with variance 1, as PyTorch's table of embeddings is, "
     "instead of 1/(3 N_tokens), as its linear map of one-hot tokens is; with the learning rate that is the best there, "
-    "1e-4. Written when the plateaus of 64 tokens and 8 pairs were known."
+    "1e-4."
 )
-PLAIN = Variant("", "without norm", is_plain, _CHOSEN.format(norm="without norm"))
-NORM = Variant(" norm", "with norm", partial(is_plain, norm="pre"), _CHOSEN.format(norm="with norm"))
+PLAIN = Variant("", "without norm", is_plain, _CHOSEN.format(norm="without norm"), _NOTHING_KNOWN)
+NORM = Variant(" norm", "with norm", partial(is_plain, norm="pre"), _CHOSEN.format(norm="with norm"), _NOTHING_KNOWN)
 _WHICH_END = """Which accuracy ends a plateau decides it. Naming any value of the sequence is right in 12.5% (8
 pairs), 6.3% (16) or 3.1% (32) of sequences, so that 5% are reached without a match in the first two and only by
 matching in the third. Plateaus that end at 10% grow as N_tokens^0.82 N_pairs^1.48, those that end at 50% as
@@ -68,6 +71,7 @@ LARGE = Variant(
     f"{UNIT}, without norm",
     embedded(UNIT),
     _UNIT,
+    "Written when the plateaus of 64 tokens and 8 pairs were known.",
     {
         " tokens": _WHICH_END,
         " matching": _WHICH_END,
@@ -117,8 +121,8 @@ def _exponents(of: Variant) -> list[Claim]:
             Claim(
                 f"{name}{more}",
                 f"{_STATEMENT}: the exponent of {factor}, {of.words}.",
-                f"{of.how} Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens and "
-                f"N_pairs: the exponent of {factor} is within {RECALL.near} of {power}.",
+                f"{of.trained} Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens "
+                f"and N_pairs: the exponent of {factor} is within {RECALL.near} of {power}. {of.known}",
                 f"exponent of {factor}",
                 about=of.where,
                 judge=of_runs(tied_exponent, law=RECALL, factor=factor, beside=tuple(RECALL.powers), levels=ENDS),
@@ -146,8 +150,8 @@ def _law(of: Variant) -> list[Claim]:
     constant = Claim(
         f"B4 appendix{of.name} constant",
         f"{_STATEMENT}: the constant, {of.words}.",
-        f"{of.how} With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
-        f"{RECALL.within:g} of 0.55.",
+        f"{of.trained} With the published exponents, the constant that fits a seed's plateaus best is within a factor "
+        f"of {RECALL.within:g} of 0.55. {of.known}",
         "constant with the published exponents, in steps",
         about=of.where,
         judge=of_runs(law_constant, law=RECALL),
@@ -159,12 +163,13 @@ def _law(of: Variant) -> list[Claim]:
 
 def _transition(of: Variant) -> list[Claim]:
     """Growth with both sizes, one transition, and where the two attention patterns form."""
+    runs = f"Of the runs of B4 appendix{of.name}"
     return [
         Claim(
             f"B6 recall appendix{of.name}",
             f"The plateau of recall, trained as in the appendix, {of.words}, grows with the number of pairs and with "
             "the vocabulary size.",
-            f"{of.how} The plateau is strictly longer at each larger N_pairs at the same N_tokens, and at each larger "
+            f"{runs}: the plateau is strictly longer at each larger N_pairs at the same N_tokens, and at each larger "
             "N_tokens at the same N_pairs.",
             "longest plateau, relative to the shortest",
             about=of.where,
@@ -177,7 +182,7 @@ def _transition(of: Variant) -> list[Claim]:
             f"B9 appendix{of.name}",
             f"Trained as in the appendix, {of.words}, recall is learnt in one transition, though it needs two layers "
             "of attention.",
-            f"{of.how} In every run that gets there, an accuracy of {KNOWN:.0%} comes at most {ONE:g} times as late as "
+            f"{runs}: in every run that gets there, an accuracy of {KNOWN:.0%} comes at most {ONE:g} times as late as "
             "the end of the plateau; and between half the plateau and that time, the attention of values on their keys "
             "in the first layers and that of the query on the right value each pass half of their rise for good, in "
             "the head where it is strongest in the end.",
@@ -191,7 +196,7 @@ def _transition(of: Variant) -> list[Claim]:
             f"B9 appendix{of.name} layers",
             "Values attend to their keys in the last layer but one (the third of four) and the query to its value in "
             f"the last, in all heads alike, {of.words}.",
-            f"{of.how} At the end of every run the mean over heads of the attention of values on their keys is largest "
+            f"{runs}: at the end of every run the mean over heads of the attention of values on their keys is largest "
             "in the last layer but one, and that of the query on its value in the last; and every head there has at "
             f"least {ALIKE:g} of the attention of the strongest.",
             "attention of the weakest head of these layers, relative to the strongest; median over runs",

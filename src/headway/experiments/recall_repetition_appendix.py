@@ -100,7 +100,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B7 recall appendix",
             "Repeating pairs in the context shortens the plateau of recall by a factor of about 4.",
-            "With the best of the numbers of copies, all with one learning rate, "
+            "With the best of the numbers of copies, all with one learning rate (and, at paper scale, an initial embedding of variance 1), "
             + _REPEATED.format(factor=4)
             + f"factor of {ABOUT:g}. Written before any run of these settings.",
             "time without repetition, relative to that with the best number of copies",
@@ -111,7 +111,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B7 recall appendix across samples",
             "Repeating queries across samples shortens the plateau of recall by a factor of about 2.",
-            "With the best of the shares of repeated queries, all with one learning rate, "
+            "With the best of the shares of repeated queries, all with one learning rate (and, at paper scale, an initial embedding of variance 1), "
             + _REPEATED.format(factor=2)
             + f"factor of {ABOUT:g}. Written before any run of these settings.",
             "time without repetition, relative to that with the best share",
