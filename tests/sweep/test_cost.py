@@ -18,6 +18,7 @@ from headway.sweep.engines.layout import Layout
 from headway.sweep.plan import footprint_of
 from headway.sweep.queue import Job, span
 from headway.tasks.construction import ConstructionSettings
+from headway.tasks.recall import Recall
 from headway.tasks.toy import Toy, toy_settings
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -57,6 +58,13 @@ def test_a_record_of_the_same_program_says_how_long_it_takes(undisturbed):
     assert costs.of(bundle, "cpu").alone == pytest.approx(undisturbed.provenance["seconds"], rel=0.03)
     assert Costs().of(bundle, "cpu") == work_of(bundle).cost(RATES["cpu"])
     assert Costs([undisturbed]).of(bundle, "gpu") == Costs().of(bundle, "gpu"), "it was made on a CPU"
+
+
+def test_what_goes_on_to_its_last_step_costs_all_of_them_and_what_stops_a_share():
+    stopping = Recall.usual().changed(training={"steps": 1000})
+    lasting = stopping.changed(training={"tail": -1.0})
+    steps = [work_of(pack([Cell(settings, (0,))])[0]).steps for settings in (stopping, lasting)]
+    assert steps[0] < steps[1] == 1000
 
 
 def test_what_ran_beside_a_record_is_read_from_when_it_ended(made):

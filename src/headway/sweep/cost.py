@@ -134,8 +134,9 @@ def work_of(bundle: Bundle, steps: float | None = None) -> Work:
     elif form == "kernels" and settings.model.dropout > 0:
         form = "dropout"
     if steps is None:
-        share = 1.0 if training.threshold is None else LEARNT.get(kind, USUAL_LEARNT)
-        steps = share * training.steps
+        # With a tail below 0 a run goes on to its last step, whatever it has learnt.
+        stops = training.threshold is not None and training.tail >= 0
+        steps = training.steps * (LEARNT.get(kind, USUAL_LEARNT) if stops else 1.0)
     return Work(form, kind, bundle.members, steps, own.example * own.batch)
 
 
