@@ -82,6 +82,12 @@ LARGE = Variant(
 )
 ENDS = (0.1, 0.2, 0.5)
 """Other accuracies at which a plateau could end."""
+EMBEDDINGS: dict[str, Where] = {
+    "embedding of variance 1/(3 N_tokens)": is_plain,
+    LARGER: embedded(LARGER),
+    UNIT: embedded(UNIT),
+}
+"""Which runs have it, the smallest first."""
 
 
 @judged
@@ -92,21 +98,34 @@ def matching(claim: Claim, *runs: AnyRun, factor: str) -> Finding:
 
 def draw(results: Results) -> dict[str, Figure]:
     """Accuracy of every run, its times against both sizes, both attentions of one, and laws over what was measured."""
-    from headway.report.figures import figure_law, figure_recall, figure_recall_sizes, figure_two_attentions
+    from headway.report.figures import (
+        figure_embeddings,
+        figure_law,
+        figure_recall,
+        figure_recall_sizes,
+        figure_two_attentions,
+    )
 
     found = {variant.words: made(results, variant.where) for variant in (PLAIN, NORM, LARGE)}
     there = {words: runs for words, runs in found.items() if runs}
     runs = next(iter(there.values()))
     figures = {
         "accuracy": figure_recall(runs),
-        "plateaus": figure_recall_sizes(runs, lambda run: float(RECALL.predict([run[0]])[0]), KNOWN),
+        "plateaus": figure_recall_sizes(runs, _published, KNOWN),
         "two-attentions": figure_two_attentions(runs[len(runs) // 2]),
         "law": figure_law({words: RECALL.beside_fit(own) for words, own in there.items()}),
     }
     large = there.get(LARGE.words)
     if large and large is not runs:
         figures["accuracy-unit"] = figure_recall(large)
+    embeddings = {name: own for name, where in EMBEDDINGS.items() if (own := made(results, where))}
+    if len(embeddings) > 1:
+        figures["embeddings"] = figure_embeddings(embeddings, _published)
     return figures
+
+
+def _published(run: AnyRun) -> float:
+    return float(RECALL.predict([run[0]])[0])
 
 
 _STATEMENT = f"The plateau of associative recall lasts {RECALL.words} steps"
@@ -210,12 +229,11 @@ def _transition(of: Variant) -> list[Claim]:
 
 
 def _by_embedding(settings: Any) -> bool:
-    return any(where(settings) for where in (is_plain, embedded(LARGER), embedded(UNIT)))
+    return any(where(settings) for where in EMBEDDINGS.values())
 
 
 def _judge_embedding(claim: Claim, results: Results) -> Finding:
-    groups = [made(results, where) for where in (is_plain, embedded(LARGER), embedded(UNIT))]
-    return shorter_with_larger(claim, groups)
+    return shorter_with_larger(claim, [made(results, where) for where in EMBEDDINGS.values()])
 
 
 EXPERIMENT = Experiment(

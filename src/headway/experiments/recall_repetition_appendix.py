@@ -88,6 +88,7 @@ def draw(results: Results) -> dict[str, Figure]:
     return {"repetition": figure_repetition(list(results.values()))}
 
 
+_ALIKE = "all with one learning rate and, at paper scale, an initial embedding of variance 1"
 _REPEATED = (
     "an accuracy of 5%, tested without repetition, is reached in 1/{factor:g} of the time that it takes without "
     "repetition, within a "
@@ -100,7 +101,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B7 recall appendix",
             "Repeating pairs in the context shortens the plateau of recall by a factor of about 4.",
-            "With the best of the numbers of copies, all with one learning rate (and, at paper scale, an initial embedding of variance 1), "
+            f"With the best of the numbers of copies, {_ALIKE}, "
             + _REPEATED.format(factor=4)
             + f"factor of {ABOUT:g}. Written before any run of these settings.",
             "time without repetition, relative to that with the best number of copies",
@@ -111,7 +112,7 @@ EXPERIMENT = Experiment(
         Claim(
             "B7 recall appendix across samples",
             "Repeating queries across samples shortens the plateau of recall by a factor of about 2.",
-            "With the best of the shares of repeated queries, all with one learning rate (and, at paper scale, an initial embedding of variance 1), "
+            f"With the best of the shares of repeated queries, {_ALIKE}, "
             + _REPEATED.format(factor=2)
             + f"factor of {ABOUT:g}. Written before any run of these settings.",
             "time without repetition, relative to that with the best share",

@@ -8,6 +8,7 @@ from headway.experiments.recall import EXPERIMENT as RECALL
 from headway.experiments.recall_repetition import EXPERIMENT as REPETITION
 from headway.experiments.transformer_law import EXPERIMENT as LAW
 from headway.report.figures import (
+    figure_embeddings,
     figure_emergence,
     figure_plateau_sizes,
     figure_recall,
@@ -68,6 +69,21 @@ def test_times_of_recall_stand_against_both_sizes_for_both_ends():
     assert np.all(later > sooner), "half of the answers take longer than the first few"
     published = [[line for line in axes.get_lines() if line.get_linestyle() == "--"] for axes in panels]
     assert [len(lines) for lines in published] == [2, 2, 0, 0]
+
+
+def test_embeddings_stand_beside_the_published_law_with_a_colour_each():
+    usual = [run for run in runs(RECALL).values() if run[0].model.initialisation != "fan-in"]
+    few = [run for run in usual if run[0].task.pairs == 2]
+    figure = figure_embeddings({"small": usual, "large": few}, lambda run: 100.0)
+    assert [axes.get_title() for axes in figure.axes] == ["2 pairs", "4 pairs"]
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == ["small", "large", "published law"]
+    for axes, groups in zip(figure.axes, (2, 1), strict=True):
+        medians = [line for line in axes.get_lines() if line.get_linestyle() == "-"]
+        assert [line.get_xdata().tolist() for line in medians] == [[64, 128]] * groups
+        assert len({line.get_color() for line in medians}) == groups
+        (law,) = [line for line in axes.get_lines() if line.get_linestyle() == "--"]
+        assert set(law.get_ydata()) == {100.0}
 
 
 def test_repetition_shows_copies_on_the_left_and_shares_on_the_right():

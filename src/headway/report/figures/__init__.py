@@ -26,7 +26,13 @@ from headway.report.figures.lines import Run
 from headway.report.figures.loss_plateau import figure_interventions, figure_loss_plateau, figure_window_attention
 from headway.report.figures.plateaus import figure_law, figure_plateaus
 from headway.report.figures.progress import figure_progress, with_pictures
-from headway.report.figures.recall import figure_recall, figure_recall_sizes, figure_repetition, figure_two_attentions
+from headway.report.figures.recall import (
+    figure_embeddings,
+    figure_recall,
+    figure_recall_sizes,
+    figure_repetition,
+    figure_two_attentions,
+)
 from headway.report.figures.saddle import figure_saddle
 from headway.report.figures.sharpness import figure_sharpness
 from headway.report.figures.sizes import figure_sizes
@@ -48,6 +54,7 @@ __all__ = [
     "draw_mass",
     "figure_alignment",
     "figure_choice",
+    "figure_embeddings",
     "figure_emergence",
     "figure_family",
     "figure_flow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +14,7 @@ from headway.analysis.crossings import ending_at
 from headway.records import Trajectory
 from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
-from headway.report.figures.against_size import draw_family
+from headway.report.figures.against_size import draw_family, name_every
 from headway.report.figures.ends import name_ends, note_above
 from headway.report.figures.lines import Run, draw_stopping, lasting_median, longest_times, moving_values, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
@@ -82,6 +82,38 @@ def figure_recall_sizes(runs: Sequence[Run], law: Callable[[Run], float], half: 
         panel, against the number of pairs N_pairs and the vocabulary size N_tokens. Dots are seeds, lines medians;
         dashed: the published law.""",
         runs,
+    )
+
+
+@styled
+def figure_embeddings(groups: Mapping[str, Sequence[Run]], law: Callable[[Run], float]) -> Figure:
+    """The plateau against the vocabulary size, a panel for each number of pairs, a colour for each embedding."""
+    every = [run for group in groups.values() for run in group]
+    numbers = sorted({settings.task.pairs for settings, _ in every})
+    colours = dict(zip(groups, run_colours(len(groups)), strict=True))
+    figure = new_figure(PAGE_WIDTH, 2.4)
+    panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
+    for axes, pairs in zip(panels, numbers, strict=True):
+        for name, group in groups.items():
+            own = [run for run in group if run[0].task.pairs == pairs]
+            if own:
+                draw_family(axes, own, "vocab", "pairs", "N_tokens", "N_pairs", None, {pairs: colours[name]})
+        shown = sorted((run for run in every if run[0].task.pairs == pairs), key=lambda run: run[0].task.vocab)
+        sizes = [run[0].task.vocab for run in shown]
+        axes.plot(sizes, [law(run) for run in shown], color=MUTED, linewidth=0.9, linestyle=DASHES)
+        name_every(axes, sorted(set(sizes)))
+        axes.set_yscale("log")
+        axes.set_title(f"{pairs} pairs")
+    panels[0].set_ylabel("steps")
+    keys = [Line2D([], [], color=colour, marker="o", markersize=2.8, label=name) for name, colour in colours.items()]
+    keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="published law"))
+    figure.legend(handles=keys, loc="outside lower center", ncols=2)
+    return captioned(
+        figure,
+        """Training steps to an accuracy of 5 % on associative recall, against the vocabulary size N_tokens, one panel
+        for each number of pairs, one colour for each size of the initial embedding. Dots are seeds, lines medians;
+        dashed: the published law.""",
+        every,
     )
 
 
