@@ -33,7 +33,8 @@ WORDS = {
     "model as a PyTorch user writes it (fused projections, `scaled_dot_product_attention`, fused AdamW on a GPU), "
     "eager, compiled, or compiled with CUDA graphs; per seed and step, with the arithmetic of the run "
     "(TF32 where it asks for it, which a CPU computes in float32). PyTorch's batches are drawn beforehand; "
-    "Headway draws its own during the step. The logits of both from the same weights are compared first. The floor "
+    "Headway draws its own during the step. The logits of both from the same weights are compared first. Times and "
+    "ratios are medians over the rounds, so that a ratio is not exactly that of the two times beside it. The floor "
     "is the time of the matrix products of a step alone, counted from the program, at the rate of one large "
     "product on this machine.",
     "scaling": "Headway alone, one number changed at a time from the model's own settings; per seed and step. The "

@@ -108,7 +108,7 @@ def _transformers(record: BenchRecord) -> list[tuple[str, ...]]:
     rows, own = [], _headway(record)
     operations, per_second = (record.measured.get(name) for name in ("operations", "operations_per_second"))
     floor = operations / per_second if operations and per_second else None
-    beside = ("", "") if floor is None else (duration(floor), f"{own / floor:.1f}x")
+    beside = ("not measured", "") if floor is None else (duration(floor), f"{own / floor:.1f}x")
     kept = record.measured.get("spreads")
     for name, over in ratios(record).items():
         if kept is None:

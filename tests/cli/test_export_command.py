@@ -46,7 +46,7 @@ def test_a_table_is_replaced_only_when_that_is_asked_for(headway, tmp_path):
 @pytest.mark.parametrize(
     "record, table, words",
     [
-        ("nowhere", "x.csv", "nowhere: there is no such folder. Check the name, or run the cell first."),
+        ("nowhere", "x.csv", "nowhere: there is no such folder. Check the name; `headway list` shows what is stored."),
         (RESULTS, "x.csv", f"{RESULTS}: this is a folder of records. Name one of those in it."),
         (
             RESULTS.parent / "docs",

@@ -86,7 +86,7 @@ def test_a_typo_in_a_setting_suggests_the_nearest_name(headway, option, meant):
         ("run stages --task.blocks", "task.blocks is ()"),
         ("run stages --task.blocks 1,1", "the block (1, 1) of task.blocks names a lag twice"),
         ("run stages --task.blocks 0-2", "a lag of task.blocks (0, 1, 2) is 0"),
-        ("run stages --task.blocks 2,8-5", "write blocks of lags as in 1-4 5-8 9-12"),
+        ("run stages --task.blocks 2,8-5", "8-5 runs backwards; the smaller lag comes first. Write blocks of"),
         ("run stages --task.weights 1,2 3,4 5,6", 'Use task.weighting "given", or leave the weights out.'),
         ("run stages --task.weighting given", "Give one number for each lag."),
         ("run stages --task.weighting given --task.weights 1,2 x", "write the weights block by block as in 0.7,0.3"),

@@ -68,7 +68,10 @@ def test_evenly_spaced_values_are_those_that_would_be_typed_by_hand():
         (("model.heads", "1e-300:1e300:3:log"), r"its ends are too far apart\."),
         (("task.ratio", "1:x:3"), r"--vary task\.ratio x: it must be a number\."),
         (("task.orthogonal", "1"), r"it must be True or False\."),
-        (("task.blocks", "x"), r"--vary task\.blocks: got x; write blocks of lags as in"),
+        (
+            ("task.blocks", "x"),
+            r"--vary task\.blocks: got x: 'x' is no lag and no range of lags\. Write blocks of lags as in",
+        ),
         (("evaluation.also", "1,x"), r"it must be a whole number\."),
         (("task.rato", "1"), r"names no setting that all runs of this grid have\. Did you mean 'task\.ratio'\?"),
         (("task.context", "4"), r"--vary task.context is not possible: "),

@@ -167,6 +167,6 @@ def test_the_command_reports_every_boundary_and_the_model_may_come_first(monkeyp
     asked = ["minimal", "--ratio", "1.5", "--blocks", "1-2", "3-4", "5-6", "--from", "results"]
     main(["predict", *asked])
     said = capsys.readouterr().out
-    assert "boundary 1" in said and "boundary 2" in said and said.count("steps, until stage ") == 2
+    assert "boundary 1" in said and "boundary 2" in said and said.count("steps from the start, until stage ") == 2
     main(["predict", "--model", *asked, "--boundary", "1", "--json"])
     assert json.loads(capsys.readouterr().out)["question"]["boundary"] == 1

@@ -31,12 +31,16 @@ def refusals(resident, expected, disk, chance, inject, mend, reasons):
     return refused
 
 
+def _told(refused, after):
+    return f"{refused} runs reported it and {after}, {TIMES - refused} had written everything before; all bit-identical"
+
+
 def test_a_disk_that_fills_up(resident, expected, tell):
     chance, reasons = random.Random(11), ("No space left on device. Free some space and start again",)
     with faults.disk() as disk:
         fill = lambda: disk.fill(chance.randrange(30_000))  # noqa: E731
         refused = refusals(resident, expected, disk, chance, fill, disk.empty, reasons)
-    tell("here", "a full disk at a random moment", TIMES, f"{refused} runs reported it and resumed when there was room")
+    tell("here", "a full disk at a random moment", TIMES, _told(refused, "resumed when there was room"))
 
 
 def test_a_disk_that_turns_read_only(resident, expected, tell):
@@ -44,7 +48,7 @@ def test_a_disk_that_turns_read_only(resident, expected, tell):
     chance, reasons = random.Random(12), ("Read-only file system", "Input/output error")
     with faults.disk() as disk:
         refused = refusals(resident, expected, disk, chance, disk.fail, disk.repair, reasons)
-    tell("here", "a disk that fails and becomes read-only", TIMES, f"{refused} runs reported it and resumed later")
+    tell("here", "a disk that fails and becomes read-only", TIMES, _told(refused, "resumed later"))
 
 
 def test_a_folder_that_was_read_only_from_the_start(resident, expected, tmp_path, tell):

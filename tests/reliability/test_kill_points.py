@@ -94,7 +94,7 @@ def test_true_kills_of_the_store(tmp_path, tell):
         "here",
         "kill -9 of a process that writes a store",
         kills,
-        f"the run finished {ended + 1} times, bit-identical",
+        f"{ended + 1} runs had these kills between them; every run finished, bit-identical",
     )
 
 
@@ -130,4 +130,9 @@ def test_true_kills_of_a_training(cache, expected, tmp_path, tell):
     subprocess.run([*command, str(root)], check=True, capture_output=True, env=environment(**kept))
     assert outcome(root) == expected
     assert leftovers(root) == set()
-    tell("here", "kill -9 of a process that trains", kills, f"the run finished {ended + 1} times, bit-identical")
+    tell(
+        "here",
+        "kill -9 of a process that trains",
+        kills,
+        f"{ended + 1} runs had these kills between them; every run finished, bit-identical",
+    )

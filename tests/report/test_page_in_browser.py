@@ -169,7 +169,7 @@ def test_the_summary_gives_the_measured_numbers(shown, made):
     [far] = {f"{each:#.3g}" for each in made.trajectory["kl_rungs"][:, -1, 3]}  # made alike in every seed
     assert f"not that it has arrived: at the last step, KL to the truth is {far} in every seed." in words
     assert "The median seed entered stage 2 at step" in words
-    assert "Of 3 claims on quick, 1 holds, 1 holds partly and 1 was not run." in shown.text("#verdicts")
+    assert "Of 3 claims of the grid quick, 1 holds, 1 holds partly and 1 was not run." in shown.text("#verdicts")
 
 
 def test_verdicts_stand_side_by_side_with_the_numbers_behind_them(shown):

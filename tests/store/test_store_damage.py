@@ -268,7 +268,9 @@ def test_a_link_in_the_place_of_unfinished_work_is_not_followed(store, worker, t
 
 
 def test_what_is_missing_is_told_apart_from_what_is_damaged(record, store, worker, tmp_path):
-    with pytest.raises(StoreError, match=r"there is no such folder\. Check the name, or run the cell first"):
+    with pytest.raises(
+        StoreError, match=r"there is no such folder\. Check the name; `headway list` shows what is stored"
+    ):
         store.load(replace(worker.CELL, seeds=(9,)))
     with pytest.raises(StoreError, match=r"this is a folder of records\. Name one of those in it"):
         load(store.root)

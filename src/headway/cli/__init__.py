@@ -43,11 +43,12 @@ headway: watch attention learn in stages
 
 Try:
   headway run stages --help                        every setting, with its meaning and default
-  headway run stages --seeds 8 --task.ratio 1.3    a weaker hierarchy, eight seeds
+  headway run stages --seeds 8 --task.ratio 1.3    blocks of more similar strength, eight seeds
   headway run ladder --grid as-run                 paper scale; needs a GPU
   headway report stages --grid as-run --from results   the page of the paper-scale runs
 
-An interrupted run resumes when you give the same command again.
+A task's ladder is its list of reference predictors (rungs), from knowing nothing to the truth; a grid is a set of
+base settings of an experiment. An interrupted run resumes when you give the same command again.
 In a clone of the repository, ./run does what headway does; ./run test runs the tests, ./run docs builds the site.
 """
 

@@ -37,8 +37,8 @@ ENDS = {
 UNNAMED = Asked.model
 """The model of a question that names none."""
 EXAMPLES = """\
-  headway predict toy --dimension 64 --length 1024 --copies 4            all logits trained
-  headway predict toy --dimension 64 --length 1024 --trained gap --json  only their gap trained; as JSON
+  headway predict toy --dimension 64 --length 1024 --copies 4            all attention logits trained
+  headway predict toy --dimension 64 --length 1024 --trained gap --json  only the gap between two logits; as JSON
   headway predict toy --dimension 16 --length 64 --samples 256           with a training set
   headway predict transformer --dimension 32 --length 128                a law fitted to records
   headway predict recall --vocab 64 --pairs 16 --from results            until 5 % accuracy
@@ -52,8 +52,11 @@ EXAMPLES = """\
 def usage(model: str | None) -> str:
     """Help of one model with its examples, or of all with where their options are explained."""
     lines = EXAMPLES.splitlines(keepends=True)
-    column = lines[0].index("all logits")
-    held_out = f"  headway predict {model or 'toy'} --held-out".ljust(column) + "accuracy on held-out cells\n"
+    column = lines[0].index("all attention logits")
+    held_out = (
+        f"  headway predict {model or 'toy'} --held-out".ljust(column)
+        + "accuracy on measured settings that are held out\n"
+    )
     if model is None:
         wide = max(map(len, ENDS))
         models = "".join(f"  {name:<{wide}}  {words}\n" for name, words in ENDS.items())
@@ -75,7 +78,7 @@ class Options(Asked):
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Print a JSON object; null where a number is not known."""
     held_out: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Instead, hold out measured cells, predict them, and count how many lie in the interval."""
+    """Instead, hold out measured combinations of settings, predict them, and count how many lie in the interval."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -169,7 +172,7 @@ def _show(options: Options, told: Forecast) -> None:
         seeds = "1 seed each" if told.seeds == 1 else f"up to {told.seeds} seeds each"
         where = f" ({told.cells} cells, {seeds}, in {' and '.join(told.folders)})"
     lines: dict[str, Any] = {
-        "plateau": f"{told.steps:,.0f} steps, until {told.ends}",
+        "plateau": f"{told.steps:,.0f} steps from the start, until {told.ends}",
         f"{100 * told.coverage:g} % of runs": f"{told.low:,.0f} to {told.high:,.0f}" if known else "not known",
         "from": f"{told.source}: {told.basis}{where}",
     }

@@ -26,12 +26,12 @@ USAGE = """\
 Train what an experiment needs, then show its claims, figures and page. `all` stands for every
 experiment.
 
-What is already in the folder is not computed again, and an interrupted run resumes. Any setting can be changed; the
-change applies to every run of the grid.
+What is already in the output folder (--into, runs by default) is not computed again, and an interrupted run resumes.
+Any setting can be changed; the change applies to every run of the grid.
 
 examples:
   headway run stages                                  quick grid, one to three minutes
-  headway run stages --seeds 16 --task.ratio 1.3      more seeds, a weaker hierarchy
+  headway run stages --seeds 16 --task.ratio 1.3      more seeds, blocks of more similar strength
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
   headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination of values
   headway run my_task.py                              your own experiment: docs/extend.md

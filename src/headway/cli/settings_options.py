@@ -23,11 +23,13 @@ def lags(text: str) -> tuple[int, ...]:
     block: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
+        if not (first.isdecimal() and (last.isdecimal() or not dash)):
+            raise ValueError(f"{part!r} is no lag and no range of lags")
         run = range(int(first), int(last if dash else first) + 1)
         if not run:
-            raise ValueError(f"{part} runs backwards")
+            raise ValueError(f"{part} runs backwards; the smaller lag comes first")
         if len(block) + run.stop - run.start > MOST_LAGS:
-            raise ValueError(f"{part} is more than {MOST_LAGS} lags")
+            raise ValueError(f"{part} makes more than {MOST_LAGS} lags")
         block += run
     return tuple(block)
 
@@ -46,10 +48,10 @@ def block_text(block: Sequence[int]) -> str:
 def read_blocks(arguments: list[str]) -> Blocks:
     try:
         return tuple(lags(text) for text in arguments)
-    except ValueError:
+    except ValueError as error:
+        wrong = _shortened([str(error)])
         raise ValueError(
-            f"got {_shortened(arguments)}; write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4, "
-            f"each of at most {MOST_LAGS}"
+            f"got {_shortened(arguments)}: {wrong}. Write blocks of lags as in 1-4 5-8 9-12 or 1,3 2,4"
         ) from None
 
 

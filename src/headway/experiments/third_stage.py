@@ -1,4 +1,4 @@
-"""Ours: a law without fitted constants for when the gradient flow learns feature 3, on runs not used to derive it."""
+"""Ours: a law without fitted constants for when the gradient flow learns feature 3, also in runs not used for it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def run_view(
     """
     stages, intervals = _stages(trajectory, silence_of(settings))
     own = tuple(portrait for portrait in portraits if portrays(portrait[0], settings))
-    level = "lowest KL to them" if "kl_rungs" in trajectory else "loss there"
+    level = "lowest KL to the rung of each stage" if "kl_rungs" in trajectory else "loss there"
     return RunView(label, settings, trajectory, dict(provenance), stages, intervals, level, own, section)
 
 

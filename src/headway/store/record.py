@@ -214,7 +214,7 @@ def _content(folder: Path) -> dict[str, Any]:
         content = files.parse(files.read(folder / RECORD, files.MOST_JSON))
     except (FileNotFoundError, NotADirectoryError) as error:
         if not folder.exists():
-            remedy = "Check the name, or run the cell first."
+            remedy = "Check the name; `headway list` shows what is stored."
             raise StoreError(folder, "there is no such folder", remedy, "missing") from error
         raise StoreError(folder, f"not a Headway record: it has no {RECORD}", MOVE, "foreign") from error
     except (OSError, ValueError) as error:

@@ -57,7 +57,7 @@ class RunView:
     """At most one a seed, in any order; a seed without stages is shown without them."""
     intervals: tuple[tuple[float, float] | None, ...] = ()
     """Interval of the median step at which rungs 2, 3, .. were reached (of a run without a ladder 1, 2, ..)."""
-    level_name: str = "lowest KL to them"
+    level_name: str = "lowest KL to the rung of each stage"
     """What the levels of the stages are, as the heading of a column."""
     portraits: tuple[tuple[Any, Trajectory], ...] = ()
     """Of a flow: the planes in which its heads move, as far as they are known."""

@@ -18,7 +18,7 @@ const WORDS = {
     "seed counts as having entered the last stage if it was in stage 1, then 2, and so on to the last. Entering a stage means that the model has " +
     "turned towards its rung, not that it has arrived. The time before stage 1 is the start.",
   turn:
-    "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how far it has fallen since the minimum of KL to the rung reached before the old one. Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
+    "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of how far it has fallen since KL to the rung reached before the old one was lowest (for the first turn, since training began). Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +
     "minima can be in order in more seeds than reach the last stage.",
   boundary:
     "The step at which one stage ends and the next begins: both KL values are then equally far above their minima. In a run without a ladder, " +

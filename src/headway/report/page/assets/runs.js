@@ -92,7 +92,7 @@ export function mountStages(host, report) {
     const files = saving(`the stages of ${run.label}`, () => fileName(run.label, "stages"), () => stageRows(run), null);
     return folding(many, titleIn(run), () => [element("h3", {}, run.label, files), stageTable(run)]);
   };
-  const words = "When a seed went from one stage to the next, in steps or in flow time; a dash where it never did.";
+  const words = "When a seed went from one stage to the next, in steps (of a gradient flow, in its time); a dash where it never did.";
   host.append(
     element("p", { class: "quiet" }, words),
     ...folding(many, `stages of ${staged.length} runs`, () => staged.flatMap(tables)),

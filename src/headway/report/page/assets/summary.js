@@ -113,7 +113,7 @@ export function summarise(run) {
   return sentences.join(" ");
 }
 
-/** "Of 6 claims on quick, 5 hold and 1 partly." */
+/** "Of 6 claims of the grid quick, 5 hold and 1 holds partly." */
 export function tally(findings) {
   const say = {
     holds: ["holds", "hold"],
@@ -131,7 +131,7 @@ export function tally(findings) {
         const count = own.filter((finding) => finding.verdict === verdict).length;
         return count ? [`${count} ${count === 1 ? one : many}`] : [];
       });
-      return `Of ${counted(own.length, "claim")} on ${grid}, ${joined(parts)}.`;
+      return `Of ${counted(own.length, "claim")} of the grid ${grid}, ${joined(parts)}.`;
     })
     .join(" ");
 }
