@@ -43,7 +43,7 @@ def test_a_small_transformer_stands_beside_its_floor():
 def test_records_that_kept_no_single_times_are_shown_and_say_so():
     older = made("transformers", "text", measured=SPREADS)
     (row,) = table("transformers", [older]).rows
-    wanted = ("text", "torch.compile, CUDA graphs", "6 ms", "2 ms", "3x", "2.5-3.5", "2-4", "", "")
+    wanted = ("text", "torch.compile, CUDA graphs", "6 ms", "2 ms", "3x", "2.5-3.5", "2-4", "not measured", "")
     assert row == wanted
     page = document([older], Path("b"), Path("docs"), "headway bench --from b")
     assert "Only the quartiles and the range were kept, not the individual times, for these models: text." in page
