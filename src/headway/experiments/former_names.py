@@ -13,7 +13,7 @@ def _sizes(sizes: list[tuple[int, int]], before: str = "") -> dict[str, str]:
 
 
 _ALONE = [size for size in (*_QUICK, *_PAPER) if size not in ((128, 64), (256, 64))]
-_DISTINCT = [(n, p) for n, p in (*_QUICK, *_PAPER) if p < n and n * p <= 2048]
+_DISTINCT = [(n, p) for n, p in (*_QUICK, *_PAPER) if p < n and p <= 16 and n * p <= 2048]
 
 EXPERIMENTS = {"two-blocks": "two-layers"}
 """Old name -> new name."""
