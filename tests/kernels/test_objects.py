@@ -41,7 +41,7 @@ def computed(cache: Path) -> tuple[str, bool]:
 def compiled(cache) -> str:
     bits, numba = computed(cache)
     assert numba
-    assert len(list(cache.glob("headway_*.kernel"))) == 2, "the kernel, and what XLA calls"
+    assert len(list(cache.glob("headway_*.kernel"))) == 3, "the kernel, what a thread does with it, and what XLA calls"
     return bits
 
 
@@ -62,5 +62,6 @@ def test_a_damaged_one_is_compiled_anew_and_replaced(cache, compiled):
 def test_one_that_needs_a_function_which_is_not_there_counts_as_none(cache, compiled):
     [path] = cache.glob("headway_one_hot_*.kernel")
     head, code = path.read_bytes().split(b"\n", 1)
-    path.write_bytes(head.replace(b'"free"', b'"no_such_function"') + b"\n" + code)
+    assert b'"Py_DecRef"' in head
+    path.write_bytes(head.replace(b'"Py_DecRef"', b'"no_such_function"') + b"\n" + code)
     assert computed(cache) == (compiled, True)

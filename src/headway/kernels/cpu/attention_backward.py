@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import no_type_check
 
-from numba import float32, njit
+from numba import float32
 
 from headway.kernels.cpu import LANES
 from headway.kernels.cpu.attention_forward import KEYS_AT_ONCE, Shape, copy
-from headway.kernels.cpu.one_hot_forward import WORK, clear
+from headway.kernels.cpu.one_hot_forward import clear
 from headway.kernels.cpu.tiles import dots_tile, product_tile
 from headway.kernels.cpu.vectors import (
     advance,
@@ -63,7 +63,6 @@ def backward_work(shape: Shape) -> Callable:
             for r in range(min(KEYS_AT_ONCE, L - j)):
                 add(advance(out, (((j + r) * D + x[j + r]) * H + h) * W), advance(lines, r * S), W)
 
-    @njit(WORK, error_model="numpy")
     def work(number, slices, batch, addresses):
         tokens, values = integers_at(addresses[0]), floats_at(addresses[1])
         patterns, changes = floats_at(addresses[2]), floats_at(addresses[3])
@@ -106,7 +105,6 @@ def scatter_work(shape: Shape) -> Callable:
     _, D, L, T, _ = shape
     LP, FIRST = shape.key_room, L - T
 
-    @njit(WORK, error_model="numpy")
     def work(number, slices, batch, addresses):
         tokens, changes = integers_at(addresses[0]), advance(floats_at(addresses[1]), number * batch * LP)
         out = advance(floats_at(addresses[2]), number * D * L * D)

@@ -11,10 +11,10 @@ to, and the score table, which is large, is added to by (head, query) over all e
 from collections.abc import Callable
 from typing import NamedTuple, no_type_check
 
-from numba import float32, njit
+from numba import float32
 
 from headway.kernels.cpu import LANES
-from headway.kernels.cpu.one_hot_forward import LOWEST, WORK, clear
+from headway.kernels.cpu.one_hot_forward import LOWEST, clear
 from headway.kernels.cpu.tiles import product_tile
 from headway.kernels.cpu.vectors import (
     advance,
@@ -124,7 +124,6 @@ def forward_work(shape: Shape) -> Callable:
             for j in range(0, keys, LANES):
                 store(out, j, load(out, j) * share)
 
-    @njit(WORK, error_model="numpy")
     def work(number, slices, batch, addresses):
         tokens, scores = integers_at(addresses[0]), floats_at(addresses[1])
         values, start = floats_at(addresses[2]), floats_at(addresses[3])

@@ -6,8 +6,12 @@ XLA hands a call over as a `XLA_FFI_CallFrame`, a C structure of machine words (
 The thread that XLA calls on asks XLA's pool for help and takes slices itself until none is left, so a busy pool makes
 a call slower but cannot stop it, and any number of calls may be under way at once. What a call has to remember
 lives until the last helper has looked at it, however late that comes.
+
+Only `working` knows a kernel. What XLA calls, and what its threads do, are compiled once for all kernels, and find by
+name what they call.
 """
 
+import functools
 from collections.abc import Callable
 from typing import no_type_check
 
@@ -16,7 +20,7 @@ from numba import cfunc
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from headway.kernels.cpu.objects import HELPER, Object, of
+from headway.kernels.cpu.objects import HELPER, WORK, Object, of
 from headway.kernels.cpu.vectors import inner, pointers_at
 
 FIELDS = {
@@ -53,10 +57,13 @@ _NEXT, _FINISHED, _USERS, _SLICES, _BATCH, _ADDRESSES = range(6)
 """What a call remembers."""
 
 words = types.CPointer(types.int64)
+SIGNATURE = types.void(types.int64, types.int64, types.int64, words)
+"""work(slice, slices, batch, addresses of inputs and outputs)."""
 at = pointers_at(words)
 _calloc = types.ExternalFunction("calloc", types.intp(types.intp, types.intp))
 _free = types.ExternalFunction("free", types.void(types.intp))
 _give_way = types.ExternalFunction("sched_yield", types.int32())
+_work = types.ExternalFunction(WORK, SIGNATURE)
 
 
 @intrinsic
@@ -160,8 +167,16 @@ def _helper(typing):
 
 
 @no_type_check
-def helping(work: Callable) -> Object:
-    """A thread's part in a call: `work(slice, slices, batch, addresses)` for one slice after the other."""
+def working(work: Callable) -> Object:
+    """A kernel: `work` as a function in C."""
+    made = cfunc(SIGNATURE, error_model="numpy")(work)
+    return of(made.inspect_llvm(), made.native_name)
+
+
+@functools.cache
+@no_type_check
+def helping() -> Object:
+    """A thread's part in a call: the function called WORK for one slice after the other."""
 
     @cfunc(types.int64(types.int64), error_model="numpy")
     def help_out(address):
@@ -169,7 +184,7 @@ def helping(work: Callable) -> Object:
         slices = state[_SLICES]
         number = _fetch_add(state, _NEXT, 1)
         while number < slices:
-            work(number, slices, state[_BATCH], at(address + 8 * _ADDRESSES))
+            _work(number, slices, state[_BATCH], at(address + 8 * _ADDRESSES))
             _fetch_add(state, _FINISHED, 1)
             number = _fetch_add(state, _NEXT, 1)
         _release(state)
@@ -178,6 +193,7 @@ def helping(work: Callable) -> Object:
     return of(help_out.inspect_llvm(), help_out.native_name)
 
 
+@functools.cache
 @no_type_check
 def handling() -> Object:
     """What XLA calls: it asks XLA's threads for help, helps out itself, and waits for the last."""

@@ -10,11 +10,10 @@ for every dropped i; the last slice does what the stream x' itself passes on.
 from collections.abc import Callable
 from typing import no_type_check
 
-from numba import float32, njit
+from numba import float32
 
 from headway.kernels.cpu.dropped_forward import Shape, transfer
 from headway.kernels.cpu.dropped_rows import COLUMNS, pull
-from headway.kernels.cpu.one_hot_forward import WORK
 from headway.kernels.cpu.vectors import advance, advance_integers, floats_at, inner, integers_at
 
 
@@ -49,7 +48,6 @@ def backward_work(shape: Shape) -> Callable:
                     token[i] += line[i]
                     position[i] += line[i]
 
-    @njit(WORK, error_model="numpy")
     def work(number, slices, batch, addresses):
         tokens, counts, places = integers_at(addresses[0]), integers_at(addresses[1]), integers_at(addresses[2])
         values, matrices = floats_at(addresses[3]), floats_at(addresses[4])

@@ -6,11 +6,10 @@ x' W = (A[token] W + B[position] W - sum over dropped i of x_i W_i) / (1 - rate)
 from collections.abc import Callable
 from typing import NamedTuple, no_type_check
 
-from numba import float32, njit
+from numba import float32
 
 from headway.kernels.cpu import LANES
 from headway.kernels.cpu.dropped_rows import COLUMNS, falls, lowest, without
-from headway.kernels.cpu.one_hot_forward import WORK
 from headway.kernels.cpu.vectors import advance, advance_integers, floats_at, inner, integers_at
 
 AT_ONCE = 4
@@ -73,7 +72,6 @@ def forward_work(shape: Shape) -> Callable:
                 bits &= bits - 1
         return count
 
-    @njit(WORK, error_model="numpy")
     def work(number, slices, batch, addresses):
         tokens, words = integers_at(addresses[0]), integers_at(addresses[1])
         token_rows, position_rows = floats_at(addresses[2]), floats_at(addresses[3])

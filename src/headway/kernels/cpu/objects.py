@@ -23,8 +23,8 @@ _UNREACHED = ("numba_", "NRT_")
 """Numba's functions that raise an exception in Python: kernels raise none, but the code that would do it is there."""
 
 
-HELPER = "headway_helper"
-"""What `calls.py` calls the function of a kernel; each kernel is loaded with its own."""
+WORK, HELPER = "headway_work", "headway_helper"
+"""What `calls.py` calls a kernel, and what a thread does with it; each kernel is loaded with its own of both."""
 _PROCESS = ctypes.CDLL(None)
 """What C's library and Python have."""
 
@@ -102,7 +102,7 @@ def _write(path: Path, made: Object) -> None:
 
 
 def _is_there(name: str) -> bool:
-    return name == HELPER or name.startswith(_UNREACHED) or hasattr(_PROCESS, name)
+    return name in (WORK, HELPER) or name.startswith(_UNREACHED) or hasattr(_PROCESS, name)
 
 
 @functools.cache

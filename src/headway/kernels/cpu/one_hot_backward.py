@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable
 from typing import no_type_check
 
-from numba import float32, njit
+from numba import float32
 
 from headway.kernels.cpu import LANES
-from headway.kernels.cpu.one_hot_forward import LOWEST, WORK, clear, forward_parts
+from headway.kernels.cpu.one_hot_forward import LOWEST, clear, forward_parts
 from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
 from headway.kernels.cpu.tiles import dots_tile, product_tile
 from headway.kernels.cpu.vectors import (
@@ -131,7 +131,6 @@ def gradient_work(shape: Shape) -> Callable:
     take_tokens, gather_values, forward = forward_parts(shape)
     compare, pattern_gradient, value_gradient, score_gradient = backward_parts(shape)
 
-    @njit(WORK, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     def work(number, slices, batch, addresses):
         sequences, weights = integers_at(addresses[0]), floats_at(addresses[1])
         scores, values = floats_at(addresses[2]), floats_at(addresses[3])

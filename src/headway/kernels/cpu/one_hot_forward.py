@@ -8,12 +8,12 @@ For a sequence x, a head h, a query q and a key j <= q, with tables S and V over
 so that one row R = S[h, x_q] + S[h, d + q] holds all scores of a query: s = R[x_j] + R[d + j].
 """
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple, no_type_check
 
 import numpy as np
-from numba import float32, njit
-from numba.core import types
+from numba import float32
 
 from headway.kernels.cpu import LANES
 from headway.kernels.cpu.one_hot_shape import BLOCK, Shape
@@ -35,8 +35,6 @@ from headway.kernels.cpu.vectors import (
     total,
 )
 
-WORK = types.void(types.int64, types.int64, types.int64, types.CPointer(types.int64))
-"""work(slice, slices, batch, addresses of inputs and outputs)."""
 LOWEST = np.float32(-np.inf)
 
 
@@ -56,9 +54,10 @@ def clear(pointer, count):
         store(pointer, i, splat(float32(0)))
 
 
+@functools.cache
 @no_type_check
 def forward_parts(shape: Shape) -> Forward:
-    """The functions of the forward pass."""
+    """The functions of the forward pass; the kernel that reads and the one that differentiates compile them once."""
     H, D, L, T = shape.heads, shape.tokens, shape.length, shape.queries
     E, W, FIRST = shape.width, shape.score_room, shape.first
     DP, LP, TP = shape.token_room, shape.key_room, shape.query_room
@@ -154,7 +153,6 @@ def read_work(shape: Shape) -> Callable:
     KEYS, ROW = shape.key_room, shape.score_room
     take_tokens, _, forward = forward_parts(shape)
 
-    @njit(WORK, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     def work(number, slices, batch, addresses):
         sequences = integers_at(addresses[0])
         scores, values = floats_at(addresses[1]), floats_at(addresses[2])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import jax
 
-from headway.kernels.cpu.objects import HELPER, kept, load, provide
+from headway.kernels.cpu.objects import HELPER, WORK, kept, load, provide
 
 _one_at_a_time = threading.Lock()
 
@@ -18,7 +18,8 @@ def register(name: str, work: Callable[[], Callable]) -> None:
     the number of slices that of the first output.
     """
     with _one_at_a_time:
-        provide(HELPER, load(kept(name, lambda: _calls().helping(work()))))
+        provide(WORK, load(kept(name, lambda: _calls().working(work()))))
+        provide(HELPER, load(kept(HELPER, lambda: _calls().helping())))
         handler = load(kept("headway_call", lambda: _calls().handling()))
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype = ctypes.py_object

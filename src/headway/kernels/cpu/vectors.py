@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import float32, njit
 from numba.core import types
 from numba.core.datamodel import models
-from numba.extending import intrinsic, overload, register_model
+from numba.extending import intrinsic, lower_builtin, register_model, type_callable
 
 from headway.kernels.cpu import LANES
 
@@ -239,24 +239,21 @@ def _power_of_two(typing, biased):
 
 
 @no_type_check
-def _arithmetic(name):
-    @intrinsic
-    def compute(typing, a, b):
-        def generate(context, builder, signature, arguments):
-            return getattr(builder, name)(*arguments, flags=("contract",))
+def _arithmetic(operation, name):
+    """Vectors with an operator of Python's: an instruction each, where an overload would be a function to compile."""
 
-        return vector8(vector8, vector8), generate
+    @type_callable(operation)
+    def typed(context):
+        return lambda a, b: vector8 if a is vector8 and b is vector8 else None
 
-    def choose(a, b):
-        if a is vector8 and b is vector8:
-            return lambda a, b: compute(a, b)
-
-    return choose
+    @lower_builtin(operation, vector8, vector8)
+    def generate(context, builder, signature, arguments):
+        return getattr(builder, name)(*arguments, flags=("contract",))
 
 
-overload(operator.add)(_arithmetic("fadd"))
-overload(operator.sub)(_arithmetic("fsub"))
-overload(operator.mul)(_arithmetic("fmul"))
+_arithmetic(operator.add, "fadd")
+_arithmetic(operator.sub, "fsub")
+_arithmetic(operator.mul, "fmul")
 
 
 @inner
