@@ -63,9 +63,10 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -266,6 +267,26 @@ def _world(task: Any) -> Callable[[PRNGKeyArray], Any]:
 def _one_by_one(sample: Callable, world: Any, key: PRNGKeyArray, count: int) -> Any:
     """A smaller set from the same key is the beginning of a larger one."""
     return jax.vmap(lambda i: sample(world, jax.random.fold_in(key, i)))(jnp.arange(count))
+
+
+def sets_of(task: Any, world: Any, keys: Sequence[PRNGKeyArray], counts: Sequence[int]) -> list[Any]:
+    """A set of so many examples for every key.
+
+    What is drawn one by one is drawn for all sets at once on a CPU, where a second copy of the same code would take as
+    long to compile as the first. On a GPU, products of other sizes may round in another way.
+    """
+    functions = functions_of(task)
+    if len(keys) < 2 or hasattr(task, "samples") or jax.devices()[0].platform != "cpu":
+        return [functions.samples(world, key, count) for key, count in zip(keys, counts, strict=True)]
+    own = [jnp.broadcast_to(key, (count,)) for key, count in zip(keys, counts, strict=True)]
+    places = [jnp.arange(count) for count in counts]
+    fresh = jax.vmap(jax.random.fold_in)(jnp.concatenate(own), jnp.concatenate(places))
+    drawn = jax.vmap(lambda key: functions.sample(world, key))(fresh)
+    ends = list(itertools.accumulate(counts))
+    return [
+        jax.tree.map(lambda leaf, last=end, number=count: leaf[last - number : last], drawn)
+        for end, count in zip(ends, counts, strict=True)
+    ]
 
 
 def _cross_entropy(outputs: Array, example: Example) -> Float[Array, ""]:

@@ -29,6 +29,7 @@ from headway.tasks.task import (
     has_shared,
     is_row,
     numbers_of,
+    sets_of,
     shape_of,
     with_numbers,
 )
@@ -183,11 +184,12 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
     def begin(member: Member):
         task = task_of(member)
         world = world_of(member)
-        finite = training.data == "finite"
-        examples = sample_set(member, world, key_of(member.seed, TRAINING_SET), capacity) if finite else ()
-        test = said = None
+        wanted = {TRAINING_SET: capacity} if training.data == "finite" else {}
+        wanted |= {TEST_SET: training.test_samples} if evaluator.rows_kept else {}
+        keys = [key_of(member.seed, use) for use in wanted]
+        sets = dict(zip(wanted, sets_of(task, world, keys, tuple(wanted.values())), strict=True))
+        examples, test, said = sets.get(TRAINING_SET, ()), sets.get(TEST_SET), None
         if evaluator.rows_kept:
-            test = sample_set(member, world, key_of(member.seed, TEST_SET), training.test_samples)
             said = references_of(task, evaluator.read, world, test, member.given[: len(references)], comparisons)
         model = _start(settings, task, own_shape, world, member.seed, member.numbers.scale)
         if training.frozen:
