@@ -1,6 +1,7 @@
 """Trees of arrays <-> dictionaries of named NumPy arrays, bit for bit."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,12 @@ def flatten(tree: PyTree) -> dict[str, np.ndarray]:
     """Every leaf under the path that leads to it."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def plain(values: Any) -> np.ndarray:
+    """NumPy's array with the type that JAX would give it; `jnp.asarray` compiles a program for some numbers."""
+    found = np.asarray(values)
+    return found.astype(jnp.result_type(found), copy=False)
 
 
 def fill(template: PyTree, arrays: Mapping[str, np.ndarray]) -> PyTree:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ from jaxtyping import Bool, Float
 from headway.records import Cell, Trajectory
 from headway.tasks.run import Settings
 from headway.tasks.task import RISING, functions_of, has_shared, progress_of
-from headway.training.checkpoint import fill
+from headway.training.checkpoint import fill, plain
 from headway.training.chunks import chunk_size, together
 from headway.training.pilots import contests, lost
 from headway.training.problem import (
@@ -310,7 +311,7 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
     """All seeds of all cells in a row."""
     pairs = [(cell.settings, seed) for cell in cells for seed in cell.seeds]
     columns = zip(*(jax.tree.leaves(numbers(settings)) for settings, _ in pairs), strict=True)
-    stacked = jax.tree.unflatten(jax.tree.structure(numbers(pairs[0][0])), [jnp.asarray(each) for each in columns])
+    stacked = jax.tree.unflatten(jax.tree.structure(numbers(pairs[0][0])), [plain(each) for each in columns])
     models = []
     for number, run in enumerate(cells[0].settings.references):
         template = jax.eval_shape(
@@ -318,7 +319,7 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
         )
         own = [cell_references[number] for cell_references in references]
         models.append(fill(template, {name: np.concatenate([weights[name] for weights in own]) for name in own[0]}))
-    seeds = jnp.asarray([seed for _, seed in pairs], jnp.uint32)
+    seeds: Any = np.asarray([seed for _, seed in pairs], np.uint32)
     worlds = [run.task.world_of_seed(seed) for run, seed in pairs if hasattr(run.task, "world_of_seed")]
-    world = jax.tree.map(lambda *each: jnp.stack([jnp.asarray(leaf) for leaf in each]), *worlds) if worlds else ()
+    world = jax.tree.map(lambda *each: np.stack([plain(leaf) for leaf in each]), *worlds) if worlds else ()
     return Member(seeds, stacked, tuple(models), world)

@@ -12,11 +12,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PyTree
 
 from headway.tasks.run import Settings
 from headway.tasks.task import functions_of, has_shared, shape_of
+from headway.training.checkpoint import plain
 from headway.training.chunks import chunk_size, together
 from headway.training.evaluation import AT_A_TIME, EvaluationData
 from headway.training.limits import Limit, limits, smallest
@@ -157,7 +158,7 @@ def _begun(posed: Problem, own: PyTree, world: PyTree, shared: PyTree) -> tuple[
         model, data = posed.begin(member)
         return model, posed.optimiser(member).init(model), data
 
-    given = (jnp.uint32(0), *jax.tree.map(jnp.asarray, (own, world)), shared)
+    given = (np.uint32(0), *jax.tree.map(plain, (own, world)), shared)
     traced, made = jax.make_jaxpr(begin, return_shape=True)(*given)
     *state, data = made
     return state, data, max(0, bytes_alive(traced.jaxpr) - _bytes(made))

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.stages import Wrapped
 from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray, PyTree
 
 from headway.models.gradient import BatchGradient
@@ -116,18 +117,21 @@ class Program:
     def compile_ahead(self, within: Callable[[], AbstractContextManager[None]]) -> None:
         """Steps, measurements and facts are compiled side by side while the members begin; `within` sets a thread up.
 
-        Whoever needs one first waits for it. What goes wrong here goes wrong there again, and is reported there.
+        No more of them at once than there are cores: nobody waits for the facts until the end. Whoever needs one first
+        waits for it. What goes wrong here goes wrong there again, and is reported there.
         """
         rows = np.arange(len(self.running))[: self._together]
         members = _rows(self.members, rows)
         state, data = jax.eval_shape(self._compiled.begin, self._shared, members)
-        asked = {"probe": (state, members, data), "advance": (state, members, data, 0, 1), "facts": (members, data)}
+        # Before the threads want Python's lock: XLA, which needs none, then compiles the beginning beside them.
+        self._compiled.begin.lower(self._shared, members)
+        asked = {"advance": (state, members, data, 0, 1), "probe": (state, members, data), "facts": (members, data)}
 
         def compile(name: str) -> None:
             with within():
                 getattr(self._compiled, name).lower(self._shared, *asked[name]).compile()
 
-        pool = ThreadPoolExecutor(len(asked))
+        pool = ThreadPoolExecutor(min(len(asked), os.cpu_count() or 1))
         self._ahead = {name: pool.submit(compile, name) for name in asked}
         pool.shutdown(wait=False)
 
@@ -259,7 +263,7 @@ class Program:
 class _Compiled(NamedTuple):
     """The functions below for one problem; when no program is left that needs them, their code goes, too."""
 
-    begin: Callable[..., Any]
+    begin: Wrapped
     advance: Callable[..., Any]
     probe: Callable[..., Any]
     facts: Callable[..., Any]
@@ -272,7 +276,7 @@ def _compiled(problem: Problem) -> _Compiled:
     return _Compiled(_called_once(problem, _begin, 1), *often, _called_once(problem, _facts, 0))
 
 
-def _called_once(problem: Problem, function: Callable, level: int) -> Callable[..., Any]:
+def _called_once(problem: Problem, function: Callable, level: int) -> Wrapped:
     """What is called once is not worth optimising: on a CPU that takes half of the time to compile it, or less.
 
     At level 1, which saves a third, sampling takes as long as ever and gives the same bits; at level 0 five times.
@@ -283,9 +287,8 @@ def _called_once(problem: Problem, function: Callable, level: int) -> Callable[.
 
 
 def _rows(tree: PyTree, rows: Int[np.ndarray, " some"]) -> PyTree:
-    """These rows of every leaf; all of them, in their order, are the leaves themselves."""
-    everybody = np.arange(len(jax.tree.leaves(tree)[0]))
-    return tree if np.array_equal(rows, everybody) else jax.tree.map(lambda leaf: leaf[rows], tree)
+    """These rows of every leaf, on the device; cut by NumPy, where JAX would compile a program for every shape."""
+    return jax.device_put(jax.tree.map(lambda leaf: np.asarray(leaf)[rows], tree))
 
 
 def _over(function: Callable, stacked: PyTree) -> Any:
