@@ -322,4 +322,4 @@ def _members(cells: Sequence[Cell], references: Sequence[Sequence[Mapping[str, n
     seeds: Any = np.asarray([seed for _, seed in pairs], np.uint32)
     worlds = [run.task.world_of_seed(seed) for run, seed in pairs if hasattr(run.task, "world_of_seed")]
     world = jax.tree.map(lambda *each: np.stack([plain(leaf) for leaf in each]), *worlds) if worlds else ()
-    return Member(seeds, stacked, tuple(models), world)
+    return jax.device_put(Member(seeds, stacked, tuple(models), world))
