@@ -22,16 +22,35 @@ print(np.asarray(loss).tobytes().hex(), np.asarray(change.layers[0].attention.qu
 print("numba" in sys.modules)
 """
 
+FULL = """
+import sys
+from dataclasses import replace
+import jax, numpy as np
+from headway.kernels.asked import Asked
+from headway.kernels.choose import form_of
+from headway.models.initialisation import transformer
+from headway.presets import FULL
+from headway.tasks.chain import Chain
+task, settings = Chain(vocab=3, blocks=((1,),), horizon=2), replace(FULL, dropout=0.1, width=33)
+model = transformer(settings, task.vocab, task.reads, jax.random.key(0))
+form = form_of(Asked(settings, "float32", task.vocab, task, task.reads), 5, 5)
+sequences = np.random.default_rng(0).integers(0, 3, (5, task.length + 1)).astype(np.int32)
+gradient = lambda model: form.gradient(model, sequences, np.ones(5, np.float32), jax.random.key(1))
+both = jax.jit(lambda model: (gradient(model), form.read(model, sequences)))(model)
+print(*(np.asarray(leaf).tobytes().hex() for leaf in jax.tree.leaves(both)))
+print("numba" in sys.modules)
+"""
+
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("compiled")
 
 
-def computed(cache: Path) -> tuple[str, bool]:
+def computed(cache: Path, script: str = GRADIENT) -> tuple[str, bool]:
     """The bits of loss and gradient in a process of its own, and whether it needed numba."""
     environment = Shell(cache, cache).environment
-    ended = subprocess.run([sys.executable, "-c", GRADIENT], env=environment, capture_output=True, text=True)
+    ended = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     bits, numba = ended.stdout.splitlines()
     return bits, numba == "True"
@@ -65,3 +84,11 @@ def test_one_that_needs_a_function_which_is_not_there_counts_as_none(cache, comp
     assert b'"Py_DecRef"' in head
     path.write_bytes(head.replace(b'"Py_DecRef"', b'"no_such_function"') + b"\n" + code)
     assert computed(cache) == (compiled, True)
+
+
+def test_kernels_of_a_full_model_need_numba_only_to_be_compiled(tmp_path):
+    """Then it is imported by one thread alone: of two at the same time, one found it without its parts."""
+    bits, numba = computed(tmp_path, FULL)
+    kernels = {path.name.split("-")[0] for path in tmp_path.glob("*.kernel")}
+    assert numba and any("attention" in name for name in kernels) and any("dropped" in name for name in kernels)
+    assert computed(tmp_path, FULL) == (bits, False)

@@ -4,13 +4,14 @@ A kernel on the CPU, in float32. A score table has tokens^2 numbers where an exa
 where the examples are many enough to use them.
 """
 
-import functools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from headway.kernels.cpu import room, usable
+from headway.kernels.cpu.attention_shape import Shape
 from headway.models.transformer import Transformer
 
 SLICES = 8
@@ -53,7 +54,7 @@ def _pull(kept, changes):
     values, tokens, pattern = kept
     _, heads, queries, _ = pattern.shape
     length, vocabulary, _, coordinates = values.shape
-    shape = _shape(heads, vocabulary, length, queries, coordinates)
+    shape = Shape(heads, vocabulary, length, queries, coordinates)
     slices = min(SLICES, len(tokens))
     tokens = _inside(tokens, vocabulary)
     _, of_values, of_start, of_scores = jax.ffi.ffi_call(
@@ -83,7 +84,7 @@ attend.defvjp(_attend, _pull)
 def _forward(scores, values, start, tokens):
     """As `attend`; the pattern's keys are rounded up to whole vectors."""
     heads, queries, vocabulary, length, _ = scores.shape
-    shape = _shape(heads, vocabulary, length, queries, values.shape[-1])
+    shape = Shape(heads, vocabulary, length, queries, values.shape[-1])
     slices = min(SLICES, len(tokens))
     _, _, out, pattern = jax.ffi.ffi_call(
         _call(shape, "forward"),
@@ -107,20 +108,18 @@ def _padded(table, shape):
     return jnp.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, shape.width - shape.coordinates)])
 
 
-def _shape(*sizes: int):
-    from headway.kernels.cpu.attention_forward import Shape  # late: numba takes a while to import
-
-    return Shape(*sizes)
-
-
-@functools.cache
-def _call(shape, part: str) -> str:
+def _call(shape: Shape, part: str) -> str:
     """The name of a compiled part."""
-    from headway.kernels.cpu.attention_backward import backward_work, scatter_work
-    from headway.kernels.cpu.attention_forward import forward_work
-    from headway.kernels.cpu.register import register
+    from headway.kernels.cpu.register import register  # late: llvmlite need not be there where nothing is compiled
 
     name = f"headway_attention_{part}_" + "_".join(map(str, shape))
-    work = {"forward": forward_work, "backward": backward_work, "scatter": scatter_work}[part]
-    register(name, lambda: work(shape))
+    register(name, lambda: _work(part)(shape))
     return name
+
+
+def _work(part: str) -> Callable:
+    # Late: numba takes a while to import, and a kernel that was kept needs none.
+    from headway.kernels.cpu.attention_backward import backward_work, scatter_work
+    from headway.kernels.cpu.attention_forward import forward_work
+
+    return {"forward": forward_work, "backward": backward_work, "scatter": scatter_work}[part]

@@ -6,7 +6,8 @@ from typing import no_type_check
 from numba import float32
 
 from headway.kernels.cpu import LANES
-from headway.kernels.cpu.attention_forward import KEYS_AT_ONCE, Shape, copy
+from headway.kernels.cpu.attention_forward import copy
+from headway.kernels.cpu.attention_shape import KEYS_AT_ONCE, Shape
 from headway.kernels.cpu.one_hot_forward import clear
 from headway.kernels.cpu.tiles import dots_tile, product_tile
 from headway.kernels.cpu.vectors import (

@@ -5,17 +5,19 @@ A kernel on the CPU, in float32. The noise is that of `models.dropout`.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from headway.kernels.cpu import room, usable
+from headway.kernels.cpu import LANES, room, usable
 from headway.models.positions import is_additive
 from headway.models.transformer import Transformer
 
+COLUMNS = 8 * LANES
+"""Of a matrix, which a kernel holds in registers together."""
 SLICES = 16
 """Pieces of a batch on the way forward."""
 MOST = 0.3
@@ -69,8 +71,6 @@ def project(
 
 
 def _tiled(matrix: Float[Array, "width columns"]) -> Float[Array, "tile width 64"]:
-    from headway.kernels.cpu.dropped_rows import COLUMNS  # late: numba takes a while to import
-
     padded = jnp.pad(matrix, ((0, 0), (0, -matrix.shape[1] % COLUMNS)))
     return jnp.swapaxes(padded.reshape(len(matrix), -1, COLUMNS), 0, 1)
 
@@ -138,14 +138,18 @@ def _pull(sizes, kept, changes):
 _project.defvjp(_forward, _pull)
 
 
-@functools.cache
 def _call(sizes: tuple[int, ...], part: str) -> str:
     """The name of a compiled part."""
-    from headway.kernels.cpu.dropped_backward import backward_work
-    from headway.kernels.cpu.dropped_forward import Shape, forward_work
-    from headway.kernels.cpu.register import register
+    from headway.kernels.cpu.register import register  # late: llvmlite need not be there where nothing is compiled
 
     name = f"headway_dropped_{part}_" + "_".join(map(str, sizes))
-    work = {"forward": forward_work, "backward": backward_work}[part]
-    register(name, lambda: work(Shape(*sizes)))
+    register(name, lambda: _work(part, sizes))
     return name
+
+
+def _work(part: str, sizes: tuple[int, ...]) -> Callable:
+    # Late: numba takes a while to import, and a kernel that was kept needs none.
+    from headway.kernels.cpu.dropped_backward import backward_work
+    from headway.kernels.cpu.dropped_forward import Shape, forward_work
+
+    return {"forward": forward_work, "backward": backward_work}[part](Shape(*sizes))

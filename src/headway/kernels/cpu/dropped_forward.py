@@ -9,7 +9,8 @@ from typing import NamedTuple, no_type_check
 from numba import float32
 
 from headway.kernels.cpu import LANES
-from headway.kernels.cpu.dropped_rows import COLUMNS, falls, lowest, without
+from headway.kernels.cpu.dropped import COLUMNS
+from headway.kernels.cpu.dropped_rows import falls, lowest, without
 from headway.kernels.cpu.vectors import advance, advance_integers, floats_at, inner, integers_at
 
 AT_ONCE = 4

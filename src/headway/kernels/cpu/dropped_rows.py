@@ -10,10 +10,10 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from headway.kernels.cpu import LANES
+from headway.kernels.cpu.dropped import COLUMNS
 from headway.kernels.cpu.vectors import floats, folded, fused, integers, load_at, splat_of, store_at
 
-VECTORS = 8
-COLUMNS = VECTORS * LANES
+VECTORS = COLUMNS // LANES
 _WORD, _INDEX, _BYTE = ir.IntType(32), ir.IntType(64), ir.IntType(8)
 _WORDS = ir.VectorType(_WORD, LANES)
 _ZERO = ir.Constant(ir.VectorType(ir.FloatType(), LANES), [0.0] * LANES)

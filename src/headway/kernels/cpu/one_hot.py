@@ -7,7 +7,6 @@ neither the number of cores nor who took which slice changes a bit.
 
 import functools
 import math
-import threading
 from collections.abc import Callable
 
 import equinox as eqx
@@ -27,7 +26,6 @@ SLICE = 2500
 """Queries of a slice: enough for its own sums to cost little, few enough for threads to end together."""
 SLICES = 16
 """At most: each has gradients of its own."""
-_compiling = threading.Lock()
 
 
 def gradient(
@@ -116,12 +114,6 @@ def _working_room(slices: int, shape: Shape) -> tuple[jax.ShapeDtypeStruct, jax.
 
 def _target(what: str, shape: Shape) -> str:
     """The name of the custom call, compiled when it is first wanted."""
-    with _compiling:
-        return _compiled(what, shape)
-
-
-@functools.cache
-def _compiled(what: str, shape: Shape) -> str:
     name = f"headway_one_hot_{what}_{'_'.join(map(str, shape))}"
     register(name, lambda: _work(what)(shape))
     return name

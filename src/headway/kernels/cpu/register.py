@@ -9,22 +9,27 @@ import jax
 from headway.kernels.cpu.objects import HELPER, WORK, kept, load, provide
 
 _one_at_a_time = threading.Lock()
+"""Threads that compile side by side may want the same kernel, and none may find numba half imported by another."""
+_registered: set[str] = set()
 
 
 def register(name: str, work: Callable[[], Callable]) -> None:
-    """Make `work()(slice, slices, batch, addresses)` the XLA custom call `name`; see `calls.py`.
+    """Make `work()(slice, slices, batch, addresses)` the XLA custom call `name`, once; see `calls.py`.
 
     The addresses are those of the inputs and then of the outputs. The batch is the first dimension of the first input,
     the number of slices that of the first output.
     """
     with _one_at_a_time:
+        if name in _registered:
+            return
         provide(WORK, load(kept(name, lambda: _calls().working(work()))))
         provide(HELPER, load(kept(HELPER, lambda: _calls().helping())))
         handler = load(kept("headway_call", lambda: _calls().handling()))
-    capsule = ctypes.pythonapi.PyCapsule_New
-    capsule.restype = ctypes.py_object
-    capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    jax.ffi.register_ffi_target(name, capsule(handler, None, None), platform="cpu")
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype = ctypes.py_object
+        capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        jax.ffi.register_ffi_target(name, capsule(handler, None, None), platform="cpu")
+        _registered.add(name)
 
 
 def _calls():
