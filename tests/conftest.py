@@ -153,6 +153,18 @@ def chromium() -> str:
     return next(found, None) or pytest.skip("no Chromium on the PATH; on Debian: apt-get install chromium")
 
 
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """One for all tests of a process, for starting it takes a while: a test opens, and closes, a window of its own."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield browser
+        browser.close()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def compiled_code_goes(request: pytest.FixtureRequest) -> Iterator[None]:
     """What a file compiled serves the next ones, too, unless it computes something else, or would not be checked there.

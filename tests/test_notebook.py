@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 from tests.report.embedded import embedded, embedded_text
 from tests.report.made_run import FOUR, made_boundaries, made_settings, made_trajectory
 
@@ -152,22 +151,19 @@ def test_a_run_without_pictures_is_refused_in_words(tmp_path: Path):
 
 
 @pytest.mark.browser
-def test_the_slider_moves_inside_a_notebook(record, chromium, tmp_path: Path):
+def test_the_slider_moves_inside_a_notebook(record, browser, tmp_path: Path):
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><title>a notebook</title>{headway.show(record)._repr_html_()}")
     complaints: list[str] = []
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page(viewport={"width": 1000, "height": 950}, reduced_motion="reduce")
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(notebook.as_uri())
-        inside = page.frame_locator("iframe")
-        inside.locator("html[data-ready]").wait_for()
-        last = inside.locator(".step").inner_text()
-        inside.locator("#time").press("Home")
-        inside.locator(".step", has_text="step 0").wait_for()
-        browser.close()
+    page = browser.new_page(viewport={"width": 1000, "height": 950}, reduced_motion="reduce")
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(notebook.as_uri())
+    inside = page.frame_locator("iframe")
+    inside.locator("html[data-ready]").wait_for()
+    last = inside.locator(".step").inner_text()
+    inside.locator("#time").press("Home")
+    inside.locator(".step", has_text="step 0").wait_for()
+    page.context.close()
     assert last == "step 2\u202f000"
     assert complaints == []
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 from tests.report.made_run import made_report, made_view
 
 from headway.report.page import Report, RunView, write_page
@@ -126,16 +126,6 @@ class Opened:
         """By how many pixels the page is wider than its window."""
         width = "(root) => root.scrollWidth - root.clientWidth"
         return self.page.eval_on_selector("html", width)
-
-
-# Not for the whole session: playwright lets a process hold only one of these, and other folders open their own.
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from tests.watch.made import CELL, OTHER, WHOLE, save
 
 from headway.watch import pages
@@ -18,19 +18,16 @@ def _is_complaint(said: ConsoleMessage) -> bool:
 
 
 @pytest.fixture
-def window(chromium: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+def window(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """A window that may talk to this machine only, and must not complain."""
     monkeypatch.setattr(pages, "EVERY", 50)
     complaints: list[str] = []
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.route(lambda url: not url.startswith(("http://127.0.0.1:", "data:", "blob:")), lambda route: route.abort())
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: complaints.append(said.text) if _is_complaint(said) else None)
-        yield page
-        browser.close()
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.route(lambda url: not url.startswith(("http://127.0.0.1:", "data:", "blob:")), lambda route: route.abort())
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: complaints.append(said.text) if _is_complaint(said) else None)
+    yield page
+    page.context.close()
     assert complaints == []
 
 
