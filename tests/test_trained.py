@@ -37,7 +37,7 @@ from headway.training.problem import precision
 from headway.training.randomness import FEATURES, TEST_SET, key_of
 
 pytestmark = pytest.mark.usefixtures("unchecked")
-SMALL = ModelSettings(heads=2, layers=2, width=8, mlp=8, norm="pre", dropout=0.0)
+SMALL = ModelSettings(heads=2, width=8, mlp=8, norm="pre", dropout=0.0)
 SHORT = TrainingSettings(
     learning_rate=0.01, schedule="constant", batch=8, samples=16, steps=6, test_samples=12, data="fresh"
 )
@@ -55,6 +55,8 @@ TASKS = {
     "text": Text(str(TEXT), vocab=30, length=16, orders=2, probes=12),
     "sum": Sum(),
 }
+DEEP = {"recall"}
+"""Tasks of two layers; a second one takes as long to compile as the first."""
 OWN = {"sum", "minimal-induction", "sub-n-grams-simple"}
 """Tasks with a model of their own."""
 EXPECTED = {"toy", "regression", "in-context-regression", "softmax-regression"}
@@ -62,8 +64,8 @@ EXPECTED = {"toy", "regression", "in-context-regression", "softmax-regression"}
 
 
 def settings_of(name):
-    task = TASKS[name]
-    return Settings(task, None if name in OWN else SMALL, SHORT, RARELY)
+    model = replace(SMALL, layers=2) if name in DEEP else SMALL
+    return Settings(TASKS[name], None if name in OWN else model, SHORT, RARELY)
 
 
 @pytest.fixture(scope="module", params=TASKS)
@@ -110,6 +112,7 @@ def test_every_head_has_its_attention_and_its_contribution(record):
     if record.cell.settings.model is None:
         assert seen.contributions == ()
         return
+    assert len(seen.attention) == record.cell.settings.model.layers
     outputs = seen.logits.shape[-2:]
     for attention, contribution in zip(seen.attention, seen.contributions, strict=True):
         assert attention.shape[:2] == contribution.shape[:2] == (2, 2)
