@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from headway.store.kinds import revive_cell
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Store(ROOT / "results")
+DOCUMENT = ROOT / "docs" / "reproduction.md"
 GRIDS = ("printed", "as-run", "paper")
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -26,8 +28,30 @@ def records() -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> list[Outcome]:
-    return outcomes_from([RESULTS], GRIDS, every=True)
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Outcome]]:
+    """What the command writes that docs/reproduction.md names, and what it read: all claims, once for all tests."""
+    folder = tmp_path_factory.mktemp("clone")
+    (folder / "results").symlink_to(RESULTS.root)
+    (folder / "docs").mkdir()
+    (folder / "docs" / "figures").symlink_to(ROOT / "docs" / "figures")
+    (command,) = re.findall(r"made from the records by `headway (report [^`]*)`", DOCUMENT.read_text())
+    read: list[Outcome] = []
+
+    def noted(*asked: Any) -> list[Outcome]:
+        read.extend(outcomes_from(*asked))
+        return read
+
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("headway.experiments.outcome.outcomes_from", noted)
+        changed.chdir(folder)
+        main(command.split())
+    return (folder / "docs" / DOCUMENT.name).read_text(), read
+
+
+@pytest.fixture(scope="module")
+def outcomes(written) -> list[Outcome]:
+    """At paper scale."""
+    return [outcome for outcome in written[1] if outcome.grid in GRIDS]
 
 
 @pytest.fixture(scope="module")
@@ -140,13 +164,6 @@ def test_the_verdicts_in_the_verdict_tables_are_those_of_the_records(findings):
     assert told == {key: finding.summary for key, finding in findings.items()}
 
 
-def test_the_document_is_what_its_own_command_writes_now(tmp_path, monkeypatch, capsys):
+def test_the_document_is_what_its_own_command_writes_now(written):
     """If this fails, run the command that docs/reproduction.md names, and look at what changed."""
-    document = (ROOT / "docs" / "reproduction.md").read_text()
-    (command,) = re.findall(r"made from the records by `headway (report [^`]*)`", document)
-    (tmp_path / "results").symlink_to(RESULTS.root)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "figures").symlink_to(ROOT / "docs" / "figures")
-    monkeypatch.chdir(tmp_path)
-    main(command.split())
-    assert (tmp_path / "docs" / "reproduction.md").read_text() == document
+    assert written[0] == DOCUMENT.read_text()
