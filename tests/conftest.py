@@ -123,6 +123,10 @@ def pytest_collection_finish() -> None:
     if program := sys.modules.get("headway.training.program"):
         # Many files train the same few problems in turn; users one after the other.
         program._compiled = lru_cache(64)(program._compiled.__wrapped__)
+    if docstrings := sys.modules.get("tyro._docstrings"):
+        # After each command tyro forgets the sources of settings; and beside pytest it reads many of them twice.
+        sources = docstrings._ClassTokenization
+        sources.make = staticmethod(cache(sources.make.__wrapped__))
 
 
 def _unchecked() -> Iterator[None]:
