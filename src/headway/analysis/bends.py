@@ -80,19 +80,25 @@ def _straighten(x: Array, y: Array, variances: Array, certainty: float) -> tuple
         return f, P, 0
     before, after = 1 / np.diff(x)[:-1], 1 / np.diff(x)[1:]
     contrast = np.stack([before, -(before + after), after])
-    j = np.arange(len(x) - 2)
-    bent = np.ones(len(j), bool)
+    inner = len(x) - 2
+    products = contrast[:, None] * contrast
+    # The variance of a bend is in three diagonals of P, which are views: they follow it.
+    diagonals = [P.diagonal(apart) for apart in range(3)]
+    near = [[diagonals[abs(a - b)][min(a, b) :][:inner] for b in range(3)] for a in range(3)]
+    bent, change = np.ones(inner, bool), np.empty_like(P)
     while bent.any():
-        bend = sum(contrast[a] * f[j + a] for a in range(3))
-        variance = sum(contrast[a] * contrast[b] * P[j + a, j + b] for a in range(3) for b in range(3))
-        score = np.full(len(j), np.inf)  # without any noise every bend is certain
+        bend = sum(contrast[a] * f[a : a + inner] for a in range(3))
+        variance = sum(products[a, b] * near[a][b] for a in range(3) for b in range(3))
+        score = np.full(inner, np.inf)  # without any noise every bend is certain
         np.divide(bend**2, variance, out=score, where=bent & (variance > 0))
         k = int(np.argmin(score))
         if score[k] >= certainty**2:
             break
         reach = contrast[0, k] * P[k] + contrast[1, k] * P[k + 1] + contrast[2, k] * P[k + 2]
         f = f - reach * (bend[k] / variance[k])
-        P = P - np.outer(reach, reach) / variance[k]
+        np.multiply.outer(reach, reach, out=change)
+        np.divide(change, variance[k], out=change)
+        np.subtract(P, change, out=P)
         bent[k] = False
     return f, P, int(np.sum(~bent))
 
