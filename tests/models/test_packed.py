@@ -1,5 +1,9 @@
 """The form of attention for a GPU computes what the plain one computes, whatever the length; here on a CPU."""
 
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,18 +35,35 @@ def made(length: int, *, biases: bool = False, causal: bool = True, relative: bo
     )
 
 
+def whole(pattern):
+    return pattern
+
+
 def dropped(pattern):
     """Every third place, whatever shape the padding gave it."""
     return jnp.where(jnp.arange(pattern.size).reshape(pattern.shape) % 3 == 0, 0, 1.5 * pattern)
 
 
-@pytest.mark.parametrize("drop", [lambda pattern: pattern, dropped], ids=["whole", "dropped"])
-@pytest.mark.parametrize(
-    "switches",
-    [{}, {"biases": True}, {"biases": True, "causal": False}, {"causal": False}, {"relative": True}],
-    ids=["plain", "biases", "biases-not-causal", "not-causal", "relative"],
-)
-@pytest.mark.parametrize(("length", "queries"), [(9, 9), (8, 8), (9, 1), (17, 7)])
+SWITCHES = {
+    "plain": {},
+    "biases": {"biases": True},
+    "biases-not-causal": {"biases": True, "causal": False},
+    "not-causal": {"causal": False},
+    "relative": {"relative": True},
+}
+SIZES = [(9, 9), (8, 8), (9, 1), (17, 7)]
+"""Length, queries."""
+
+
+def cases() -> Iterator[Any]:
+    """Every two of size, switches and dropping meet; with the slow tests every three."""
+    for (place, sizes), (row, name), drops in product(enumerate(SIZES), enumerate(SWITCHES), (False, True)):
+        marks = [] if drops == bool((place + row) % 2) else [pytest.mark.slow]
+        said = f"{sizes[0]}-{sizes[1]}-{name}-{'dropped' if drops else 'whole'}"
+        yield pytest.param(*sizes, SWITCHES[name], dropped if drops else whole, id=said, marks=marks)
+
+
+@pytest.mark.parametrize(("length", "queries", "switches", "drop"), [*cases()])
 def test_values_and_gradients_are_those_of_the_plain_form(monkeypatch, length, queries, switches, drop):
     attention = made(length, **switches)
     x = jnp.asarray(np.random.default_rng(1).normal(size=(length, WIDTH)))
