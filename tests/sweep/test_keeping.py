@@ -7,6 +7,7 @@ from itertools import pairwise
 import jax
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 from tests.training.tiny import EVALUATIONS, TINY
 
 import headway
@@ -100,12 +101,12 @@ def test_a_model_gives_the_loss_that_was_measured_at_its_step(tmp_path):
     run_cells([CELL], store, keep=Keep("all"))
     record = store.load(CELL)
     for seed in (0, 2):
+        rows = _test_rows(seed)
         for place, step in enumerate(EVALUATIONS):
             model = record.model(seed, step)
             assert (model.seed, model.step) == (seed, step)
-            rows = _test_rows(seed)
-            logits = jax.nn.log_softmax(model(rows[:, :-1]).logits)
-            loss = -np.mean(np.take_along_axis(np.asarray(logits), rows[:, -4:, None], axis=2))
+            logits = log_softmax(model(rows[:, :-1]).logits, axis=-1)
+            loss = -np.mean(np.take_along_axis(logits, rows[:, -4:, None], axis=2))
             np.testing.assert_allclose(loss, record.trajectory["loss"][seed, place], rtol=1e-5)
             np.testing.assert_array_equal(model.examples(16), rows[:, :-1])
 
@@ -113,9 +114,12 @@ def test_a_model_gives_the_loss_that_was_measured_at_its_step(tmp_path):
 def _test_rows(seed):
     from headway.training.randomness import FEATURES, TEST_SET, key_of
 
-    world = TINY.task.world(key_of(seed, FEATURES))
-    keys = [jax.random.fold_in(key_of(seed, TEST_SET), i) for i in range(16)]
-    return np.stack([np.asarray(TINY.task.sample(world, key)) for key in keys])
+    @jax.jit  # one program instead of one for each of its operations
+    def drawn(of_features, of_rows):
+        world = TINY.task.world(of_features)
+        return jax.vmap(lambda i: TINY.task.sample(world, jax.random.fold_in(of_rows, i)))(np.arange(16))
+
+    return np.asarray(drawn(key_of(seed, FEATURES), key_of(seed, TEST_SET)))
 
 
 def test_a_stage_has_its_step_and_its_model(tmp_path):

@@ -1,6 +1,8 @@
 """The chain's truth, rungs and entropy against the formula written out, sequence by sequence."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -30,19 +32,33 @@ from headway.tasks.task import as_example, with_numbers
 pytestmark = pytest.mark.usefixtures("double")
 
 
-def ladders(task: Chain, world: Features, sequences: Any) -> jax.Array:
+@cache
+def compiled(task: Chain, name: str) -> Callable[[Features, Any], Any]:
+    """A method of the chain for all sequences at once, in one program: each of its operations alone would be one."""
+    return jax.jit(jax.vmap(getattr(task, name), in_axes=(None, 0)))
+
+
+def ladders(task: Chain, world: Features, sequences: Any) -> np.ndarray:
     """Log-probabilities of the rungs: (sequence, rung, predicted, token)."""
-    return jax.vmap(lambda sequence: task.ladder(world, sequence))(jnp.asarray(sequences))
+    return np.asarray(compiled(task, "ladder")(world, np.asarray(sequences)))
 
 
-def subsets(task: Chain, world: Features, sequences: Any) -> jax.Array:
+def subsets(task: Chain, world: Features, sequences: Any) -> np.ndarray:
     """The same of every combination of blocks."""
-    return jax.vmap(lambda sequence: task.comparisons(world, sequence)["subsets"])(jnp.asarray(sequences))
+    return np.asarray(compiled(task, "comparisons")(world, np.asarray(sequences))["subsets"])
+
+
+def conditionals(task: Chain, world: Features, windows: Any) -> np.ndarray:
+    """Probabilities of the token behind each window."""
+    return np.asarray(compiled(task, "conditional")(world, np.asarray(windows)))
 
 
 def entropies(task: Chain, world: Features, sequences: Any) -> np.ndarray:
     """Mean over the predicted positions of the last rung's entropy, of every sequence."""
-    truth = np.asarray(ladders(task, world, sequences))[:, -1]
+    return mean_entropy(ladders(task, world, sequences)[:, -1])
+
+
+def mean_entropy(truth: np.ndarray) -> np.ndarray:
     return -np.sum(np.exp(truth) * truth, axis=-1).mean(axis=-1)
 
 
@@ -50,7 +66,7 @@ def entropies(task: Chain, world: Features, sequences: Any) -> np.ndarray:
 def tiny(request, double) -> tuple[Chain, Features]:
     """A chain of three tokens, small enough to list all its sequences."""
     task = TINY[request.param]
-    return task, task.world(jax.random.key(11))
+    return task, jax.jit(task.world)(jax.random.key(11))
 
 
 def test_the_conditionals_multiply_to_a_distribution_over_whole_sequences(tiny):
@@ -58,10 +74,8 @@ def test_the_conditionals_multiply_to_a_distribution_over_whole_sequences(tiny):
     sequences = np.array(all_sequences(task))
     product = np.full(len(sequences), task.vocab**-task.start)
     for time in range(task.start, sequences.shape[1]):
-        next_token = jax.vmap(lambda window: task.conditional(world, window))(
-            jnp.asarray(sequences[:, time - task.start : time])
-        )
-        product *= np.asarray(next_token)[np.arange(len(sequences)), sequences[:, time]]
+        next_token = conditionals(task, world, sequences[:, time - task.start : time])
+        product *= next_token[np.arange(len(sequences)), sequences[:, time]]
     np.testing.assert_allclose(product, joint(task, world), rtol=1e-10)
     assert product.sum() == pytest.approx(1, abs=1e-12)
 
@@ -93,56 +107,53 @@ def test_every_combination_of_blocks_is_the_softmax_over_them(tiny):
 def test_the_first_i_blocks_are_combination_two_to_the_i_minus_one(tiny):
     """So the rungs are among the combinations: none is uniform, all are the truth."""
     task, world = tiny
-    sequence = jnp.asarray(all_sequences(task)[47])
+    sequence = all_sequences(task)[47]
     numbers = [2**known - 1 for known in range(len(task.blocks) + 1)]
     for known, number in enumerate(numbers):
         assert combinations(task)[number] == tuple(range(known))
-    np.testing.assert_allclose(
-        task.comparisons(world, sequence)["subsets"][np.array(numbers)],
-        task.ladder(world, sequence),
-        rtol=1e-10,
-        atol=1e-12,
-    )
+    [found], [rungs] = subsets(task, world, [sequence]), ladders(task, world, [sequence])
+    np.testing.assert_allclose(found[numbers], rungs, rtol=1e-10, atol=1e-12)
 
 
 def test_what_the_blocks_contribute_adds_up_to_the_truth(tiny):
     task, world = tiny
-    sequence = jnp.asarray(all_sequences(task)[53])
-    blocks = task.contributions(world, sequence)
+    sequence = all_sequences(task)[53]
+    [blocks] = np.asarray(compiled(task, "contributions")(world, np.array([sequence])))
     assert blocks.shape == (task.horizon, len(task.blocks), task.vocab)
     for k in range(len(task.blocks)):
         alone = jax.nn.softmax(blocks[0, k])
-        np.testing.assert_allclose(alone, partial(task, world, [k], tuple(sequence[: task.start])), rtol=1e-10)
+        np.testing.assert_allclose(alone, partial(task, world, [k], sequence[: task.start]), rtol=1e-10)
     together = jax.nn.log_softmax(blocks.sum(axis=1))
-    np.testing.assert_allclose(together, task.ladder(world, sequence)[-1], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(together, ladders(task, world, [sequence])[0, -1], rtol=1e-10, atol=1e-12)
 
 
 def test_the_first_rung_is_uniform_and_the_last_is_the_truth(tiny):
     task, world = tiny
-    sequence = jnp.asarray(all_sequences(task)[41])
-    rungs = np.exp(task.ladder(world, sequence))
+    sequence = all_sequences(task)[41]
+    [rungs] = np.exp(ladders(task, world, [sequence]))
     np.testing.assert_allclose(rungs[0], 1 / task.vocab, rtol=1e-12)
     windows = [sequence[step : step + task.start] for step in range(task.horizon)]
-    np.testing.assert_allclose(rungs[-1], [task.conditional(world, window) for window in windows], rtol=1e-12)
+    np.testing.assert_allclose(rungs[-1], conditionals(task, world, windows), rtol=1e-12)
 
 
 def test_the_rungs_of_a_window_are_those_of_the_sequence_it_lies_in(tiny):
     task, world = tiny
-    sequence = jnp.asarray(all_sequences(task)[53])
-    single, whole = replace(task, horizon=1), task.ladder(world, sequence)
-    for step in range(task.horizon):
-        alone = single.ladder(world, sequence[step : step + task.start + 1])
-        np.testing.assert_allclose(alone[:, 0], whole[:, step], rtol=1e-10, atol=1e-12)
+    sequence = all_sequences(task)[53]
+    windows = [sequence[step : step + task.start + 1] for step in range(task.horizon)]
+    [whole] = ladders(task, world, [sequence])
+    alone = ladders(replace(task, horizon=1), world, windows)
+    np.testing.assert_allclose(np.moveaxis(alone[:, :, 0], 0, 1), whole, rtol=1e-10, atol=1e-12)
 
 
 def test_the_entropy_of_a_sequence_is_that_of_its_conditionals(tiny):
     task, world = tiny
-    for sequence in all_sequences(task)[::17]:
+    sequences = all_sequences(task)[::17]
+    for sequence, found in zip(sequences, entropies(task, world, sequences), strict=True):
         wanted = 0.0
         for step in range(task.horizon):
             conditional = truth(task, world, sequence[: task.start + step])
             wanted -= np.sum(conditional * np.log(conditional)) / task.horizon
-        assert entropies(task, world, [sequence])[0] == pytest.approx(wanted, rel=1e-10)
+        assert found == pytest.approx(wanted, rel=1e-10)
 
 
 def test_the_mean_entropy_of_the_sequences_is_the_chain_s_own(tiny):
@@ -225,11 +236,12 @@ def chains(draw: some.DrawFn) -> dict[str, Any]:
 @given(chains(), some.integers(0, 2**31 - 1))
 def test_any_settings_give_a_chain_whose_every_rung_is_a_distribution(chosen, seed):
     task = Chain(**chosen, horizon=2, order=4)
-    world = task.world(jax.random.key(seed))
+    world = jax.jit(task.world)(jax.random.key(seed))
     sequence = tuple(np.random.default_rng(seed).integers(0, task.vocab, 6).tolist())
-    rungs = np.exp(task.ladder(world, jnp.asarray(sequence)))
+    ladder = np.asarray(jax.jit(task.ladder)(world, np.asarray(sequence)))
+    rungs = np.exp(ladder)
     np.testing.assert_allclose(rungs.sum(axis=-1), 1, rtol=1e-9)
     for known, found in enumerate(rungs[:, 1]):
         np.testing.assert_allclose(found, rung(task, world, known, sequence[:-1]), rtol=1e-7, atol=1e-12)
-    assert 0 <= entropies(task, world, [sequence])[0] <= np.log(task.vocab) + 1e-9
+    assert 0 <= mean_entropy(ladder[-1]) <= np.log(task.vocab) + 1e-9
     assert probability(task, world, sequence) <= task.vocab**-4
