@@ -57,6 +57,8 @@ def reader(chunk: int):
     return lambda model, sequences: tables.read(model, TASK, sequences, chunk)
 
 
+# One program for each: their operations alone would each be one.
+@functools.partial(jax.jit, static_argnames=("comparisons",))
 def seen(world: Features, sequences, references=(), comparisons=False) -> EvaluationData:
     said = references_of(TASK, reader(len(sequences)), world, sequences, references, comparisons)
     return EvaluationData(world, (), sequences, said)
@@ -73,6 +75,7 @@ def measured(
     return evaluator(len(data.test), chunk, models, comparisons).probe(model, TASK, jax.random.key(0), data)
 
 
+@functools.partial(jax.jit, static_argnames=("models", "comparisons"))
 def facts_of(data: EvaluationData, models: int = 0, comparisons: bool = False) -> dict[str, jax.Array]:
     count = len(data.test)
     return evaluator(count, count, models, comparisons).facts(TASK, jax.random.key(0), data)
