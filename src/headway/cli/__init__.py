@@ -47,8 +47,8 @@ Try:
   headway run ladder --grid as-run                 paper scale; needs a GPU
   headway report stages --grid as-run --from results   the page of the paper-scale runs
 
-A task's ladder is its list of reference predictors (rungs), from knowing nothing to the truth; a grid is a set of
-base settings of an experiment. An interrupted run resumes when you give the same command again.
+A task's ladder is its list of reference predictors (rungs), from knowing nothing to the truth; a grid is the runs of
+an experiment with one set of base settings. An interrupted run resumes when you give the same command again.
 In a clone of the repository, ./run does what headway does; ./run test runs the tests, ./run docs builds the site.
 """
 

@@ -37,8 +37,8 @@ ENDS = {
 UNNAMED = Asked.model
 """The model of a question that names none."""
 EXAMPLES = """\
-  headway predict toy --dimension 64 --length 1024 --copies 4            all attention logits trained
-  headway predict toy --dimension 64 --length 1024 --trained gap --json  only the gap between two logits; as JSON
+  headway predict toy --dimension 64 --length 1024 --copies 4            the T attention logits trained
+  headway predict toy --dimension 64 --length 1024 --trained gap --json  the gap trained instead; as JSON
   headway predict toy --dimension 16 --length 64 --samples 256           with a training set
   headway predict transformer --dimension 32 --length 128                a law fitted to records
   headway predict recall --vocab 64 --pairs 16 --from results            until 5 % accuracy
@@ -52,7 +52,7 @@ EXAMPLES = """\
 def usage(model: str | None) -> str:
     """Help of one model with its examples, or of all with where their options are explained."""
     lines = EXAMPLES.splitlines(keepends=True)
-    column = lines[0].index("all attention logits")
+    column = lines[0].index("the T attention")
     held_out = (
         f"  headway predict {model or 'toy'} --held-out".ljust(column)
         + "accuracy on measured settings that are held out\n"

@@ -48,8 +48,8 @@ _CHOSEN = (
 _NOTHING_KNOWN = "Written before any run of these settings."
 _UNIT = (
     "As B4 appendix, but the embedding is initialised with variance 1, as PyTorch's table of embeddings is, "
-    "instead of 1/(3 N_tokens), as its linear map of one-hot tokens is; with the learning rate that is the best there, "
-    "1e-4."
+    "instead of 1/(3 N_tokens), as its linear map of one-hot tokens is; with one learning rate, at paper scale the "
+    "best of B4 appendix, 1e-4."
 )
 PLAIN = Variant("", "without norm", is_plain, _CHOSEN.format(norm="without norm"), _NOTHING_KNOWN)
 NORM = Variant(" norm", "with norm", partial(is_plain, norm="pre"), _CHOSEN.format(norm="with norm"), _NOTHING_KNOWN)

@@ -17,7 +17,7 @@ from headway.claims.late_rise import (
 )
 from headway.claims.recall import GAP
 from headway.experiments.experiment import Experiment, headline
-from headway.experiments.recall_appendix_runs import BASES, UNIT, embedding_scale
+from headway.experiments.recall_appendix_runs import BASES, RATE, UNIT, embedding_scale
 from headway.records import Finding
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ STEPS = {"quick": 1600, "paper": 40_000}
 SCALE = {"quick": 1.0, "paper": embedding_scale(UNIT, SIZES["paper"]["vocab"])}
 """Ours: an embedding of variance 1. With PyTorch's, a run without repetition would take some 170 000 steps, by the law
 of the sizes that were run, where the appendix has 50 000 at most."""
-RATE = {"quick": 2e-3, "paper": 1e-4}
-"""Of those that recall as in the appendix chooses from, the best at every size whose pilots were run. The appendix
-chooses it by size, and all runs here have one; ours, because its own pilots would cost more than the runs."""
 EVERY = {"quick": 25, "paper": 100}
 COPIES = {"quick": (2.0, 4.0), "paper": (2.0, 4.0, 8.0, 16.0)}
 SHARES = {"quick": (0.5, 0.9), "paper": (0.25, 0.5, 0.75, 0.95)}
@@ -42,6 +39,7 @@ def _runs(grid: str) -> dict[str, Any]:
     base = BASES[grid].changed(
         task=SIZES[grid],
         model={"embedding_scale": SCALE[grid]},
+        # Ours: one rate for all, because pilots of their own would cost more than the runs, which have one size.
         training={"steps": STEPS[grid], "tail": -1.0, "learning_rate": RATE[grid]},
         evaluation={"every": EVERY[grid]},
     )
