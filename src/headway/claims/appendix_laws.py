@@ -21,6 +21,7 @@ from headway.claims.plateau_laws import (
     censored,
     ending,
     fit,
+    lasting,
     lasts,
     plateaus,
     powers_by_end,
@@ -160,7 +161,7 @@ def start_makes_power(claim: Claim, usual: Sequence[AnyRun], others: Named, *, o
 @judged
 def sooner_with_copies(claim: Claim, *runs: AnyRun) -> Finding:
     """plateau(B) falls with every larger B, at the same T and d."""
-    lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
+    lasted = lasting(runs)
     falls, ratios = [], []
     for own in _alike(runs, lambda task: (task.length, task.dimension)):
         order = sorted(own, key=lambda place: task_of(runs[place][0]).copies)
@@ -180,7 +181,7 @@ def sooner_with_copies(claim: Claim, *runs: AnyRun) -> Finding:
 def sooner_across_samples(claim: Claim, *runs: AnyRun, end: float) -> Finding:
     """t(p = 0) / min_p t(p) > 1 at every d, and larger at the largest d than at the smallest; t: to a loss of `end`."""
     runs = tuple(ending(runs, end))
-    lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
+    lasted = lasting(runs)
     gains: dict[int, np.ndarray] = {}
     for own in _alike(runs, lambda task: (task.length, task.dimension)):
         none = [place for place in own if task_of(runs[place][0]).repeated == 0]

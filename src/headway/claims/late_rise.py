@@ -9,7 +9,7 @@ import numpy as np
 from headway.analysis import over_seeds
 from headway.analysis.crossings import at_end, first_at_least
 from headway.claims.claim import AnyRun, Claim, judged
-from headway.claims.plateau_laws import LONGEST, censored, plateaus
+from headway.claims.plateau_laws import LONGEST, censored, lasting
 from headway.claims.recall import GAP
 from headway.records import Finding, Trajectory
 
@@ -29,7 +29,7 @@ ALIKE = 0.5
 def sooner_by(claim: Claim, none: AnyRun, *some: AnyRun, published: float) -> Finding:
     """t(none) / min t(some): whether the best amount of repetition ends the plateau sooner by the published factor."""
     runs = (none, *some)
-    lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
+    lasted = lasting(runs)
     factor = lasted[:, 0] / np.min(lasted[:, 1:], axis=1)
     factor = np.where(np.isfinite(factor), factor, np.nan)
     within = np.abs(np.log(factor / published)) <= np.log(ABOUT)

@@ -61,6 +61,8 @@ class PublishedLaw:
     """How far an exponent may be from the published one."""
     within: float = 2.0
     """By which factor a constant may differ from the published one."""
+    ends_at: str = "a loss"
+    """Of what a level ends its plateaus."""
 
     @property
     def words(self) -> str:
@@ -70,6 +72,10 @@ class PublishedLaw:
     def predict(self, every: Sequence[Any]) -> np.ndarray:
         """Steps, from settings: (settings,)."""
         return self.constant * np.prod(sizes(self.powers, every) ** np.array(list(self.powers.values())), axis=1)
+
+    def steps(self, run: AnyRun) -> float:
+        """Of one run."""
+        return float(self.predict([run[0]])[0])
 
     def beside_fit(self, runs: Sequence[AnyRun]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What was measured and what the fitted laws say of it, (seed, run), and what this one says, (run,)."""
@@ -92,7 +98,7 @@ ACROSS = PublishedLaw(2.15, {ACROSS_SIZE: 1.02}, near=0.05, within=1.25)
 """The toy, with a vector that is repeated across samples."""
 LOCATION = PublishedLaw(0.76, {"d": 1.29, "T": 0.80, "B": -0.80})
 """Transformers on the toy's task."""
-RECALL = PublishedLaw(0.55, {"N_tokens": 0.79, "N_pairs": 2.25})
+RECALL = PublishedLaw(0.55, {"N_tokens": 0.79, "N_pairs": 2.25}, ends_at="an accuracy")
 """Transformers on associative recall."""
 
 
@@ -126,6 +132,12 @@ def plateaus(runs: Sequence[AnyRun]) -> np.ndarray:
     return np.stack([plateau(run) for run in runs], axis=1)
 
 
+def lasting(runs: Sequence[AnyRun]) -> np.ndarray:
+    """The same where lengths are compared: those that never ended are longer than all others."""
+    lasted = plateaus(runs)
+    return np.where(np.isnan(lasted), np.inf, lasted)
+
+
 def ending(runs: Sequence[AnyRun], level: float) -> list[AnyRun]:
     """The same runs with plateaus that end at another loss or accuracy."""
     return [(settings, ending_at(trajectory, level)) for settings, trajectory in runs]
@@ -135,8 +147,8 @@ def powers_by_end(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, levels
     """The power of a factor where plateaus end otherwise, in words; nothing of those at which none ends."""
     place = list(law.powers).index(factor)
     found = ((level, over_seeds(fit(law.powers, ending(runs, level)).exponents[:, place])) for level in levels)
-    measure = "an accuracy" if law is RECALL else "a loss"
-    return [f"{over.median:.2f} for plateaus that end at {measure} of {level:g}" for level, over in found if over.seeds]
+    end = f"for plateaus that end at {law.ends_at} of"
+    return [f"{over.median:.2f} {end} {level:g}" for level, over in found if over.seeds]
 
 
 def fit(factors: Collection[str], runs: Sequence[AnyRun]) -> PowerLaws:
@@ -196,7 +208,7 @@ def grows(claim: Claim, *runs: AnyRun, factors: tuple[str, str]) -> Finding:
 
 def _rises(runs: Sequence[AnyRun], along: str, beside: str) -> np.ndarray | None:
     """In which seeds they do; a plateau that never ended is longer than all that did. None without two to compare."""
-    lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
+    lasted = lasting(runs)
     numbers = sizes((along, beside), [settings for settings, _ in runs])
     steps = []
     for other in np.unique(numbers[:, 1]):

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.analysis.crossings import at_end, first_at_least, for_good
 from headway.claims.claim import AnyRun, Claim, judged
-from headway.claims.plateau_laws import LONGEST, best_head, censored, ending, plateau, plateaus
+from headway.claims.plateau_laws import LONGEST, best_head, censored, ending, lasting, plateau
 from headway.records import Finding, Trajectory
 
 KNOWN = 0.5
@@ -49,7 +49,7 @@ def one_transition(claim: Claim, *runs: AnyRun) -> Finding:
 def a_little_shortens(claim: Claim, none: AnyRun, copies: AnyRun, *shares: AnyRun) -> Finding:
     """With a little repetition of either kind half of the answers are right sooner; with B sooner than with any p."""
     runs = ending((none, copies, *shares), KNOWN)
-    lasted = np.where(np.isnan(plateaus(runs)), np.inf, plateaus(runs))
+    lasted = lasting(runs)
     plain, copied, shared = lasted[:, 0], lasted[:, 1], lasted[:, 2:]
     parts = {
         "shorter with B": copied < plain,

@@ -102,7 +102,7 @@ def draw(results: Results) -> dict[str, Figure]:
     laws = {"recall": RECALL.beside_fit(runs)} | ({"fan-in": RECALL.beside_fit(other)} if other else {})
     return {
         "accuracy": figure_recall(runs),
-        "plateaus": figure_recall_sizes(runs, lambda run: float(RECALL.predict([run[0]])[0]), KNOWN),
+        "plateaus": figure_recall_sizes(runs, RECALL.steps, KNOWN),
         "two-attentions": figure_two_attentions(runs[len(runs) // 2]),
         "law": figure_law(laws),
     }

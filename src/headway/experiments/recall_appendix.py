@@ -111,7 +111,7 @@ def draw(results: Results) -> dict[str, Figure]:
     runs = next(iter(there.values()))
     figures = {
         "accuracy": figure_recall(runs),
-        "plateaus": figure_recall_sizes(runs, _published, KNOWN),
+        "plateaus": figure_recall_sizes(runs, RECALL.steps, KNOWN),
         "two-attentions": figure_two_attentions(runs[len(runs) // 2]),
         "law": figure_law({words: RECALL.beside_fit(own) for words, own in there.items()}),
     }
@@ -120,12 +120,8 @@ def draw(results: Results) -> dict[str, Figure]:
         figures["accuracy-unit"] = figure_recall(large)
     embeddings = {name: own for name, where in EMBEDDINGS.items() if (own := made(results, where))}
     if len(embeddings) > 1:
-        figures["embeddings"] = figure_embeddings(embeddings, _published)
+        figures["embeddings"] = figure_embeddings(embeddings, RECALL.steps)
     return figures
-
-
-def _published(run: AnyRun) -> float:
-    return float(RECALL.predict([run[0]])[0])
 
 
 _STATEMENT = f"The plateau of associative recall lasts {RECALL.words} steps"
@@ -233,7 +229,14 @@ def _by_embedding(settings: Any) -> bool:
 
 
 def _judge_embedding(claim: Claim, results: Results) -> Finding:
-    return shorter_with_larger(claim, [made(results, where) for where in EMBEDDINGS.values()])
+    """At the sizes that all embeddings have."""
+    groups = [
+        {(settings.task.vocab, settings.task.pairs): (settings, run) for settings, run in made(results, where)}
+        for where in EMBEDDINGS.values()
+    ]
+    shared = [size for size in groups[0] if all(size in group for group in groups)]
+    runs = [group[size] for group in groups for size in shared]
+    return shorter_with_larger(claim, *runs, embeddings=len(groups))
 
 
 EXPERIMENT = Experiment(

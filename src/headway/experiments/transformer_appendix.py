@@ -142,7 +142,7 @@ def draw(results: Results) -> dict[str, Figure]:
         results, lambda settings: not change_of(settings) and (_in_law(settings) or settings.task.repeated > 0)
     )
     return {
-        "plateaus": figure_plateau_sizes(shown, lambda run: float(LOCATION.predict([run[0]])[0])),
+        "plateaus": figure_plateau_sizes(shown, LOCATION.steps),
         "transition": figure_emergence(longest),
         "law": figure_law({"tied": TIED.beside_fit(runs), "untied": LOCATION.beside_fit(runs)}),
     }

@@ -148,7 +148,7 @@ def draw(results: Results) -> dict[str, Figure]:
         laws["Xavier's start"] = ONE_COPY.beside_fit(xavier)
     longest = max(plain, key=lambda run: run[0].task.length * run[0].task.dimension)
     return {
-        "plateaus": figure_plateau_sizes(made(results, _usual), lambda run: float(LOCATION.predict([run[0]])[0])),
+        "plateaus": figure_plateau_sizes(made(results, _usual), LOCATION.steps),
         "transition": figure_emergence(longest),
         "law": figure_law(laws),
     }
