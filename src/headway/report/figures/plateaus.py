@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,8 @@ Along = Literal["length", "copies", "repeated"]
 LABELS = {"length": "T", "copies": "copies B", "repeated": "share p"}
 IN_A_ROW = 4
 """Panels that stand side by side; of more, three do."""
+TITLE_WIDTH = 84
+"""Letters of the titles of all panels in a row."""
 Law = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Plateaus (seed, run), those of the law fitted to them (seed, run), and those of the published law (run,)."""
 
@@ -75,7 +78,8 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
             axes.set_xscale("log")
             axes.margins(x=0.08, y=0.15)
             if np.nanmax(shown) < 30 * np.nanmin(shown):  # too few powers of ten to read it by
-                axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+                room = columns < 3 or np.nanmax(shown) < 8 * np.nanmin(shown)
+                axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if room else (1.0, 3.0), numticks=20))
                 axes.xaxis.set_major_formatter("{x:,.0f}")
             if np.nanmax(shown) < 4 * np.nanmin(shown):
                 axes.xaxis.set_major_locator(MaxNLocator(3))
@@ -83,7 +87,7 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
             plain_log(axes)
         lost = int(np.sum(~known))
         unfinished = f"{lost} of {known.size} never ended" if lost else ""
-        axes.set_title(f"{name}\n({unfinished})" if lost and rows > 1 else f"{name} ({unfinished})" if lost else name)
+        axes.set_title("\n".join([fill(name, TITLE_WIDTH // columns), *([f"({unfinished})"] if lost else [])]))
     for row in grid:  # with room for a number on either side of 1
         shown = np.concatenate([np.ones(1), *(line.get_ydata() for axes in row for line in axes.get_lines())])
         row[0].set_ylim(0.8 * min(np.nanmin(shown), 0.56), 1.25 * max(np.nanmax(shown), 1.8))
