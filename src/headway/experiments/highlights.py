@@ -26,11 +26,14 @@ PUBLISHED = SimpleNamespace(
     pairs=RECALL.powers["N_pairs"],
     tokens=RECALL.powers["N_tokens"],
     near=RECALL.near,
+    sooner=4,
+    sooner_across=2,
     d=f"{LOCATION.powers['d']:.2f}",
     length=f"{LOCATION.powers['T']:.2f}",
     close=LOCATION.near,
 )
-"""What a sentence may put beside our numbers: the powers in two laws of paper B, and how near ours must be."""
+"""What a sentence may put beside our numbers: the powers in two laws of paper B, how near ours must be, and the factors
+by which repetition of either kind shortens recall."""
 
 
 @dataclass(frozen=True)
@@ -125,23 +128,45 @@ HEADLINES = (
         beside="B3 appendix tokens per copy",
     ),
     Headline(
-        "B4",
-        """The plateau of recall grows with the number of pairs to the power {here.median}, published
-        {published.pairs} ({here.held} seeds within {published.near} of it), and with the number of tokens to the power
-        {beside.median}, published {published.tokens}.""",
-        """The published law of recall does not hold at our sizes: the plateau grows with the number of pairs to the
-        power {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and with the
-        number of tokens to the power {beside.median}, published {published.tokens}.""",
+        "B4 appendix",
+        """Trained as in paper B's appendix, the plateau of recall grows with the number of pairs to the power
+        {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and with the
+        vocabulary size to the power {beside.median}, published {published.tokens}.""",
+        """Trained as in paper B's appendix, the plateau of recall does not grow as published: with the number of pairs
+        to the power {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and
+        with the vocabulary size to the power {beside.median}, published {published.tokens}.""",
         figure="law",
-        beside="B4 tokens",
+        beside="B4 appendix tokens",
     ),
     Headline(
-        "B9",
-        "Recall is learnt in one transition, in {here.held} seeds.",
-        """At some of our sizes recall takes two transitions: naming any value of the sequence comes first, and matching
-        the query comes {here.median} times as late at the size where it comes latest (median over seeds). One
-        transition at every size: {here.held} seeds.""",
-        figure="plateaus",
+        "B4 appendix embedding",
+        """How long recall takes depends on its initial embedding, whose size paper B does not give: with the embedding
+        of PyTorch's linear map the plateau is {here.median} times as long as with unit variance (median;
+        {here.held} seeds).""",
+        figure="embeddings",
+    ),
+    Headline(
+        "B7 recall appendix",
+        """Copies of the relevant pair in the context end the plateau of recall {here.median} times as soon (published:
+        about {published.sooner}), repeated queries across samples {beside.median} times as soon (published: about
+        {published.sooner_across}); {here.held} seeds.""",
+        figure="repetition",
+        beside="B7 recall appendix across samples",
+    ),
+    Headline(
+        "B8 appendix late rise",
+        """Too much repetition overfits recall ({beside.held} seeds); with long training, accuracy on sequences without
+        repetition rises again late, by {here.median} ({here.held} seeds).""",
+        figure="repetition",
+        beside="B8 appendix",
+    ),
+    Headline(
+        "B9 appendix",
+        "Trained as in paper B's appendix, recall is learnt in one transition, in {here.held} seeds.",
+        """At some of our sizes recall takes two transitions: naming any value of the sequence comes first, and half of
+        the answers are right {here.median} times as late as the plateau ends at the size where that comes latest
+        (median over seeds). One transition at every size: {here.held} seeds.""",
+        figure="accuracy",
     ),
     Headline(
         "E1",
