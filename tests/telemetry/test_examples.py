@@ -1,6 +1,7 @@
 """The examples run from copies of their own outside the repository, and leave a record that can be reported."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
+
+from tests.telemetry.models import made, rows
 
 import headway
 
@@ -33,3 +36,13 @@ def test_an_example_runs_from_a_copy(name, tmp_path):
     assert not trajectory["probe_failed"].any()
     # Each model has learnt which letters are frequent, and little else: closest to unigrams or bigrams.
     assert trajectory["kl_rungs"][0, -1].argmin() in (1, 2)
+
+
+def test_the_loop_of_the_readme_leaves_a_record(tmp_path, monkeypatch):
+    (block,) = re.findall(r"```py\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    trained = []
+    names = {"model": made(), "held_out_tokens": rows(), "steps": 5, "training_step": lambda: trained.append(1)}
+    exec(block, names)
+    assert len(trained) == 5
+    assert headway.load(names["watch"].path).trajectory.times("loss")[[0, -1]].tolist() == [0, 5]
