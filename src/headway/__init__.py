@@ -8,7 +8,6 @@ record.trajectory["excess_loss"]          # (seed, evaluation)
 headway.stages(record)[0].boundaries      # when seed 0 went from rung to rung
 headway.page(record, "learning.html")
 headway.vary(settings, {"task.ratio": [1.3, 2.0]})
-headway.predict("toy", dimension=64, length=1024).steps
 
 A task, an optimiser, a positional encoding or a claim of your own: docs/extend.md.
 """

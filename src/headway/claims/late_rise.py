@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from headway.records import Finding, Trajectory
 
 TRAINED = 0.9
 """Accuracy on sequences with the repetition of the training at which they count as learnt."""
+DEEP = 0.5
+"""Gap by which a run overfits deeply: where it is smaller, the accuracy without repetition may only lag behind."""
 LATE = 0.1
 """Accuracy without repetition that a late rise gains."""
 ABOUT = 1.5
@@ -37,19 +40,31 @@ def sooner_by(claim: Claim, none: AnyRun, *some: AnyRun, published: float) -> Fi
 
 
 @judged
-def overfits_then_rises(claim: Claim, *runs: AnyRun, late: bool) -> Finding:
-    """Accuracy without repetition when the training's is learnt, less that; and what it gains from there to the end.
+def overfits_then_rises(claim: Claim, *runs: AnyRun, late: bool, gap_of: float = GAP) -> Finding:
+    """Accuracy with repetition, when it is learnt, less that without; and what the latter gains from there to the end.
 
-    Of the runs with most repetition that overfit. Where `late`, the gain is asked for, else the gap.
+    A run overfits where the first is `gap_of` or more. Where `late`, the gain is asked for, else the gap.
     """
     gaps, gains = zip(*(_then(run[1]) for run in runs), strict=True)
     gap, gain = np.stack(gaps, axis=1), np.stack(gains, axis=1)
-    over = np.where(np.isnan(gap), -np.inf, gap) >= GAP
+    over = np.where(np.isnan(gap), -np.inf, gap) >= gap_of
     largest = np.max(np.where(np.isnan(gap), -np.inf, gap), axis=1)
     rise = np.max(np.where(over & np.isfinite(gain), gain, -np.inf), axis=1)
     number = rise if late else largest  # -inf where nothing overfits, or nothing is learnt: that could have been seen
-    words = f"{int(over.sum())} of {over.size} runs and seeds overfit."
-    return claim.finding(runs, number, number >= (LATE if late else GAP), words)
+    words = [f"{int(over.sum())} of {over.size} runs and seeds overfit."]
+    if late and over.any():
+        each = [
+            f"{_repetition(settings)} {np.median(gain[own, place]):.2f}"
+            for place, (settings, _) in enumerate(runs)
+            if (own := over[:, place]).any()
+        ]
+        words.append(f"Gain after that, run by run: {', '.join(each)} (medians).")
+    return claim.finding(runs, number, number >= (LATE if late else gap_of), " ".join(words))
+
+
+def _repetition(settings: Any) -> str:
+    task = settings.task
+    return f"B = {task.copies:g}" if task.copies > 1 else f"p = {task.favoured:g}"
 
 
 def _then(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
