@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 Array = np.ndarray
 
@@ -37,9 +38,12 @@ def noise_near(x: Array, places: Array, values: Array, *, points: int = 61, reac
     first = np.searchsorted(inner, x - reach)
     last = np.searchsorted(inner, x + reach)
     few = last - first < points
-    centred = np.clip(np.searchsorted(inner, x) - points // 2, 0, max(len(inner) - points, 0))
-    first, last = np.where(few, centred, first), np.where(few, centred + points, last)
-    return np.array([1.4826 * np.median(distance[a:b]) for a, b in zip(first, last, strict=True)])
+    points = min(points, len(inner))
+    centred = np.clip(np.searchsorted(inner, x) - points // 2, 0, len(inner) - points)
+    medians = np.empty(len(x))
+    medians[few] = np.median(sliding_window_view(distance, points)[centred[few]], axis=1)
+    medians[~few] = [np.median(distance[a:b]) for a, b in zip(first[~few], last[~few], strict=True)]
+    return 1.4826 * medians
 
 
 def in_cells(places: Array, values: Array, width: float) -> tuple[Array, Array, Array]:
