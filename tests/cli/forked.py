@@ -1,10 +1,11 @@
-"""`python ...` by a process that has imported what training needs, and forks: importing it takes two seconds each time.
+"""`python ...` by a process that has imported what a command needs, and forks: importing it takes seconds each time.
 
     run(["-m", "headway", "run", "stages"], folder, environment, timeout)
 
 is `subprocess.run([sys.executable, "-m", "headway", ...])`, only sooner. What was imported has computed nothing: JAX
 looks for devices, and reads its flags, when the child first computes. Commands that do not train import less, and draw
-otherwise where JAX is there: they have a process from nothing, as have tests of what is imported when.
+otherwise where JAX is there: they are forked from another process, without it. Programs that are no command have a
+process from nothing, as have tests of what is imported when.
 Run as a program this file is the process that forks.
 """
 
@@ -21,11 +22,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-NEEDED = ("headway.cli.run_command", "headway.sweep.here", "headway.experiments.pages", "matplotlib.figure", "diffrax")
+PAGES = ("headway.experiments.pages", "matplotlib.figure")
+NEEDED = {
+    "training": ("headway.cli.run_command", "headway.sweep.here", "diffrax", *PAGES),
+    "reading": (*(f"headway.cli.{name}_command" for name in ("claims", "report", "list", "export", "predict")), *PAGES),
+}
 LARGEST = 1 << 17
 """Bytes of a request."""
-MOST = 2
-"""Environments that have a process waiting."""
+MOST = 3
+"""Processes that wait, each with an environment."""
 _servers: dict[str, tuple[socket.socket, "subprocess.Popen[bytes]"]] = {}
 
 
@@ -33,11 +38,11 @@ def run(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float
 ) -> subprocess.CompletedProcess[str]:
     """Python with these arguments, the first of which is -m, -c or the path of a program."""
-    if "run" not in command:
+    if "run" not in command and not _is_command(command):
         everything = [sys.executable, *command]
         return subprocess.run(everything, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        server = _server(environment)
+        server = _server("training" if "run" in command else "reading", environment)
         server.settimeout(timeout)
         request = json.dumps([list(command), str(folder)]).encode()
         assert len(request) < LARGEST
@@ -50,16 +55,21 @@ def run(
     return subprocess.CompletedProcess([sys.executable, *command], code, *texts)
 
 
-def _server(environment: Mapping[str, str]) -> socket.socket:
+def _is_command(command: Sequence[str]) -> bool:
+    """Whether it is `-m headway`, or `-c` and a program that calls the command itself."""
+    return any(each == "headway" or "from headway.cli import main" in each for each in command[1:2])
+
+
+def _server(kind: str, environment: Mapping[str, str]) -> socket.socket:
     """The way to a process that forks, with this environment; when the way is closed the process ends."""
     wanted = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
-    key = json.dumps(wanted, sort_keys=True)
+    key = json.dumps([kind, wanted], sort_keys=True)
     if key not in _servers:
         while len(_servers) >= MOST:
             _close(next(iter(_servers)))
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
-            command = [sys.executable, __file__, str(its.fileno())]
+            command = [sys.executable, __file__, str(its.fileno()), kind]
             process = subprocess.Popen(command, env=wanted, pass_fds=[its.fileno()], stdin=subprocess.DEVNULL)
         _servers[key] = ours, process
         atexit.register(_close, key)
@@ -73,10 +83,11 @@ def _close(key: str) -> None:
         process.wait()
 
 
-def _serve(way: socket.socket) -> tuple[list[str], str] | None:
+def _serve(way: socket.socket, kind: str) -> tuple[list[str], str] | None:
     """Fork for every request; the child comes back with what it shall do, the parent with nothing at the end."""
-    for name in NEEDED:
+    for name in NEEDED[kind]:
         importlib.import_module(name)
+    assert kind == "training" or "jax" not in sys.modules
     gc.freeze()
     while True:
         request, files, *_ = socket.recv_fds(way, LARGEST, 2)
@@ -111,5 +122,5 @@ def _become(command: list[str], folder: str) -> None:
 
 
 if __name__ == "__main__":
-    if asked := _serve(socket.socket(fileno=int(sys.argv[1]))):
+    if asked := _serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2]):
         _become(*asked)
