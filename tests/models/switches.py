@@ -72,9 +72,15 @@ def name(settings: ModelSettings) -> str:
     return "-".join(str(getattr(settings, switch)) for switch in SWITCHES)
 
 
+@cache
+def _shapes(settings: ModelSettings, vocab: int, length: int) -> Transformer:
+    """Tracing a start takes longer than all else about a stirred model, and tests ask for the same ones again."""
+    return jax.eval_shape(lambda key: transformer(settings, vocab, length, key), jax.random.key(0))
+
+
 def stirred(settings: ModelSettings, seed: int = 0, vocab: int = TOKENS, length: int = LENGTH) -> Transformer:
     """A model with random numbers everywhere, so that no zero and no one of the start hides a mistake."""
-    shapes = jax.eval_shape(lambda key: transformer(settings, vocab, length, key), jax.random.key(0))
+    shapes = _shapes(settings, vocab, length)
     rng = np.random.default_rng(seed)
     model = jax.tree.map(lambda leaf: jnp.asarray(rng.normal(scale=0.5, size=leaf.shape)), shapes)
     if settings.norm == "none":

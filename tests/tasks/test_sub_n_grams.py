@@ -20,18 +20,19 @@ from headway.tasks.walks import followers
 MANY = 8000
 
 
-def losses(task: SubNGrams) -> tuple[np.ndarray, np.ndarray]:
-    """Of every rung and, last, of the truth: mean and standard error."""
+def losses(tasks: list[SubNGrams]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of every rung and, last, of the truth: mean and standard error. The tasks draw alike: one draws for all."""
 
     def one(key):
-        example = task.sample(key)
-        said = jnp.concatenate([task.ladder(example), jnp.log(example.extra)[None, None]])
-        return jax.vmap(lambda each: task.loss(each, example))(said)
+        example = tasks[0].sample(key)
+        truth = jnp.log(example.extra)[None, None]
+        loss = jax.vmap(lambda each: tasks[0].loss(each, example))
+        return [loss(jnp.concatenate([task.ladder(example), truth])) for task in tasks]
 
     keys = jax.random.split(jax.random.key(0), MANY)
     drawn = jax.jit(lambda keys: jax.lax.map(one, keys, batch_size=500), compiler_options=MUCH)
-    values = np.asarray(drawn(keys), float)
-    return values.mean(axis=0), values.std(axis=0) / np.sqrt(MANY)
+    found = [np.asarray(values, float) for values in drawn(keys)]
+    return [(values.mean(axis=0), values.std(axis=0) / np.sqrt(MANY)) for values in found]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +46,9 @@ def losses(task: SubNGrams) -> tuple[np.ndarray, np.ndarray]:
 )
 def test_the_rungs_cost_what_was_computed_before(symbols, grams, length, at_alpha, at_best, entropy):
     """To 0.002, and what sampling adds; in order, the last the same with both."""
-    for pseudo_counts, wanted in (("alpha", at_alpha), ("best", at_best)):
-        found, error = losses(SubNGrams(symbols, grams, length, 0.5, pseudo_counts))
+    with_alpha = SubNGrams(symbols, grams, length, 0.5, "alpha")
+    both = losses([with_alpha, replace(with_alpha, pseudo_counts="best")])
+    for pseudo_counts, wanted, (found, error) in zip(("alpha", "best"), (at_alpha, at_best), both, strict=True):
         assert found[0] == pytest.approx(np.log(symbols), rel=1e-5)
         np.testing.assert_array_less(np.abs(found[1:-1] - wanted), 0.002 + 3 * error[1:-1])
         assert entropy is None or abs(found[-1] - entropy) < 0.002 + 3 * error[-1]
