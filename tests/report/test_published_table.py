@@ -35,6 +35,14 @@ def test_after_a_rise_a_later_fall_does_not_count():
     assert risen_again(TIMES, bent, 0.5) == pytest.approx(200 + 0.5 / 4.0 * 800)
 
 
+def test_a_dip_on_the_way_up_does_not_lengthen_the_line_between_evaluations():
+    """1 at 30, 0.5 at 40, 4.5 at 50: 50 % of 5 is passed half-way from 40 to 50, not on a line from 30."""
+    times = np.array([0.0, 10, 20, 30, 40, 50, 60])
+    kl = np.array([3.0, 1, 0, 1, 0.5, 4.5, 5])
+    assert risen_again(times, kl, 0.5) == pytest.approx(45)
+    assert risen_again(times, kl, 0.1) == pytest.approx(25), "before the dip, it is the first time that counts"
+
+
 def made(*seeds: tuple[float, float]) -> NamedRun:
     kl = np.stack([np.stack([TIMES, valley(one), valley(two), 1 - TIMES / 1000], axis=1) for one, two in seeds])
     trajectory = Trajectory(

@@ -56,21 +56,17 @@ class Beside(NamedTuple):
 
 
 def risen_again(times: np.ndarray, kl: np.ndarray, share: float) -> float:
-    """When a KL curve has risen from its minimum by this share of the highest rise that follows; NaN if it never rises.
+    """When a KL curve has first risen from its minimum by this share of the highest rise that follows, or NaN.
 
-    Between evaluations by a straight line.
+    By a straight line between the two evaluations beside it, also where the curve dips before it goes on rising.
     """
     lowest = int(np.argmin(kl))
-    later = np.maximum.accumulate(kl[lowest:] - kl[lowest])
-    if later[-1] <= 0:
+    risen, when = kl[lowest:] - kl[lowest], times[lowest:]
+    wanted = share * risen.max()
+    if not wanted > 0:  # neither where it never rises nor where a seed diverged
         return float("nan")
-    return float(np.interp(share * later[-1], *_rising(later, times[lowest:])))
-
-
-def _rising(values: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first time of every value, for an interpolation; the minimum itself keeps its last time before the rise."""
-    kept = np.concatenate([[True], np.diff(values) > 0])
-    return values[kept], times[kept]
+    place = int(np.argmax(risen >= wanted))
+    return float(np.interp(wanted, risen[place - 1 : place + 1], when[place - 1 : place + 1]))
 
 
 def boundaries(trajectory: Trajectory, shares: tuple[float, float] = RISES) -> np.ndarray:
