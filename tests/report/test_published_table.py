@@ -9,7 +9,7 @@ from headway.experiments import find
 from headway.records import Trajectory
 from headway.report.document.one_changed import one_changed
 from headway.report.document.published_table import Beside, at_entropy, boundaries, published_table, risen_again
-from headway.report.document.read_otherwise import read_otherwise
+from headway.report.document.read_otherwise import dropped, read_otherwise
 from headway.report.document.tables import NamedRun
 
 TIMES = np.arange(0.0, 1001.0, 10.0)
@@ -107,6 +107,18 @@ def test_a_number_outside_is_read_at_other_shares_of_the_rise_and_one_inside_is_
     nearer = read_otherwise([made((40, 200), (60, 260))]).splitlines()
     assert nearer[-1].endswith("| 440 to 482 | inside |") and nearer[-2].endswith("outside |")
     assert read_otherwise([made((40, 300), (60, 400))]) == ""
+
+
+def test_a_plateau_of_the_loss_is_left_where_the_loss_has_made_a_fifth_of_its_drop():
+    """KL is lowest at 300 and at 500; the loss falls from 1 to 0 between, and on below 0 afterwards."""
+    run = made((300, 500))
+    loss = np.interp(TIMES, [0, 300, 500, 1000], [2.0, 1.0, 0.0, -5.0])
+    trajectory = replace(
+        run.trajectory,
+        arrays={**run.trajectory.arrays, "excess_loss": loss[None]},
+        clock_of={"kl_rungs": "evaluation", "excess_loss": "evaluation"},
+    )
+    np.testing.assert_allclose(dropped(run._replace(trajectory=trajectory), 0), [340])
 
 
 def test_levels_of_plateaus_are_read_within_their_stage_and_the_last_one_up_to_the_end():

@@ -13,6 +13,11 @@ from headway.claims.ladder import in_order
 from headway.presets import PUBLISHED_SNAPSHOTS
 from headway.records import Finding, Trajectory
 
+NEAR_UNIFORM = 0.1
+"""Total variation up to which attention counts as uniform."""
+MOSTLY = 0.5
+"""Share of a head's attention that counts as mostly."""
+
 
 @judged
 def pictures_in_order(claim: Claim, run: Run, *, near_uniform: float, mostly: float) -> Finding:
@@ -44,17 +49,22 @@ def published_pictures(claim: Claim, run: Run, *, near_uniform: float, mostly: f
 
     Up to `near_uniform` (total variation) attention counts as uniform, from the share `mostly` on as mostly there.
     """
-    _, trajectory = run
     why = _not_three(run)
     if why:
         return claim.not_run(why)
-    times = trajectory.times("attention_by_lag")
-    at = [int(np.abs(times - min(step, times[-1])).argmin()) for step in PUBLISHED_SNAPSHOTS]
     pictures = _pictures(run, near_uniform, mostly)
-    shown = {f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)}
+    shown = at_published_steps(run, near_uniform, mostly)
     own = [len(_appearances(seen)) == len(pictures) for seen in zip(*pictures.values(), strict=True)]
     detail = f"At any steps, all four appear in this order in {sum(own)} of {len(own)} seeds."
     return claim.all_of([run], shown, detail)
+
+
+def at_published_steps(run: Run, near_uniform: float = NEAR_UNIFORM, mostly: float = MOSTLY) -> dict[str, np.ndarray]:
+    """Whether each of the four pictures is to be seen at the evaluation nearest to its published step: (seed,)."""
+    times = run[1].times("attention_by_lag")
+    at = [int(np.abs(times - min(step, times[-1])).argmin()) for step in PUBLISHED_SNAPSHOTS]
+    pictures = _pictures(run, near_uniform, mostly)
+    return {f"step {times[i]}: {words}": seen[:, i] for i, (words, seen) in zip(at, pictures.items(), strict=True)}
 
 
 def _pictures(run: Run, near_uniform: float, mostly: float) -> dict[str, np.ndarray]:

@@ -94,8 +94,8 @@ def _print_published(stores: Sequence[Store]) -> None:
     """As Markdown, as docs/reproduction.md has it."""
     from headway.experiments.outcome import outcomes_from
     from headway.published import STAGE_ENDS
-    from headway.report.document import NamedRun, one_changed, read_otherwise, sibling_numbers
-    from headway.report.document.published_table import WORDS, published_table, rows
+    from headway.report.document import NamedRun, one_changed, sibling_numbers
+    from headway.report.document.beside import beside
 
     wanted = {experiment for experiment, _ in STAGE_ENDS} | set(one_changed.EXPERIMENTS)
     siblings = {each.experiment for each in sibling_numbers.NUMBERS}
@@ -110,17 +110,10 @@ def _print_published(stores: Sequence[Store]) -> None:
         for name, run in each.results.items()
         if "kl_rungs" in run[1]
     ]
-    of_paper_a, beside = rows(runs), sibling_numbers.rows(runs)
-    if not of_paper_a and not beside:
+    parts = beside(runs)
+    if not parts:
         raise UserError("there is no run at paper scale with published numbers. Name a folder with --from.")
-    if of_paper_a:
-        print(f"{WORDS}\n\n{published_table(runs)}")
-    if read := read_otherwise.read_otherwise(runs):
-        print(f"\n{read_otherwise.WORDS}\n\n{read}")
-    if tested := one_changed.one_changed(runs):
-        print(f"\n{one_changed.WORDS}\n\n{tested}")
-    if beside:
-        print(f"\n{sibling_numbers.WORDS}\n\n{sibling_numbers.sibling_table(runs)}")
+    print("\n\n".join(parts))
 
 
 def _require_records(folders: Sequence[Path]) -> None:

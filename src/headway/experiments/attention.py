@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.claims.attention_patterns import newest_is_spared, pictures_in_order, published_pictures
+from headway.claims.attention_patterns import (
+    MOSTLY,
+    NEAR_UNIFORM,
+    newest_is_spared,
+    pictures_in_order,
+    published_pictures,
+)
 from headway.claims.claim import Claim, Results, of_runs
 from headway.claims.competition import compete_then_cooperate
 from headway.experiments.experiment import Experiment, headline
@@ -14,14 +20,13 @@ from headway.presets import FULLS, MINIMALS, MORE_SEEDS, PUBLISHED_SNAPSHOTS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NEAR_UNIFORM = 0.1
-"""Total variation up to which attention counts as uniform."""
-MOSTLY = 0.5
-"""Share of a head's attention that counts as mostly."""
 FIRST, SECOND, THIRD, LAST = PUBLISHED_SNAPSHOTS
 
 ONE_SEED_S_STEPS = """
 The published steps are those of a single seed. Other seeds need not show the patterns at the same steps."""
+RATIO = """
+With one setting changed: with the ratio m = 2 instead of 1.7, all four are there in 7 of 10 seeds, and the second
+boundary then includes the published 450 (Beside the published numbers)."""
 
 A3 = Claim(
     "A3",
@@ -48,7 +53,7 @@ A3_PUBLISHED = Claim(
     all differ. A shorter run is evaluated at its last step instead. All four must hold.""",
     quantity="how many of the four patterns are as published",
     judge=of_runs(published_pictures, "full", near_uniform=NEAR_UNIFORM, mostly=MOSTLY),
-    reasons={"printed": ONE_SEED_S_STEPS, "as-run": ONE_SEED_S_STEPS},
+    reasons={"printed": ONE_SEED_S_STEPS, "as-run": ONE_SEED_S_STEPS + RATIO},
 )
 A5 = Claim(
     "A5",

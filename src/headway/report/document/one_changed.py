@@ -31,6 +31,17 @@ def _is_trained(name: str) -> bool:
     return not name.startswith("evaluation.") and name not in ("task.references", "training.steps")
 
 
+def few_changed(base: NamedRun, runs: Sequence[NamedRun]) -> list[NamedRun]:
+    """The stored runs that train otherwise than this one in one or two settings, each once."""
+    near = [run for run in runs if run.grid == "as-run" and run.experiment in EXPERIMENTS]
+    return list({str(told): run for run in near if 0 < len(told := changes(base, run)) <= MOST}.values())
+
+
+def in_words(base: NamedRun, run: NamedRun) -> str:
+    """What was changed, and to what."""
+    return ", ".join(f"`{name}` {_value(run.settings, name)}" for name in changes(base, run))
+
+
 def one_changed(runs: Sequence[NamedRun]) -> str:
     """One row a run and boundary; nothing where every published boundary is inside, or nothing was changed."""
     lines = []
@@ -39,10 +50,8 @@ def one_changed(runs: Sequence[NamedRun]) -> str:
         if base.grid != "as-run" or place not in STAGE_ENDS:
             continue
         outside = [number for number, each in enumerate(_boundaries(base)) if each.verdict != "inside"]
-        near = [run for run in runs if run.grid == "as-run" and run.experiment in EXPERIMENTS]
-        compared = {str(told): run for run in near if 0 < len(told := changes(base, run)) <= MOST}
         for number in outside:
-            lines += [_row(base, number, changes(base, run), run) for run in compared.values()]
+            lines += [_row(base, number, run) for run in few_changed(base, runs)]
     head = [
         "| run | number | published | changed | ours: median | range over seeds | |",
         "|---|---|---|---|---|---|---|",
@@ -54,11 +63,10 @@ def _boundaries(run: NamedRun) -> list[Beside]:
     return [each for each in rows([run]) if each.quantity.startswith("boundary")]
 
 
-def _row(base: NamedRun, number: int, told: dict[str, object], run: NamedRun) -> str:
+def _row(base: NamedRun, number: int, run: NamedRun) -> str:
     published = STAGE_ENDS[base.experiment, base.name][number]
     found = Beside(base.name, f"boundary {number + 1}", published, boundaries(run.trajectory)[:, number])
-    words = ", ".join(f"`{name}` {_value(run.settings, name)}" for name in told)
-    return f"| {found.run} | {found.quantity} | {published:g} | {words} | {ours_in_words(found)} |"
+    return f"| {found.run} | {found.quantity} | {published:g} | {in_words(base, run)} | {ours_in_words(found)} |"
 
 
 def _value(settings: Any, name: str) -> Any:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from headway.published import PLATEAUS, STAGE_ENDS
-from headway.report.document.published_table import Beside, at_entropy, boundaries, ours_in_words, rows
+from headway.report.document.published_table import Beside, at_entropy, boundaries, ours_in_words, risen_again, rows
 from headway.report.document.tables import NamedRun
 
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)
 """Of the later rise of KL, at which a boundary may be read."""
+FALL = 0.2
+"""Of the drop of the loss from one plateau to the next, at which a plateau counts as left."""
 LEAST = 1e-6
 """Stands for the minimum itself, from where the rise begins."""
 
@@ -29,7 +31,7 @@ def read_otherwise(runs: Sequence[NamedRun]) -> str:
         for told in rows([run]):
             if told.verdict == "inside":
                 continue
-            for how, ours in _readings(run, told.quantity):
+            for how, ours in readings(run, told.quantity):
                 found = Beside(told.run, told.quantity, told.published, ours)
                 lines.append(f"| {told.run} | {told.quantity} | {told.published:g} | {how} | {ours_in_words(found)} |")
     head = [
@@ -39,7 +41,7 @@ def read_otherwise(runs: Sequence[NamedRun]) -> str:
     return "\n".join([*head, *lines]) if lines else ""
 
 
-def _readings(run: NamedRun, quantity: str) -> Iterator[tuple[str, np.ndarray]]:
+def readings(run: NamedRun, quantity: str) -> Iterator[tuple[str, np.ndarray]]:
     """(in words, what every seed shows): a boundary at every share, the level of a plateau at other times."""
     kind, number = quantity.split(",")[0].split()
     place = int(number) - 1
@@ -48,10 +50,26 @@ def _readings(run: NamedRun, quantity: str) -> Iterator[tuple[str, np.ndarray]]:
             least = max(share, LEAST)
             words = f"{share:.0%} of the rise" if share else "the minimum of KL"
             yield words, boundaries(run.trajectory, (least, least))[:, place]
+        if "excess_loss" in run.trajectory:
+            yield f"{FALL:.0%} of the drop of the loss", dropped(run, place)
         return
     entropy = np.asarray(run.trajectory.facts["entropy"], float)
     for words, levels in _levels(run, place):
         yield words, at_entropy(levels, entropy)[0]
+
+
+def dropped(run: NamedRun, place: int) -> np.ndarray:
+    """When the loss has made a share of its drop from where KL to a rung is lowest to where KL to the next is: (seed,).
+
+    This is how a plateau of the loss is seen to be left. By a straight line between evaluations.
+    """
+    times, losses = run.trajectory.times("excess_loss"), np.asarray(run.trajectory["excess_loss"], float)
+    lowest = np.argmin(run.trajectory["kl_rungs"][:, :, 1:], axis=1)[:, place : place + 2]
+    found = []
+    for loss, (start, end) in zip(losses, lowest, strict=True):
+        fallen = loss[start] - loss[start : end + 1]
+        found.append(risen_again(times[start : end + 1], fallen, FALL) if end > start else np.nan)
+    return np.array(found)
 
 
 def _levels(run: NamedRun, place: int) -> Iterator[tuple[str, np.ndarray]]:

@@ -12,6 +12,8 @@ from headway.analysis.crossings import at_end, first_at_most
 from headway.analysis.dwells import drop_times
 from headway.claims import in_context, loss_plateau
 from headway.claims.claim import AnyRun
+from headway.report.document import sibling_causes
+from headway.report.document.sibling_causes import Cause, Runs
 from headway.report.document.tables import NamedRun
 
 WORDS = """\
@@ -33,6 +35,8 @@ class Published(NamedTuple):
     """How far the true number may be from it: half of its last digit."""
     read: Reading
     digits: str = ".3f"
+    cause: Cause = sibling_causes.not_found
+    """What was tested where it lies outside."""
 
 
 def sequences_until_nearest(rung: int) -> Reading:
@@ -81,22 +85,40 @@ NUMBERS = (
     Published("induction", "2 states", "sequences until the bigram", 82_000, 500, sequences_until_nearest(2), ".0f"),
     Published("induction", "2 states", "KL at the end", 0.020, 0.0005, final_loss),
     Published("induction", "3 states", "KL at the start", 0.293, 0.0005, loss_at(0)),
-    Published("induction", "3 states", "KL on the unigram's plateau", 0.175, 0.0005, loss_while_nearest(1)),
+    Published(
+        *("induction", "3 states", "KL on the unigram's plateau"),
+        *(0.175, 0.0005, loss_while_nearest(1)),
+        cause=sibling_causes.of_the_test_set,
+    ),
     Published("induction", "3 states", "KL at the end", 0.050, 0.0005, final_loss),
     Published("induction", "doubly stochastic", "sequences until KL 0.20", 50_000, 500, sequences_until(0.20), ".0f"),
     Published("induction", "doubly stochastic", "KL at the end", 0.103, 0.0005, final_loss),
-    Published("sub-n-grams", "trigrams", "loss on the bigram's plateau", 1.495, 0.0005, loss_while_nearest(2)),
-    Published(
-        "sub-n-grams", "trigrams, rate 0.001", "loss on the bigram's plateau", 1.495, 0.0005, loss_while_nearest(2)
+    *(
+        Published(
+            *("sub-n-grams", run, "loss on the bigram's plateau"),
+            *(1.495, 0.0005, loss_while_nearest(2)),
+            cause=sibling_causes.of_the_bigram(run),
+        )
+        for run in ("trigrams", "trigrams, rate 0.001")
     ),
     Published("sub-n-grams", "trigrams, 32 tokens", "loss at the start", 1.709, 0.0005, loss_at(0)),
-    Published("sub-n-grams", "trigrams, 32 tokens", "loss at step 115", 1.668, 0.0005, loss_at(115)),
+    Published(
+        *("sub-n-grams", "trigrams, 32 tokens", "loss at step 115"),
+        *(1.668, 0.0005, loss_at(115)),
+        cause=sibling_causes.of_the_rate,
+    ),
     Published("sub-n-grams", "trigrams, 32 tokens", "loss at step 5000", 1.6355, 0.00005, loss_at(5000), ".4f"),
     Published("linear-attention", "merged keys and queries", "half of the drop", 1000, 50, half_of_the_drop, ".0f"),
     Published(
-        "loss-plateau", "usual", "largest cosine", 0.95, 0.005, lambda run: loss_plateau.peak(run, "cosine"), ".2f"
+        *("loss-plateau", "usual", "largest cosine"),
+        *(0.95, 0.005, lambda run: loss_plateau.peak(run, "cosine"), ".2f"),
+        cause=sibling_causes.of_the_step,
     ),
-    Published("loss-plateau", "usual", "repetition at step 50", 0.8, 0.05, repetition_at(50), ".2f"),
+    Published(
+        *("loss-plateau", "usual", "repetition at step 50"),
+        *(0.8, 0.05, repetition_at(50), ".2f"),
+        cause=sibling_causes.of_the_peak,
+    ),
     Published(
         *("loss-plateau", "usual", "relevant attention at the end"),
         *(0.8, 0.05, lambda run: at_end(loss_plateau.attention_of(run[1])), ".2f"),
@@ -107,9 +129,14 @@ NUMBERS = (
 )
 
 
+def at_paper_scale(runs: Sequence[NamedRun]) -> Runs:
+    """The runs of the other papers, by experiment and name."""
+    return {(run.experiment, run.name): (run.settings, run.trajectory) for run in runs if run.grid == "paper"}
+
+
 def rows(runs: Sequence[NamedRun]) -> list[tuple[Published, np.ndarray]]:
     """Every such number of which a run at paper scale is there, and ours: (seed,)."""
-    there = {(run.experiment, run.name): (run.settings, run.trajectory) for run in runs if run.grid == "paper"}
+    there = at_paper_scale(runs)
     places = [(each, (each.experiment, each.run)) for each in NUMBERS]
     return [(each, each.read(there[place])) for each, place in places if place in there]
 
