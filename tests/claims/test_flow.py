@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.report.made_flow import SETTINGS, made_flow
 
-from headway.experiments.flow import A14, A14_ATTENTION
+from headway.experiments.flow import A14, A14_ATTENTION, A14_PI_ONCE, A14_SMALLER_NOISE, AS_RUN, EXPERIMENT, PRINTED
 from headway.records import Trajectory
 
 PARTS = (
@@ -187,3 +187,27 @@ def test_it_is_not_asked_of_other_numbers_of_heads(change):
     settings = dataclasses.replace(SETTINGS, **change)
     found = judged(made_flow(settings), settings)
     assert found.verdict == "not run" and "as many heads as features" in found.detail
+
+
+@pytest.mark.parametrize("claim, run", [(A14_SMALLER_NOISE, "smaller noise"), (A14_PI_ONCE, "Pi once")])
+def test_a_flow_with_one_setting_changed_is_judged_as_the_printed_flow_is(claim, run):
+    """Whatever the printed flow beside it does."""
+
+    def stays_away(attention):
+        attention[:, SECOND, FIRST] = np.minimum(attention[:, SECOND, FIRST], 0.45)
+
+    kept, other = (SETTINGS, made_flow(seeds=SEEDS)), (SETTINGS, changed("attention", stays_away))
+    alone = judged(other[1], claim=A14)
+    found = claim.held_against({"flow": kept, run: other})
+    assert (found.holds, found.parts) == (alone.holds, alone.parts) == ((True, False), found.parts)
+    assert claim.held_against({"flow": other, run: kept}).verdict == "holds"
+
+
+def test_each_of_the_two_settings_between_printed_and_as_run_is_changed_alone():
+    def changes(start, end) -> set[str]:
+        return {each.name for each in dataclasses.fields(start) if getattr(start, each.name) != getattr(end, each.name)}
+
+    runs = EXPERIMENT.grids["printed"]
+    assert changes(PRINTED, AS_RUN) == {"noise", "projections"}
+    assert changes(PRINTED, runs["smaller noise"]) == changes(runs["Pi once"], AS_RUN) == {"noise"}
+    assert changes(PRINTED, runs["Pi once"]) == changes(runs["smaller noise"], AS_RUN) == {"projections"}

@@ -27,15 +27,27 @@ MOSTLY = 0.5
 CANCELLED = 0.5
 """Share of a cross term that may be left where the heads count as cancelling it."""
 
-FIRST_COME = """
-With Pi twice, attention grows faster where there is more of it. A head that is slightly ahead takes position 1
-long before the others and leaves them nothing to learn there. The attention that remains there at the end keeps
-fading as long as the flow runs. The as-run flow has Pi once and starts from less noise as well (variance 1e-12, not
-1e-6); which of the two matters was not separated here."""
+BOTH_TOGETHER = """
+The printed flow differs from the as-run flow in two settings, and it takes both for every seed to fail: with Pi twice
+and the noise as run, A14 holds in 18 of 20 seeds; with Pi once and the noise as printed, in 17 (A14 smaller noise,
+A14 Pi once). With both as printed, the heads are never mostly on position 1 together: the largest share that every
+head has there at once is 0.12 (median), instead of 0.82 and 0.58. The last head keeps 0.02 of its attention there
+(median), instead of 0.48 and 0.48; in 11 seeds that is less than uniform attention, so that nothing is left to offset.
+We think that Pi twice widens the differences between heads while feature 1 is learnt, and that only differences that
+are large from the start then let one head take position 1 alone."""
+BY_ATTENTION = """
+Counted where they attend most, there is one head per position in 20 of 20 seeds here, and in 9 and 13 with one setting
+changed."""
 KEEPS_THE_FIRST = """
-With Pi once, the heads that leave position 1 keep much of their attention there: in no seed do the three attend
-most to different positions. Counted by the feature that a head contributes, there is one head per feature in every
-seed, and the head of feature 1 offsets what remains."""
+A head that leaves position 1 keeps much of its attention there, the last one 0.52 (median): in no seed do the three
+attend most to different positions. Counted by the feature that a head contributes, there is one head per feature in
+every seed, and the head of feature 1 offsets what remains."""
+TWO_BOUNDARIES_NEAR = """
+In seeds 9 and 12 the third boundary is only 1.40 and 1.62 times the second: the third stage is neither slower nor
+clearly separated. The other parts hold in every seed."""
+JUST_NOT_MOSTLY = """
+In seeds 2, 16 and 19 the largest share that every head has on position 1 at once is 0.48 to 0.49, just below 0.5. The
+other parts hold in every seed."""
 
 # Written before the flow was looked at.
 A14 = Claim(
@@ -55,7 +67,7 @@ A14 = Claim(
     {CANCELLED:g} of what the last feature's head alone puts there. All six must hold.""",
     quantity="smallest ratio of a stage's boundary to the one before",
     judge=of_runs(learns_in_order_and_cooperates, "flow", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
-    reasons={"printed": FIRST_COME},
+    reasons={"printed": BOTH_TOGETHER},
 )
 A14_ATTENTION = A14.called(
     "A14 attention",
@@ -68,7 +80,25 @@ A14_ATTENTION = A14.called(
     judge=of_runs(
         learns_in_order_and_cooperates, "flow", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED, by_feature=False
     ),
-    reasons={"printed": FIRST_COME, "as-run": KEEPS_THE_FIRST},
+    reasons={"printed": BOTH_TOGETHER + BY_ATTENTION, "as-run": KEEPS_THE_FIRST},
+)
+
+ONE_CHANGE = "(Ours, post hoc: written when the outcome was known, to explain why A14 fails as printed.)"
+A14_SMALLER_NOISE = A14.called(
+    "A14 smaller noise",
+    f"As A14, with Pi twice as printed and the noise as run, of standard deviation 1e-6 instead of 1e-3. {ONE_CHANGE}",
+    title="A14 with Pi twice as printed and the noise as run (ours, post hoc)",
+    definition="As A14.",
+    judge=of_runs(learns_in_order_and_cooperates, "smaller noise", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
+    reasons={"printed": TWO_BOUNDARIES_NEAR},
+)
+A14_PI_ONCE = A14.called(
+    "A14 Pi once",
+    f"As A14, with Pi once as run and the noise as printed, of standard deviation 1e-3 instead of 1e-6. {ONE_CHANGE}",
+    title="A14 with Pi once as run and the noise as printed (ours, post hoc)",
+    definition="As A14.",
+    judge=of_runs(learns_in_order_and_cooperates, "Pi once", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
+    reasons={"printed": JUST_NOT_MOSTLY},
 )
 
 
@@ -96,10 +126,16 @@ EXPERIMENT = Experiment(
             "Pi squared": replace(PRINTED, last=1e3, points=60),
             "portrait": PortraitSettings(projections=1),
         },
-        "printed": {"flow": PRINTED, "portrait": PortraitSettings(projections=2)},
+        # Between printed and as run lie two settings: each is changed alone, too. From as-run it would be the same two.
+        "printed": {
+            "flow": PRINTED,
+            "smaller noise": replace(PRINTED, noise=AS_RUN.noise),
+            "Pi once": replace(PRINTED, projections=AS_RUN.projections),
+            "portrait": PortraitSettings(projections=2),
+        },
         "as-run": {"flow": AS_RUN, "portrait": PortraitSettings(projections=1)},
     },
     seeds={"quick": 4, "printed": 20, "as-run": 20},
-    claims=(A14, A14_ATTENTION),
+    claims=(A14, A14_ATTENTION, A14_SMALLER_NOISE, A14_PI_ONCE),
     figures=draw,
 )
