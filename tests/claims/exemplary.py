@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from tests.claims.made import FIGURE_2, OFTEN, TIMES, bottoming_at, climbing, heads_on, made_run, made_settings
 
-from headway.claims.attention_patterns import checkered, newest_is_spared, pictures_in_order, published_pictures
+from headway.claims.attention_patterns import (
+    checkered,
+    newest_is_spared,
+    pictures_in_order,
+    published_pictures,
+    spared_less_without_residual,
+)
 from headway.claims.claim import Run
 from headway.claims.clarity import first_stage_less_marked, same_and_clearer
 from headway.claims.competition import compete_then_cooperate
@@ -116,6 +122,10 @@ _SHOWN: dict[str, tuple[Callable[..., Finding], Any]] = {
     ),
     "A4": (compete_then_cooperate, ((SETTINGS, {"attention": SHARED}),)),
     "A5": (newest_is_spared, ((SETTINGS, {"attention": SPARED}),)),
+    "A5 residual": (
+        spared_less_without_residual,
+        ((SETTINGS, {"attention": SPARED}), (SETTINGS, {"attention": SHARED})),
+    ),
     "A6": (partial(same_in_kind, names=("full", "minimal")), ((SETTINGS, BOTH), (SETTINGS, BOTH))),
     "A7": (
         smaller_start_is_later,

@@ -58,7 +58,7 @@ def test_a_report_of_everything_answers_every_claim_that_has_a_run_once(headway,
     assert {claim for claim, verdict in verdicts if verdict not in ("not run", "not in grid")} == judged
     # One run of these is there, and more are needed; of other experiments there is none.
     missing = {"A7", "A8", "A8 plateaus", "A12", "A12 m = 1.7", "A13", "A15", "A15 minimal"}
-    missing |= {"A19", "A19 together", "A19 heads", "H3", "H3 every step", "R2", "R2 unit strength"}
+    missing |= {"A5 residual", "A19", "A19 together", "A19 heads", "H3", "H3 every step", "R2", "R2 unit strength"}
     assert {claim for claim, verdict in verdicts if verdict == "not run"} == missing
     assert {path.name for path in tmp_path.iterdir()} == {"runs"}
 

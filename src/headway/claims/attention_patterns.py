@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -97,35 +97,74 @@ def _appearances(seen: Sequence[np.ndarray]) -> list[int]:
     return found
 
 
+NO_MATES = "Lag 1 is the only lag of its block in this chain."
+
+
 @judged
-def newest_is_spared(claim: Claim, run: Run, without_residual: Run | None = None) -> Finding:
+def newest_is_spared(claim: Claim, run: Run, minimal: Run | None = None) -> Finding:
     """At the end lag 1 gets less attention than the other lags of its block, summed over heads."""
-    settings, trajectory = run
-    block = next((block for block in settings.task.blocks if 1 in block and len(block) > 1), None)
-    if block is None:
-        return claim.not_run("Lag 1 is the only lag of its block in this chain.")
-    ratios = _newest_ratio(trajectory, block)
+    ratios = newest_ratio(run)
+    if ratios is None:
+        return claim.not_run(NO_MATES)
+    control = None if minimal is None or minimal[0].model.residual else newest_ratio(minimal)
     detail = ""
-    if without_residual is not None:
-        other_settings, other = without_residual
-        other_block = next((b for b in other_settings.task.blocks if 1 in b and len(b) > 1), None)
-        if other_block is not None and not other_settings.model.residual:
-            control = _newest_ratio(other, other_block)
-            detail = (
-                f"Without a residual path, in the minimal model, the ratio is {np.median(control):.2f} (median over "
-                f"seeds) and below 1 in {np.sum(control < 1)} of {len(control)} seeds: the residual path is not the "
-                "whole explanation."
-            )
+    if control is not None:
+        detail = (
+            "In the minimal model, which lacks the residual path and other components, the ratio is "
+            f"{np.median(control):.2f} (median over seeds) and below 1 in {np.sum(control < 1)} of {len(control)} "
+            "seeds."
+        )
     return claim.finding([run], ratios, ratios < 1, detail)
 
 
-def _newest_ratio(trajectory: Trajectory, block: tuple[int, ...]) -> np.ndarray:
-    return _share(trajectory, [1], [lag for lag in block if lag != 1])
+@judged
+def spared_less_without_residual(
+    claim: Claim, run: Run, without: Run, others: Mapping[str, Run] | None = None
+) -> Finding:
+    """|1 - r'| < |1 - r|: r is lag 1's attention over its mates', r' the same without the residual path.
+
+    Both are read at the last evaluation of the shorter run. Beside them, the ratio closest to 1 that removing any of
+    the other components alone gives.
+    """
+    last = min(int(trajectory.times("attention_by_lag")[-1]) for _, trajectory in (run, without))
+    ratios, control = newest_ratio(run, last), newest_ratio(without, last)
+    if ratios is None or control is None:
+        return claim.not_run(NO_MATES)
+    detail = (
+        f"Lag 1 gets {_median_and_range(ratios)} of the attention to its block mates with the residual path, and "
+        f"{_median_and_range(control)} without it (medians and ranges over seeds, step {last})."
+    )
+    found = {name: newest_ratio(other, last) for name, other in (others or {}).items()}
+    medians = {name: float(np.median(each)) for name, each in found.items() if each is not None}
+    known = {name: value for name, value in medians.items() if np.isfinite(value)}
+    if known:
+        nearest = min(known, key=lambda name: abs(1 - known[name]))
+        detail += f" Of all other components removed alone, the ratio closest to 1 is {known[nearest]:.2f} ({nearest})."
+    gone = 1 - np.abs(1 - control) / np.abs(1 - ratios)
+    return claim.finding([run, without], gone, gone > 0, detail)
 
 
-def _share(trajectory: Trajectory, lags: list[int], others: list[int]) -> np.ndarray:
-    """Mean attention to some lags over that to others at the end, summed over the heads of the last layer: (seed,)."""
-    by_lag = trajectory["attention_by_lag"][:, -1, -1].sum(axis=1)
+def _median_and_range(values: np.ndarray) -> str:
+    return f"{np.median(values):.2f} ({values.min():.2f} to {values.max():.2f})"
+
+
+def newest_ratio(run: Run, time: int | None = None) -> np.ndarray | None:
+    """Attention to lag 1 over the mean of the other lags of its block, at the evaluation nearest to this time or at the
+    last: (seed,); None where lag 1 has no block mates.
+    """
+    settings, trajectory = run
+    block = next((block for block in settings.task.blocks if 1 in block and len(block) > 1), None)
+    if block is None:
+        return None
+    at = -1 if time is None else int(np.abs(trajectory.times("attention_by_lag") - time).argmin())
+    return _share(trajectory, [1], [lag for lag in block if lag != 1], at)
+
+
+def _share(trajectory: Trajectory, lags: list[int], others: list[int], at: int = -1) -> np.ndarray:
+    """Mean attention to some lags over that to others at an evaluation, summed over the heads of the last layer:
+    (seed,).
+    """
+    by_lag = trajectory["attention_by_lag"][:, at, -1].sum(axis=1)
     places, other_places = [lag - 1 for lag in lags], [lag - 1 for lag in others]
     with np.errstate(divide="ignore", invalid="ignore"):  # Others without any attention: infinite, or not a number.
         return by_lag[:, places].mean(axis=1) / by_lag[:, other_places].mean(axis=1)
