@@ -17,6 +17,7 @@ NAMES = {"--training.frozen"}
 """Parts of a model, which only the model knows: tests/training holds that others are refused."""
 TAKES_A_VALUE = [name for name in option_names() if name not in FLAGS | NAMES]
 NUMBERS = [name for name in TAKES_A_VALUE if name not in WORDS]
+WATCH_READS = "headway: `headway watch` only reads. Name the folder without --into, as in `headway watch runs`."
 ANY_SIGN = ("--training.tail",)
 """A negative tail means: to the last step."""
 
@@ -138,6 +139,11 @@ def test_the_message_of_an_error_comes_once(headway):
         ("watch --port x", "headway: --port is 'x', but it must be a whole number."),
         ("run stages --lr 0.1", "headway: --lr is called --training.learning-rate here."),
         ("run stages --batch_size 8", "headway: --batch_size is called --training.batch here."),
+        ("run stages --batch-size=8", "headway: --batch-size is called --training.batch here."),
+        ("run stages --bs 8", "headway: --bs is called --training.batch here."),
+        ("run stages --epochs 3", "headway: --epochs: training is measured in steps here. Use --training.steps."),
+        ("watch --into runs", WATCH_READS),
+        ("watch --into=runs --port 0", WATCH_READS),
         ("watch runs --from runs", "headway: the folder is given twice, as an argument and with --from. Give it once."),
     ],
 )

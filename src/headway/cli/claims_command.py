@@ -50,8 +50,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(Options, arguments, prog="headway claims", description=USAGE)
     check_grids(options.grid)
     stores = folders_with_records(options.from_)
-    if options.from_ != USUAL:
-        _require_records(stores)
+    _require_records(options.from_)
     from rich.console import Console
 
     from headway.cli.verdict_tables import print_in_full, print_table
@@ -117,7 +116,10 @@ def _print_published(stores: Sequence[Store]) -> None:
 
 
 def _require_records(folders: Sequence[Path]) -> None:
-    """A folder that was named by mistake would show every claim as not run."""
+    """Where there are none, every claim would be shown as not run."""
     if not any(path for folder in folders for path in folder.glob("*/record.json")):
-        names = " and ".join(map(str, folders))
-        raise UserError(f"there are no records in {names}. Run something into it first, or name another with --from.")
+        names = " or ".join(map(str, folders))
+        raise UserError(
+            f"there are no records in {names}: run something first, as in `headway run stages`, or name another folder "
+            "with --from."
+        )

@@ -126,6 +126,8 @@ def main(arguments: Sequence[str]) -> None:
         cells[each] = {run: Cell(one.settings, seeds) for run, one in parsed[each].items()}
     if any(argument.startswith(("--training.batch", "--training.samples")) for argument in rest):
         _note_whole_batches([cell for group in cells.values() for cell in group.values()])
+    if any(argument.lstrip("-").partition("=")[0] == "model.width" for argument in rest):
+        _note_fixed_width([cell for group in cells.values() for cell in group.values()])
     stores = [Store(options.into), *([] if options.keep is None else [Store(options.keep)])]
     command = f"headway run {shlex.join([word, *rest])}"
     if options.vary:
@@ -177,6 +179,18 @@ def _note_whole_batches(cells: Sequence[Any]) -> None:
                 file=sys.stderr,
             )
             return
+
+
+def _note_fixed_width(cells: Sequence[Any]) -> None:
+    """A width that a model does not have is kept in its settings, but somebody who typed it should know."""
+    models = [getattr(cell.settings, "model", None) for cell in cells]
+    fixed = sum(getattr(model, "embedding", "") == "one-hot" for model in models)
+    if fixed:
+        which = "" if fixed == len(models) else f" in {fixed} of {len(models)} runs"
+        print(
+            f"note: model.width has no effect{which}: one-hot embeddings determine the width of the model.",
+            file=sys.stderr,
+        )
 
 
 def _only(parsed: dict[str, dict[str, Options]]) -> dict[str, dict[str, Options]]:
@@ -244,6 +258,7 @@ ELSEWHERE = {
     "lr": "training.learning-rate",
     "learning-rate": "training.learning-rate",
     "batch-size": "training.batch",
+    "bs": "training.batch",
     "wd": "training.weight-decay",
     "optimizer": "training.optimiser",
     "optim": "training.optimiser",
@@ -258,6 +273,8 @@ ELSEWHERE = {
     "from": "into",
 }
 """What other programs call an option -> what it is called here."""
+EPOCHS = ("epochs", "num-epochs", "n-epochs", "max-epochs")
+"""What other programs count in passes over the data."""
 
 
 def _require_new_names(arguments: Sequence[str]) -> None:
@@ -268,5 +285,8 @@ def _require_new_names(arguments: Sequence[str]) -> None:
         name = argument.removeprefix("--").partition("=")[0]
         if now := renamed_to(name):
             raise UserError(f"--{name} is called --{now} now.")
-        if here := ELSEWHERE.get(name.replace("_", "-").lower()):
+        plain = name.replace("_", "-").lower()
+        if here := ELSEWHERE.get(plain):
             raise UserError(f"--{name} is called --{here} here.")
+        if plain in EPOCHS:
+            raise UserError(f"--{name}: training is measured in steps here. Use --training.steps.")

@@ -42,6 +42,8 @@ class Options:
 
 
 def main(arguments: Sequence[str]) -> None:
+    if any(argument.partition("=")[0] == "--into" for argument in arguments):
+        raise UserError("`headway watch` only reads. Name the folder without --into, as in `headway watch runs`.")
     options = parse(Options, arguments, prog="headway watch", description=USAGE)
     if options.port is not None and not 0 <= options.port <= 65535:
         raise UserError(f"--port is {options.port}, but ports go from 0 to 65535.")
