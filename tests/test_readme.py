@@ -7,9 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from tests.cli.dry import dry_commands
 
 import headway
+from headway.claims.plateau_laws import LOCATION
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
@@ -103,6 +105,58 @@ def test_every_link_within_the_project_leads_somewhere(document):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def anchors(document: Path) -> set[str]:
+    """The ends of links to its headings, as GitHub and the site make them."""
+    prose = re.sub(r"^```.*?^```$", "", document.read_text(), flags=FENCED)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in re.findall(r"^#+ (.+)$", prose, re.MULTILINE)]
+    return {heading.strip().replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_to_a_heading_names_one_that_is_there(document):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", document.read_text()):
+        if "://" not in target and not target.startswith("reference/"):
+            there = document if not target else document.parent / target
+            assert anchor in anchors(there), f"{document.name} links to {target}#{anchor}"
+
+
+def test_the_picture_of_the_readme_moves_and_is_small():
+    [name] = re.findall(r"^!\[.+\]\((docs/figures/.+\.gif)\)$", README, re.MULTILINE)
+    with Image.open(ROOT / name) as picture:
+        assert getattr(picture, "n_frames", 1) >= 10
+    assert (ROOT / name).stat().st_size < 400_000
+
+
+def test_the_law_in_the_readme_is_that_of_the_document_and_of_the_paper():
+    """docs/reproduction.md is held against the records in tests/test_results.py."""
+    form = r"(\d\.\d+ d\^\d\.\d+ \(T/B\)\^\d\.\d+)"
+    [found, published] = re.findall(form, README)
+    section = (ROOT / "docs" / "reproduction.md").read_text().split("\n## transformer-appendix\n")[1].split("\n## ")[0]
+    fitted = set(re.findall(rf"The plateau is {form} \(medians over seeds\)", section))
+    assert found in fitted
+    assert published == f"{LOCATION.constant:.2f} d^{LOCATION.powers['d']:.2f} (T/B)^{LOCATION.powers['T']:.2f}"
+    assert LOCATION.powers["B"] == -LOCATION.powers["T"]
+
+
+def ratios(table: str, rival: str) -> list[float]:
+    """How many times as long a rival's step takes, in a table of docs/speed.md."""
+    return [float(ratio) for ratio in re.findall(rf"\| {re.escape(rival)} \|[^|]*\|[^|]*\| ([\d.]+)x \|", table)]
+
+
+def test_the_speeds_in_the_readme_are_those_of_the_page_about_speed():
+    """That page is held against the measurements in tests/bench."""
+    on_cpu, on_gpu = (ROOT / "docs" / "speed.md").read_text().split("\n## On a GPU\n")
+    models, small = on_cpu.split("\n### Small transformers, ")
+    on_gpu = on_gpu.split("\n### Small transformers, ")[1].partition("\n### ")[0]
+    slow, fast = min(ratios(models, "PyTorch")), max(ratios(models, "PyTorch"))
+    assert f"{slow:.0f} to {fast:.0f} times as fast as in PyTorch" in README
+    compiled, graphs = ratios(on_gpu, "torch.compile"), ratios(on_gpu, "torch.compile, CUDA graphs")
+    assert f"1/{min(compiled):.0f} to 1/{max(compiled):.0f} of torch.compile's time" in README
+    assert f"1/{min(graphs):.1f} to 1/{max(graphs):.0f} with CUDA graphs" in README
+    [same] = ratios("\n".join(line for line in small.splitlines() if line.startswith("| text |")), "torch.compile")
+    assert "on two CPU cores, the same" in README and round(same, 1) == 1
+
+
 def test_the_notebook_uses_only_public_names():
     """That it runs is shown in tests/experiments."""
     (block,) = code_blocks(README, "python")
@@ -116,8 +170,7 @@ def test_the_notebook_uses_only_public_names():
 
 
 def test_the_readme_can_be_read_in_three_minutes():
-    words = re.sub(r"^```.*?^```$", "", README, flags=FENCED).split()
-    assert len(words) < 900
+    assert len(README.split()) < 900
 
 
 def test_the_package_introduces_itself_with_the_same_lines():
