@@ -11,6 +11,7 @@ import argparse
 import functools
 import hashlib
 import http.server
+import json
 import os
 import re
 import shutil
@@ -29,6 +30,8 @@ OUTSIDE = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=["'](?:
 """What a browser would fetch by itself."""
 SHIM_TAG = re.compile(r'<script\b[^>]*src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
 PICTURES = (".png", ".svg")
+UNSEARCHED = ("log.md",)
+"""Pages that the search leaves out: the log has every word, and would come before the page that defines it."""
 LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json", ".sh": "sh", "": "sh"}
 
 
@@ -54,6 +57,7 @@ def build(into: Path) -> None:
     program = PLACE / "venv" / "bin" / "zensical"
     subprocess.run([program, "build", "--clean", "--strict"], cwd=PLACE, check=True)
     keep_inside(PLACE / "site")
+    require_unsearched(PLACE / "site")
     if into.exists():
         shutil.rmtree(into)
     shutil.copytree(PLACE / "site", into)
@@ -80,7 +84,13 @@ def stage(pages: Path) -> None:
     subprocess.run(reference, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
     notebooks_as_pages.write(pages)
     for page in sorted(pages.glob("*.md")):
-        page.write_text(LINK.sub(functools.partial(_inward, pages, page.name), page.read_text()))
+        text = LINK.sub(functools.partial(_inward, pages, page.name), page.read_text())
+        page.write_text(unsearched(text) if page.name in UNSEARCHED else text)
+
+
+def unsearched(text: str) -> str:
+    """A page with the front matter that keeps it out of the search."""
+    return f"---\nsearch:\n  exclude: true\n---\n\n{text}"
 
 
 def _inward(pages: Path, name: str, link: re.Match) -> str:
@@ -116,6 +126,15 @@ def keep_inside(site: Path) -> None:
         if fetched:
             sys.exit(f"docs: {page.name} would fetch from outside: {fetched[0]}")
         page.write_text(text)
+
+
+def require_unsearched(site: Path) -> None:
+    """The search's index has none of the pages that it should leave out."""
+    index = json.loads((site / "search.json").read_text())
+    found = {item["location"].partition("#")[0] for item in index["items"]}
+    left = found & {str(Path(page).with_suffix(".html")) for page in UNSEARCHED}
+    if left or not found:
+        sys.exit(f"docs: the search's index should leave out {', '.join(UNSEARCHED)}, but has {left or 'no page'}.")
 
 
 def serve(folder: Path, port: int) -> None:
