@@ -28,6 +28,16 @@ def test_the_log_is_left_out_of_the_search_and_no_private_member_is_in_the_refer
     ]
 
 
+def test_the_minutes_of_the_tutorials_parts_add_up_to_what_it_and_the_first_page_say():
+    numbers = {"three": 3, "four": 4, "five": 5, "ten": 10, "twenty": 20}
+    tutorial, first = ((DOCS / name).read_text() for name in ("tutorial.md", "index.md"))
+    parts = re.findall(r"^## \d\. .*\((\w+) minutes", tutorial, re.MULTILINE)
+    assert len(parts) == len(re.findall(r"^## \d", tutorial, re.MULTILINE))
+    [told] = re.findall(r"takes about ([\w-]+) minutes", tutorial)
+    assert re.findall(r"\[tutorial\]\(tutorial.md\) takes ([\w-]+) minutes", first) == [told]
+    assert sum(numbers[part] for part in parts) == numbers[told] == 20
+
+
 def test_every_generated_page_is_written_by_the_reference():
     source = (DOCS / "site" / "reference.py").read_text()
     assert {f"reference/{name}" for name in re.findall(r'folder / "(\w+\.md)"', source)} == REFERENCE
