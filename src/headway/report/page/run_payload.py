@@ -16,6 +16,7 @@ from headway.report.page.flow_payload import feature_task, features_of, portrait
 from headway.report.page.ladder_payload import minima_of
 from headway.report.page.packing import pack_curves, plain_json
 from headway.report.page.picture_payload import SHOWN_ATTENTION, pictures_of, shown_attention_of
+from headway.report.page.stop_payload import STEPS, diverged_at, stopped_at, threshold_of
 
 if TYPE_CHECKING:
     from headway.report.page.views import RunView
@@ -33,8 +34,6 @@ FAMILY = "head_scores"
 """Arrays whose names begin so are scores of heads, which share one grid of charts."""
 SHOWN = ("shown_rung", "shown_loss")
 """Of a stretch of text, (seed, evaluation, token); the fact `shown_written` has its tokens, as code points."""
-STEPS = ("step", "evaluation", "snapshot")
-"""Clocks that count optimiser steps."""
 
 
 def run_payload(view: RunView) -> dict[str, Any]:
@@ -78,8 +77,9 @@ def run_payload(view: RunView) -> dict[str, Any]:
         "minima": minima_of(view.trajectory),
         "intervals": plain_json(view.intervals),
         "level_name": view.level_name,
-        "diverged": _diverged(trajectory, clock, progress),
-        "stopped": _stopped(trajectory, clock),
+        "diverged": diverged_at(trajectory, clock, progress),
+        "stopped": stopped_at(trajectory, clock),
+        "threshold": threshold_of(view.settings, trajectory, clock),
         "clocks": plain_json(_clocks(trajectory, clock, measures) | pictures["clocks"] | shown["clocks"]),
         "arrays": _curves(trajectory, progress, groups, measures, clock) | pictures["arrays"] | shown["arrays"],
         "facts": {
@@ -308,30 +308,6 @@ def _curves(
             curves["values"] = trajectory["values"]
     curves |= {each["array"]: trajectory[each["array"]] for each in measures}
     return {name: pack_curves(values) for name, values in curves.items()}
-
-
-def _diverged(trajectory: Trajectory, clock: str, progress: str) -> list[float]:
-    """When each seed diverged, in the unit of the slider; -1 where it did not."""
-    steps = trajectory.facts.get("diverged_at")
-    if steps is None or not len(trajectory.clocks[clock]):
-        return [-1.0] * len(trajectory.seeds)
-    if clock in STEPS:
-        return [float(step) for step in steps]
-    times = trajectory.clocks[clock]
-    curves = trajectory[progress].reshape(len(trajectory.seeds), len(times), -1)
-    found = []
-    for step, curve in zip(steps, curves, strict=True):
-        lost = np.flatnonzero(~np.isfinite(curve).all(axis=-1))
-        found.append(float(times[lost[0]]) if step >= 0 and len(lost) else -1.0)
-    return found
-
-
-def _stopped(trajectory: Trajectory, clock: str) -> list[float]:
-    """When each seed stopped because it had learned enough, after which it has no numbers; -1 where it went on."""
-    steps = trajectory.facts.get("stopped_at")
-    if steps is None or clock not in STEPS or steps.ndim != 1:
-        return [-1.0] * len(trajectory.seeds)
-    return [float(step) if np.isfinite(step) else -1.0 for step in steps]
 
 
 def _task(settings: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-// What happened, in one sentence, and what a reader must not miss: a run that ended early, seeds that diverged.
+// What happened, in one sentence, and what a reader must not miss: training that ended early, seeds that diverged.
 import { diverged } from "./data.js";
 import { settlingOf } from "./settling.js";
 import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
@@ -119,6 +119,17 @@ export function leadSentence(run) {
     return `${sentence(`${who}${theLoss(run)} ${fall}`)}${numbers}.`;
   }
   return `${sentence(`${passedWords(run)}${reachedWords(run)}${loss && `, while ${loss}`}`)}.`;
+}
+
+/** "Training ended at step 1 325 of at most 50 000: the loss had reached its threshold, 0.1."; "" where it went on. */
+export function thresholdWords(run) {
+  const { level, measure, most, stopped = [] } = run.threshold ?? {};
+  const ends = run.stoppedAt.filter((_, seed) => stopped[seed]);
+  if (!ends.length) return "";
+  const [first, last] = [Math.min(...ends), Math.max(...ends)].map(whole);
+  const where = first === last ? `step ${first}` : `steps ${first} to ${last}`;
+  const some = ends.length < run.seeds.length ? `In ${ends.length} of ${run.seeds.length} seeds training` : "Training";
+  return `${some} ended at ${where} of at most ${whole(most)}: the ${measure} had reached its threshold, ${number(level)}.`;
 }
 
 /** What stands beside it as a warning: how far a run came that ended early, and who diverged. */

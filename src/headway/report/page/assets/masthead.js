@@ -1,7 +1,7 @@
 // The top of the page: what the chosen run is, and what happened to it in one sentence; the rest folds open.
 import { element, find } from "./dom.js";
 import { formula } from "./formula.js";
-import { caveats, leadSentence } from "./lead.js";
+import { caveats, leadSentence, thresholdWords } from "./lead.js";
 import { summarise } from "./summary.js";
 import { headingOf } from "./terms.js";
 
@@ -23,11 +23,12 @@ function folded(words, attributes, content) {
   return node;
 }
 
-/** The sentence about a run, warnings behind it, and its numbers folded. */
+/** The sentence about a run, where its threshold ended it, warnings behind it, and its numbers folded. */
 function aboutRun(run) {
   const warnings = caveats(run).map((words) => element("p", { class: "caveat" }, words));
   const numbers = folded("in numbers", { class: "in-numbers" }, () => [element("p", {}, summarise(run))]);
-  return [element("p", { class: "chosen" }, leadSentence(run)), ...warnings, numbers];
+  const words = [leadSentence(run), thresholdWords(run)].filter(Boolean).join(" ");
+  return [element("p", { class: "chosen" }, words), ...warnings, numbers];
 }
 
 export function writeSummary(host, report, chosen = 0) {

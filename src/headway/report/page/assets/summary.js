@@ -1,5 +1,5 @@
 // What happened altogether, in words, from the measured numbers.
-import { caveats, lossEnds } from "./lead.js";
+import { caveats, lossEnds, thresholdWords } from "./lead.js";
 import { byLadder, byLevels, clockWord, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
 import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
 import { counted, joined, sentence, threeDigits } from "./words.js";
@@ -109,8 +109,8 @@ export function summarise(run) {
     const lowest = ends.best === null ? "" : `, ${rises ? "highest" : "lowest"} ${threeDigits(ends.best)} at ${when(run, ends.at)}`;
     sentences.push(`${sentence(theLoss(run))} went from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}${lowest}.`);
   }
-  sentences.push(...caveats(run));
-  return sentences.join(" ");
+  sentences.push(thresholdWords(run), ...caveats(run));
+  return sentences.filter(Boolean).join(" ");
 }
 
 /** "Of 6 claims of the grid quick, 5 hold and 1 holds partly." */

@@ -1,0 +1,65 @@
+"""The words at the top of a run's page: how far it came, which stages were skipped, and why training ended."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.report.made_task import HEADS, heads_alone
+
+from headway.records import Trajectory
+from headway.report.build import run_view
+from headway.report.page import Report
+from headway.report.page.stop_payload import threshold_of
+from headway.settings.plain import plain
+
+pytestmark = pytest.mark.browser
+
+ENDED = """m.thresholdWords({seeds: stopped.map((_, k) => k), stoppedAt,
+    threshold: {level: 0.1, measure: "loss", most: 50000, stopped}})"""
+
+
+def plain_spaces(words: str) -> str:
+    return words.replace("\u202f", " ")
+
+
+def ended(js, stops: list[int], stopped: list[bool]) -> str:
+    return plain_spaces(js("lead", ENDED, stoppedAt=stops, stopped=stopped))
+
+
+def test_training_that_ended_at_its_threshold_is_said_to_have_ended_there(js):
+    assert ended(js, [1325], [True]) == (
+        "Training ended at step 1 325 of at most 50 000: the loss had reached its threshold, 0.1."
+    )
+    assert ended(js, [1325, 1175], [True, True]).startswith("Training ended at steps 1 175 to 1 325 of at most 50 000:")
+    some = ended(js, [1325, 50_000, 1200], [True, False, True])
+    assert some.startswith("In 2 of 3 seeds training ended at steps 1 200 to 1 325 of at most 50 000:")
+    assert ended(js, [50_000, -1], [False, False]) == ""
+    assert js("lead", "m.thresholdWords({seeds: [0], stoppedAt: [-1], threshold: null})") == ""
+
+
+def until_learnt(**training: object) -> SimpleNamespace:
+    usual = {"steps": 2000, "threshold": 0.5, "until": None}
+    return SimpleNamespace(task=SimpleNamespace(PROGRESS="accuracy"), training=SimpleNamespace(**usual | training))
+
+
+def test_the_threshold_stopped_the_seeds_that_reached_it_before_the_last_step():
+    found = heads_alone()
+    said = threshold_of(until_learnt(), found, "evaluation")
+    assert said == {"level": 0.5, "measure": "accuracy", "most": 2000, "stopped": [True, True, True]}
+    assert threshold_of(until_learnt(steps=1400), found, "evaluation")["stopped"] == [True, False, False]
+    later = threshold_of(until_learnt(until=0.97), found, "evaluation")
+    assert later["level"] == 0.97 and later["stopped"] == (np.nanmax(found["accuracy"], axis=1) >= 0.97).tolist()
+    facts = {**found.facts, "plateau": np.array([np.nan, 300, 400]), "diverged_at": np.array([-1, 900, -1])}
+    astray = Trajectory(found.seeds, found.clocks, found.arrays, found.clock_of, facts)
+    assert threshold_of(until_learnt(), astray, "evaluation")["stopped"] == [False, False, True]
+    assert threshold_of(until_learnt(threshold=None), found, "evaluation") is None
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_top_of_the_page_states_that_training_ended_at_its_threshold(opened, width):
+    view = run_view("recall", until_learnt(), heads_alone(), {"about": plain(HEADS)})
+    it = opened(Report("Recall", "", (view,)), width)
+    words = "Training ended at steps 1 200 to 1 600 of at most 2 000: the accuracy had reached its threshold, 0.5."
+    assert plain_spaces(it.text("#summary .chosen")).endswith(words)
+    assert words in plain_spaces(it.summary())
+    assert it.page.locator("#summary .caveat").count() == 0  # nothing went wrong
