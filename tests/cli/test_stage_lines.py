@@ -39,5 +39,12 @@ def test_seeds_that_end_before_the_first_stage_or_skip_one_are_named():
     stays = np.abs(np.zeros(100)[:, None] - np.arange(4))
     jumps = np.abs(np.where(times < 50, 1.0, 3.0)[:, None] - np.arange(4))
     words = stages_in_words(of_ladders(times, np.stack([stays, jumps])))
-    assert words.startswith("0 of 2 seeds entered stage 3 of 3 in order; training ended before stage 1 in seed 0; ")
-    assert "training ended in stage 3 without having gone through all before it in seed 1" in words
+    assert words.startswith("1 of 2 seeds entered stage 3 of 3; training ended before stage 1 in seed 0; ")
+    assert "; stage 2 was skipped in seed 1" in words
+
+
+def test_seeds_that_all_skip_a_stage_still_entered_the_last():
+    times = np.arange(100.0)
+    jumps = np.abs(np.where(times < 50, 0.0, 2.0)[:, None] - np.arange(3))
+    words = stages_in_words(of_ladders(times, np.stack([jumps, jumps])))
+    assert words.startswith("2 of 2 seeds entered stage 2 of 2; stage 1 was skipped in seeds 0, 1")

@@ -27,24 +27,35 @@ def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def stages_in_words(trajectory: Trajectory) -> str:
-    """In how many seeds training entered the last stage in order, where the others ended, and why minima count more."""
+    """How many seeds entered the last stage, which ended earlier or skipped one, and why minima count more."""
     top, seeds = trajectory["kl_rungs"].shape[2] - 1, trajectory.seeds
     found = ladder_stages(trajectory)
+    entered = sum(top in each.rungs for each in found)
+    words = [f"{entered} of {len(seeds)} seeds entered stage {top} of {top}", *_departures(found, seeds, top)]
     passed = sum(each.rungs == tuple(range(1, top + 1)) for each in found)
-    astray = any(top in each.rungs and each.rungs != tuple(range(1, top + 1)) for each in found)
-    words = [f"{passed} of {len(seeds)} seeds entered stage {top} of {top}{' in order' if astray else ''}"]
-    words += _ends(found, seeds, top)
     ordered = int(in_order(trajectory).sum())
     if ordered != passed:
         words.append(f"KL minima are in order in {ordered} of {len(seeds)}: {WHY}")
     return "; ".join(words)
 
 
-def _ends(found: Sequence[Stages], seeds: Sequence[int], top: int) -> Iterator[str]:
-    """Of the seeds that did not reach the last stage in order: training ended in stage k, in which seeds."""
-    short = {seed: each for seed, each in zip(seeds, found, strict=True) if each.rungs != tuple(range(1, top + 1))}
-    for end in sorted({each.reached for each in short.values()}):
-        own = [str(seed) for seed, each in short.items() if each.reached == end]
-        where = "training ended before stage 1" if end == 0 else f"training ended in stage {end}"
-        skipped = " without having gone through all before it" if end == top else ""
-        yield f"{where}{skipped} in {'seed' if len(own) == 1 else 'seeds'} {', '.join(own)}"
+def _departures(found: Sequence[Stages], seeds: Sequence[int], top: int) -> Iterator[str]:
+    """Of the seeds that did not go through all stages in order: what they did, in which seeds."""
+    others = [(each, seed) for each, seed in zip(found, seeds, strict=True) if each.rungs != tuple(range(1, top + 1))]
+    others.sort(key=lambda each: each[0].reached)
+    ways = [(_departure(each, top), str(seed)) for each, seed in others]
+    for way in dict(ways):
+        own = [seed for each, seed in ways if each == way]
+        yield f"{way} in {'seed' if len(own) == 1 else 'seeds'} {', '.join(own)}"
+
+
+def _departure(stages: Stages, top: int) -> str:
+    """The same words as at the top of the page (`departure` in stages.js)."""
+    if top not in stages.rungs:
+        return f"training ended in stage {stages.reached}" if stages.reached else "training ended before stage 1"
+    if stages.rungs[-1] != top:
+        return f"training returned to stage {stages.rungs[-1]}"
+    if not stages.skipped:
+        return "training went through the stages in another order"
+    names = " and ".join(map(str, stages.skipped))
+    return f"stage {names} was skipped" if len(stages.skipped) == 1 else f"stages {names} were skipped"

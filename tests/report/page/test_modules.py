@@ -118,7 +118,7 @@ def test_where_training_ended_is_stated_with_the_count_by_minima_where_it_is_ano
     assert words.startswith(" Seed 3 ended in stage 1 and seeds 1 and 2 ended in stage 2.")
     assert " KL minima are in order in 4 of 4 seeds; a stage also requires a turn" in words
     skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
-    assert skipped.startswith(" Seed 0 skipped a stage before the last. KL minima are in order in 2 of 2 seeds")
+    assert skipped.startswith(" Seed 0 skipped stage 2. KL minima are in order in 2 of 2 seeds")
     squared = SHORT.replace("excess loss", "squared error")
     assert " Distance minima are in order in 2 of 2 seeds" in js("summary", squared, rungs=[[1, 3], [1, 2, 3]])
 

@@ -1,7 +1,7 @@
 // What happened, in one sentence, and what a reader must not miss: training that ended early, seeds that diverged.
 import { diverged } from "./data.js";
 import { settlingOf } from "./settling.js";
-import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
+import { allStages, arrivals, countedSeeds, departure, enteredLast, inOrder, lastStage } from "./stages.js";
 import { byLadder, byLevels, clockWord, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { counted, joined, median, number, sentence, threeDigits, whole } from "./words.js";
 
@@ -40,12 +40,13 @@ function rungsTogether(run) {
   return short ? joined(names) : allStages(run);
 }
 
-/** " (seed 7 ended in stage 2)": of few seeds each, of more their number. */
-function endedWords(run) {
+/** " (seed 7 ended in stage 2)", " and skipped stage 1" where all did: of few seeds each, of more their number. */
+function departureWords(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed) && !diverged(run, seed));
-  const words = (end) => (!end ? "ended before stage 1" : end === run.rungs ? "skipped a stage before it" : `ended in stage ${end}`);
-  const ends = others.map((seed) => words(run.stages[seed]?.rungs.at(-1) ?? 0));
-  const each = [...new Set(ends)].map((end) => {
+  const ends = others.map((seed) => departure(run, seed));
+  const kinds = [...new Set(ends)];
+  if (kinds.length === 1 && others.length === run.seeds.length && enteredLast(run, others[0])) return ` and ${kinds[0]}`;
+  const each = kinds.map((end) => {
     const own = others.filter((_, k) => ends[k] === end);
     return `${own.length > 3 ? own.length : `${own.length > 1 ? "seeds" : "seed"} ${joined(own.map((seed) => run.seeds[seed]))}`} ${end}`;
   });
@@ -54,11 +55,12 @@ function endedWords(run) {
 
 /** "all 10 seeds entered stage 3 of 3", "7 of 8 seeds entered stage 3 of 3 by step 800 (seed 7 ended in stage 2)". */
 function passedWords(run) {
-  const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
-  if (!byLadder(run)) return `${everySeed(run, ordered, ["learnt", "learn"])} ${rungsTogether(run)}${run.rungs > 1 ? " one after another" : ""}`;
+  const counting = (inThis) => run.seeds.filter((_, seed) => inThis(run, seed)).length;
+  if (!byLadder(run)) return `${everySeed(run, counting(inOrder), ["learnt", "learn"])} ${rungsTogether(run)}${run.rungs > 1 ? " one after another" : ""}`;
+  const entered = counting(enteredLast);
   const last = run.evaluation.at(-1);
-  const until = ordered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
-  return `${everySeed(run, ordered, ["entered", "enter"])} ${reachedLast(run)}${until}${endedWords(run)}`;
+  const until = entered < run.seeds.length && last !== undefined ? ` by ${when(run, last)}` : "";
+  return `${everySeed(run, entered, ["entered", "enter"])} ${lastStage(run)}${until}${departureWords(run)}`;
 }
 
 /** ", stage 2 began at step 160 and stage 3 at step 422 (medians)"; of long ladders the last one. */

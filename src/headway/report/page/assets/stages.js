@@ -1,7 +1,7 @@
 // Which rung a seed stood on, and when it moved to the next.
 import { diverged, shownTime } from "./data.js";
 import { byLadder, byLevels, lossOf, rungMeasure, rungName, theLoss } from "./terms.js";
-import { median } from "./words.js";
+import { joined, median } from "./words.js";
 
 /** Every stage of a seed, named by its rung, the last one ending with the run, or where the seed diverged. */
 export function stagesOf(run, seed) {
@@ -57,18 +57,33 @@ export const allStages = ({ rungs }) => (rungs === 1 ? "the one stage" : rungs =
 
 const LONGEST_ASIDE = 24; // letters of a name in brackets within a sentence
 
-/** What was reached: "stage 3 of 3", "stage 2 of 2 (bigram)"; "in order" where a seed came there by another way. */
-export function reachedLast(run) {
+/** What was reached: "stage 3 of 3", "stage 2 of 2 (bigram)". */
+export function lastStage(run) {
   const { rungs } = run;
   const name = rungName(run, rungs);
   const own = /^rung |^the truth$/.test(name) || name.length >= LONGEST_ASIDE ? "" : ` (${name})`;
-  const astray = run.stages.some((stages, seed) => stages?.rungs.includes(rungs) && !inOrder(run, seed));
-  return `${rungs === 1 ? "the one stage" : `stage ${rungs} of ${rungs}`}${own}${astray ? " in order" : ""}`;
+  return `${rungs === 1 ? "the one stage" : `stage ${rungs} of ${rungs}`}${own}`;
+}
+
+const visited = (run, seed) => (run.stages[seed]?.rungs ?? []).filter((rung) => rung > 0);
+
+/** Whether a seed entered the last stage, whichever stages it went through before. */
+export const enteredLast = (run, seed) => visited(run, seed).includes(run.rungs);
+
+/** Of a seed that did not go through all stages in order, what it did: "ended in stage 2", "skipped stage 1". */
+export function departure(run, seed) {
+  const rungs = visited(run, seed);
+  const end = rungs.at(-1) ?? 0;
+  if (!enteredLast(run, seed)) return end ? `ended in stage ${end}` : "ended before stage 1";
+  if (end !== run.rungs) return `returned to stage ${end}`;
+  const skipped = Array.from({ length: run.rungs }, (_, k) => k + 1).filter((rung) => !rungs.includes(rung));
+  if (!skipped.length) return "went through the stages in another order";
+  return `skipped ${skipped.length > 1 ? "stages" : "stage"} ${joined(skipped)}`;
 }
 
 /** Whether a seed stood on rung 1, then 2, and so on to the truth, and nowhere else. */
 export function inOrder(run, seed) {
-  const rungs = (run.stages[seed]?.rungs ?? []).filter((rung) => rung > 0);
+  const rungs = visited(run, seed);
   return rungs.length === run.rungs && rungs.every((rung, k) => rung === k + 1);
 }
 

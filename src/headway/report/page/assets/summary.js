@@ -1,7 +1,7 @@
 // What happened altogether, in words, from the measured numbers.
 import { caveats, lossEnds, thresholdWords } from "./lead.js";
 import { byLadder, byLevels, clockWord, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
-import { allStages, arrivals, countedSeeds, inOrder, reachedLast } from "./stages.js";
+import { allStages, arrivals, countedSeeds, departure, enteredLast, inOrder, lastStage } from "./stages.js";
 import { counted, joined, sentence, threeDigits } from "./words.js";
 
 /** "4 seeds, 700 steps; every seed entered stage 3 of 3." */
@@ -13,26 +13,23 @@ function orderWords(run) {
   if (!run.stages.some(Boolean)) return `${size}.`;
   if (!byLadder(run) && !byLevels(run)) return `${size}; ${dropWords(run)}.`;
   const [did, didNot] = byLadder(run)
-    ? ["entered", "did not enter"].map((verb) => `${verb} ${reachedLast(run)}`)
+    ? ["entered", "did not enter"].map((verb) => `${verb} ${lastStage(run)}`)
     : ["went", "did not go"].map((verb) => `${verb} through ${allStages(run)}`);
-  const ordered = run.seeds.filter((_, seed) => inOrder(run, seed)).length;
+  const through = run.seeds.filter((_, seed) => (byLadder(run) ? enteredLast : inOrder)(run, seed)).length;
   const short = shortWords(run);
-  if (count === 1) return `${size}; it ${ordered ? did : didNot}.${short}`;
-  return `${size}; ${ordered === count ? "every seed" : `${ordered} of ${count} seeds`} ${did}.${short}`;
+  if (count === 1) return `${size}; it ${through ? did : didNot}.${short}`;
+  return `${size}; ${through === count ? "every seed" : `${through} of ${count} seeds`} ${did}.${short}`;
 }
 
-/** Where the others ended: "" if all reached the last stage. */
-function lastStages(run) {
+/** What the seeds did that did not go through all stages in order: "" if there are none. */
+function departures(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed));
   if (!others.length) return "";
-  const endOf = (seed) => run.stages[seed]?.rungs.at(-1) ?? 0;
   const every = (seeds) => seeds.length === run.seeds.length && seeds.length > 1;
   const named = (seeds) => every(seeds) ? "all seeds" : `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
-  const kinds = [...new Set(others.map(endOf))].sort((a, b) => a - b);
-  const each = kinds.map((end) => {
-    const where = !end ? "ended before stage 1" : end === run.rungs ? "skipped a stage before the last" : `ended in stage ${end}`;
-    return `${named(others.filter((seed) => endOf(seed) === end))} ${where}`;
-  });
+  const end = (seed) => run.stages[seed]?.rungs.at(-1) ?? 0;
+  const kinds = [...new Set(others.toSorted((a, b) => end(a) - end(b)).map((seed) => departure(run, seed)))];
+  const each = kinds.map((kind) => `${named(others.filter((seed) => departure(run, seed) === kind))} ${kind}`);
   return ` ${sentence(joined(each))}.`;
 }
 
@@ -47,8 +44,8 @@ function minimaWords(run) {
   return ` ${minima}${where}; a stage also requires a turn that lasts (see the words used on this page).`;
 }
 
-/** Where the seeds ended that did not reach the last stage, and the count by minima where it differs. */
-export const shortWords = (run) => `${lastStages(run)}${minimaWords(run)}`;
+/** What the seeds did that went another way, and the count by minima where it differs. */
+export const shortWords = (run) => `${departures(run)}${minimaWords(run)}`;
 
 /** Whether KL to every rung, from the first on, reaches its minimum later than to the one before: what A1 asks. */
 function minimaInOrder(run, seed) {
