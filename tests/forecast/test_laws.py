@@ -9,10 +9,11 @@ from scipy import stats
 from tests.forecast.made import POWERS, made_law, true_steps
 
 from headway.forecast.answer import NotMeasured
-from headway.forecast.ask import answer, cells
+from headway.forecast.ask import answer, ask, cells
 from headway.forecast.from_laws import concentration
 from headway.forecast.held_out import held_out
 from headway.forecast.question import Question
+from headway.settings import SettingsError
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
 
@@ -81,7 +82,7 @@ def test_held_out_cells_fall_inside_as_often_as_noise_allows(model):
     largest share the error of their law, too: there a row counts as one.
     """
     rows = [row for seed in range(10) for row in held_out(model, made_law(model, seed=seed))]
-    half = {"recall, half right"} if model == "recall" else set()
+    half = {f"recall, {each}" for each in ("half right",)} if model == "recall" else set()
     assert {row.what for row in rows} == {model, f"{model}, with B", f"{model}, with p"} | half
     for held in ("each cell alone", "thirds, at random", "the largest"):
         some = [row for row in rows if row.held.startswith(held)]
@@ -118,6 +119,53 @@ def test_runs_that_were_trained_otherwise_make_no_law_together_with_the_others(e
     told = predicted(MIDDLE, [*other, *some])
     assert told.steps == predicted(MIDDLE, some).steps
     assert "PyTorch initialisation" in told.basis and "4 runs with other training settings are left out" in told.basis
+
+
+def with_table(runs, factor=0.1):
+    """The same runs with an embedding of variance 1, and plateaus that are so much shorter."""
+    made = []
+    for settings, trajectory in runs:
+        changed = settings.changed(model={"embedding_scale": round(math.sqrt(3 * settings.task.vocab), 6)})
+        clocks = {name: times * factor for name, times in trajectory.clocks.items()}
+        made.append((changed, replace(trajectory, clocks=clocks)))
+    return made
+
+
+def test_recall_is_predicted_for_one_initial_embedding_and_the_answer_names_it(exact):
+    """Variance 1 takes a factor that depends on the vocabulary size: still one group of runs."""
+    linear = exact["recall"]
+    runs = [*with_table(linear), *linear]
+    plain, chosen = predicted(RECALL, runs), predicted(replace(RECALL, embedding="table"), runs)
+    assert plain.steps == predicted(RECALL, linear).steps and "an embedding of variance 1/(3 N_tokens)" in plain.basis
+    assert chosen.steps == pytest.approx(0.1 * plain.steps, rel=0.01) and "an embedding of variance 1," in chosen.basis
+    repeated = predicted(replace(RECALL, copies=2.0), runs)
+    assert "an embedding of variance 1," in repeated.basis, "as the runs with repetition of paper B's appendix"
+    with pytest.raises(NotMeasured, match="no record of recall"):
+        predicted(replace(RECALL, embedding="table"), linear)
+
+
+def test_runs_as_in_the_appendix_count_before_more_runs_of_another_task(exact):
+    table = with_table(exact["recall"])
+    other = [(settings.changed(task={"mapping": "function"}), trajectory) for settings, trajectory in exact["recall"]]
+    asked = replace(RECALL, embedding="table")
+    assert predicted(asked, [*with_table(other, 0.5), *table[1:]]).steps == pytest.approx(
+        predicted(asked, table).steps, rel=0.01
+    )
+
+
+def test_a_warning_says_where_another_embedding_takes_a_time_outside_the_interval(monkeypatch, exact):
+    runs = [*with_table(exact["recall"]), *exact["recall"]]
+    monkeypatch.setattr("headway.forecast.ask.runs_of", lambda *_: runs)
+    assert "of variance 1 (--embedding table)" in ask(RECALL, []).warnings[-1]
+    assert "of variance 1/(3 N_tokens) (--embedding linear)" in ask(replace(RECALL, embedding="table"), []).warnings[-1]
+    same = [*with_table(exact["recall"], 1.0), *exact["recall"]]
+    monkeypatch.setattr("headway.forecast.ask.runs_of", lambda *_: same)
+    assert ask(RECALL, []).warnings == ()
+
+
+def test_an_embedding_is_asked_of_recall_only():
+    with pytest.raises(SettingsError, match="applies to recall only"):
+        replace(MIDDLE, embedding="table")
 
 
 def test_plateaus_that_never_ended_are_left_out_and_told():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from headway.claims.claim import AnyRun
 from headway.forecast import from_strength
-from headway.forecast.answer import Forecast
+from headway.forecast.answer import Forecast, NotMeasured
+from headway.forecast.embeddings import VARIANCES, wanted
 from headway.forecast.from_chain import from_chain
 from headway.forecast.from_descent import from_descent
 from headway.forecast.from_laws import from_laws
@@ -27,7 +29,26 @@ def ask(question: Question, folders: Sequence[Path]) -> Forecast:
     if question.kind.source == "strength":
         weak = from_strength.measured(runs_of(question.model, folders))
         return from_strength.from_strength(question, weak, tuple(map(str, folders)))
-    return answer(question, cells(question, runs_of(question.model, folders)), tuple(map(str, folders)))
+    runs, places = runs_of(question.model, folders), tuple(map(str, folders))
+    found = answer(question, cells(question, runs), places)
+    other = _with_another_embedding(question, runs) if question.kind.answers else None
+    if other is None or found.low <= other.steps <= found.high:
+        return found
+    embedding = wanted(other.question)
+    warning = (
+        f"With an initial embedding of variance {VARIANCES[embedding]} (--embedding {embedding}) the law of "
+        f"{other.cells} cells predicts {other.steps:,.0f} steps: the interval is for one embedding only."
+    )
+    return replace(found, warnings=(*found.warnings, warning))
+
+
+def _with_another_embedding(question: Question, runs: Sequence[AnyRun]) -> Forecast | None:
+    """The same question about the embedding that it is not about; None where there are no such runs."""
+    question = replace(question, embedding="linear" if wanted(question) == "table" else "table")
+    try:
+        return answer(question, cells(question, runs))
+    except NotMeasured:
+        return None
 
 
 def answer(question: Question, measured: Measured, folders: tuple[str, ...] = ()) -> Forecast:

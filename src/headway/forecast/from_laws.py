@@ -40,10 +40,11 @@ def from_laws(question: Question, measured: Measured, folders: tuple[str, ...] =
     changing = np.ptp(logs, axis=0) > 0
     for place, name in enumerate(question.kind.sizes):
         if not changing[place] and not math.isclose(logs[0, place], wanted[place], abs_tol=1e-12):
+            table = " Runs with repetition have `--embedding table`." if question.embedding == "linear" else ""
             raise NotMeasured(
                 f"{name} is {asked[0, place]:g}, but it is {measured.sizes[0, place]:g} in every record of this kind "
                 f"in {_places(folders)}. Ask for that, or measure others: `headway run {_experiment(question)} "
-                f"--grid paper`."
+                f"--grid paper`.{table}"
             )
     design = np.column_stack([np.ones(len(logs)), logs[:, changing]])
     law = calibrate(design, measured.logs, bends=True)

@@ -11,6 +11,7 @@ import numpy as np
 from headway.analysis.crossings import learnt_at
 from headway.claims.claim import AnyRun
 from headway.claims.plateau_laws import plateau
+from headway.forecast.embeddings import embedding_variance, is_usual, is_wanted
 from headway.forecast.question import MODELS, Question
 
 THRESHOLD = 0.1
@@ -100,7 +101,9 @@ def toy_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
 def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
     """What transformers took that were trained alike: at the asked learning rate if any were, else most of them.
 
-    Runs with a kind of repetition are left out where none of it is asked for: a law for few things fits better.
+    Runs with a kind of repetition are left out where none of it is asked for: a law for few things fits better. Those
+    of recall are preferred with the embedding that is asked for, and as in paper B's appendix; if the embedding is
+    named, no others count.
     """
     groups: dict[tuple[Any, ...], list[AnyRun]] = {}
     for settings, trajectory in runs:
@@ -109,11 +112,18 @@ def transformer_cells(question: Question, runs: Iterable[AnyRun]) -> Measured:
         sizes = dict(zip(question.kind.sizes, _sizes(settings.task), strict=True))
         if (sizes["copies"] > 1 and question.copies == 1) or (sizes["repeated"] > 0 and question.repeated == 0):
             continue
+        if question.embedding is not None and not is_wanted(question, settings):
+            continue
         groups.setdefault(_alike(settings), []).append((settings, trajectory))
     if not groups:
         return _table(question.model, {})
-    wanted = question.learning_rate
-    alike = max(groups.values(), key=lambda group: (group[0][0].training.learning_rate == wanted, len(group)))
+
+    def rank(group: list[AnyRun]) -> tuple[bool | int, ...]:
+        settings = group[0][0]
+        of_recall = (is_wanted(question, settings), is_usual(settings)) if question.kind.answers else ()
+        return (settings.training.learning_rate == question.learning_rate, *of_recall, len(group))
+
+    alike = max(groups.values(), key=rank)
     measured, others = _of_one_kind(question, alike), sum(map(len, groups.values())) - len(alike)
     left = f"; {others} runs with other training settings are left out" if others else ""
     return replace(measured, how=measured.how + left)
@@ -137,6 +147,8 @@ def _of_one_kind(question: Question, runs: Sequence[AnyRun]) -> Measured:
     if training.rates:
         rate = f"Adam with the best of {', '.join(f'{each:g}' for each in training.rates)} for each size"
     start = f"{NAMES.get(shape.initialisation, shape.initialisation)} initialisation"
+    if question.kind.answers and embedding_variance(runs[0][0]):
+        start += f" with an embedding of variance {embedding_variance(runs[0][0])}"
     how = f"{shape.layers} layers of width {shape.width}, {start}, {rate}, batch {training.batch}"
     ends = f"{100 * level:g} % of the answers are right" if rising else f"the loss is at most {level:g}"
     favourites = getattr(runs[0][0].task, "favourites", 1)
@@ -148,7 +160,11 @@ def _alike(settings: Any) -> tuple[Any, ...]:
     task, training = settings.task, settings.training
     switches = ("position", "mark", "favourites", "matrix", "read_at", "mapping", "keys", "slots")
     others = tuple(getattr(task, name, None) for name in switches)
-    return settings.model, training.learning_rate, training.rates, training.batch, training.precision, *others
+    model = settings.model
+    if hasattr(task, "vocab") and embedding_variance(settings):
+        # One law of the variance, such as 1 for all sizes, takes a factor that depends on the vocabulary size.
+        model = (replace(model, embedding_scale=1.0), embedding_variance(settings))
+    return model, training.learning_rate, training.rates, training.batch, training.precision, *others
 
 
 def _sizes(task: Any) -> tuple[float, ...]:

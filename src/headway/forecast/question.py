@@ -46,7 +46,13 @@ MODELS = {
     "transformer": Kind(
         _VECTORS, ("dimension", "length", "position", "repeated"), "transformer-law", "transformer-law"
     ),
-    "recall": Kind(_SYMBOLS, ("pairs", "vocab", "copies", "favoured"), "recall", "recall-repetition", answers=True),
+    "recall": Kind(
+        _SYMBOLS,
+        ("pairs", "vocab", "copies", "favoured"),
+        "recall-appendix",
+        "recall-repetition-appendix",
+        answers=True,
+    ),
     "linear-attention": Kind(
         ("pairs", "heads", "start", "drop"),
         ("spectrum", "pairs", "sums", "parts", "rank"),
@@ -77,8 +83,8 @@ _BY_SOURCE = {
 def settings_of(model: str) -> tuple[str, ...]:
     """What can be asked about one model, besides its learning rate."""
     kind = MODELS[model]
-    accuracy = ("accuracy",) if kind.answers else ()
-    return (*kind.sizes, *kind.optional, *_BY_SOURCE.get(kind.source, ()), *accuracy)
+    answers = ("accuracy", "embedding") if kind.answers else ()
+    return (*kind.sizes, *kind.optional, *_BY_SOURCE.get(kind.source, ()), *answers)
 
 
 def required_of(model: str) -> tuple[str, ...]:
@@ -134,6 +140,9 @@ class Asked:
     """p: probability that the relevant token is repeated across samples; for recall, that the query is."""
     accuracy: float | None = None
     """Accuracy that ends the plateau; recall. 0.05 if not given, as in the slides; 0.5 requires matching a key."""
+    embedding: Literal["linear", "table"] | None = None
+    """Initial embedding of recall: linear, PyTorch's nn.Linear, of variance 1/(3 N_tokens), as in paper B's appendix;
+    table, its nn.Embedding, of variance 1. If not given linear, and with copies or repeated table."""
     learning_rate: float | None = None
     """Learning rate; that of the records if not given, 1 for the toy model."""
     trained: Literal["logits", "gap"] = "logits"
@@ -286,6 +295,10 @@ class Question(Asked):
         )
 
     def _check_the_accuracy(self) -> None:
+        require(
+            self.embedding is None or self.kind.answers,
+            f"embedding is {self.embedding!r}, but it applies to recall only, not to {self.model}. Leave it out.",
+        )
         if self.accuracy is None:
             return
         require(
