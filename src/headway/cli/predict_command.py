@@ -34,6 +34,8 @@ ENDS = {
     "moving-window": "a transformer on moving-window sums, with weakened attention: until the last drop",
 }
 """Model -> what is predicted of it."""
+NOTHING = 1000
+"""An interval of this factor either way says nothing."""
 UNNAMED = Asked.model
 """The model of a question that names none."""
 EXAMPLES = """\
@@ -94,8 +96,20 @@ def main(arguments: Sequence[str]) -> None:
     if options.held_out:
         _show_held_out(options, _score(options.model, folders))
         return
-    for each in _each(options):
-        _show(each, _answer(each, folders))
+    _show_all(_each(options), folders)
+
+
+def _show_all(asked: list[Options], folders: list[Path]) -> None:
+    """As many as can be predicted; the first that cannot says why, and is an error only where it is the only one."""
+    for place, each in enumerate(asked):
+        try:
+            told = _answer(each, folders)
+        except UserError as error:
+            if place == 0:
+                raise
+            print(f"Boundary {each.boundary} and later ones are not predicted: {error}", file=sys.stderr)
+            return
+        _show(each, told)
 
 
 def _unnamed() -> str:
@@ -196,9 +210,11 @@ def _show_held_out(options: Options, rows: list[HeldOut]) -> None:
     if options.json:
         print(json.dumps([vars(row) for row in rows], indent=1))
         return
-    wide = max(20, *(len(row.held) for row in rows))
+    wide, first = max(20, *(len(row.held) for row in rows)), max(24, *(len(row.what) for row in rows))
     heading = f"{'inside 95 % interval':<22} {'median error':<13} interval: factor either way"
-    print(f"{'':<24} {'held out':<{wide}} {heading}")
+    print(f"{'':<{first}} {'held out':<{wide}} {heading}")
     for row in rows:
         share = f"{row.inside}/{row.of}, {row.inside / row.of:.0%}"
-        print(f"{row.what:<24} {row.held:<{wide}} {share:<22} {row.miss - 1:<13.2%} {row.width**0.5:.4f}")
+        # Where a law says next to nothing, how little does not matter.
+        factor = f"{row.width**0.5:.4f}" if row.width < NOTHING**2 else f"over {NOTHING}"
+        print(f"{row.what:<{first}} {row.held:<{wide}} {share:<22} {row.miss - 1:<13.2%} {factor}")

@@ -5,7 +5,9 @@ answer        what is predicted: steps, an interval, where they come from, warni
 measured      records -> how long the plateaus of every cell and seed lasted
 from_theory   the toy: its flow, solved, and how far training was from it
 from_laws     transformers: a power law through what was measured
-from_chain    the chain: how far Adam has to move values and scores, and a law for later boundaries
+embeddings    recall: which initial embedding runs have, and which is asked for
+chain_cells   the chain: when the stages of measured runs begin
+from_chain    the chain: how far Adam has to move values and scores, and laws of later stages
 ask           a question and folders of records -> an answer
 held_out      the same for cells that were measured and held back: how often the interval is right
 """

@@ -10,222 +10,159 @@ first block, of which theory says nothing. The interval is that of the regressio
 miss may drift like powers of eta and m_1, so that the leverage of those is added: it widens with their logarithms. It
 may also bend: squares and products of the logarithms, as far as what the cells miss shows any, are added as well.
 
-Later boundaries have no theory that fits (docs/reproduction.md, R2): log t_i is a law of eta, m_1, the size of a block
-and log(1/u).
+Later stages have no theory that fits (docs/reproduction.md, R2). How long a stage lasts, t_i - t_(i-1), is a power law
+of eta, m and the size of a block. u is not in it: heads have parted by then. It has the ratio m and not the strength
+m_1, because more blocks of one ratio make all of them stronger, and their stages no longer. A sum of stages is in order
+by itself, and a later boundary is never more certain than an earlier one.
+
+Where no records have so many blocks, t_i = t_(i-1) t_2 / t_1 continues the ladder, with the error of a straight line
+through log t_1 and log t_2. Any number of blocks that the records do not have widens the interval, too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from headway.analysis.calibration import COVERAGE, Calibration, bends_of, calibrate
 from headway.analysis.power_laws import in_words
-from headway.analysis.seed_stages import boundary_table
 from headway.claims.claim import AnyRun
 from headway.forecast.answer import Forecast, NotMeasured
+from headway.forecast.chain_cells import Cells, Chained, Ladder, asked_for, ladder
 from headway.forecast.question import Question
-from headway.presets import MINIMALS
 
-REACHED = 0.8
-"""Share of the seeds that must get to a boundary: what most do not reach is known to be late only."""
-ENOUGH = 3000
-"""Samples from which on more of them make no difference to the first boundary."""
-
-
-@dataclass(frozen=True)
-class Chained:
-    """All of a run that a boundary depends on."""
-
-    ratio: float
-    base: float
-    blocks: int
-    size: int
-    """Lags of the first block."""
-    vocab: int
-    positions: int
-    """N: that a model reads."""
-    rate: float
-    scaled: bool
-    parting: float = 0.0
-    """log(1/u) of scores that start within u; 0 of a start of usual size."""
-
-    @property
-    def strength(self) -> float:
-        """m_1."""
-        return self.base * self.ratio ** (self.blocks - 1)
-
-    @property
-    def travels(self) -> tuple[float, float]:
-        """Steps that values and scores travel, by theory."""
-        width = self.vocab + self.positions
-        values = math.sqrt(2 / math.pi) * self.strength / math.sqrt(self.vocab) / self.rate
-        return values, math.sqrt(width) * math.log(self.positions) / (4 * self.rate) if self.scaled else 0.0
-
-    @property
-    def scales(self) -> tuple[float, float]:
-        """log eta and log m_1."""
-        return math.log(self.rate), math.log(self.strength)
-
-    @property
-    def wide(self) -> float:
-        """log(|I(1)| / 2)."""
-        return math.log(self.size / 2)
-
-    def terms(self, boundary: int) -> np.ndarray:
-        """Of the sum that is t_1; or, of a later boundary, of the logarithm of it."""
-        if boundary == 1:
-            return np.array([1.0, *self.travels, self.parting])
-        logs = math.log(1 / self.rate), math.log(self.strength), math.log(self.size)
-        return np.array([1.0, *logs, self.parting])
+BY_BLOCKS = 0.75
+"""Standard deviation of log steps for each factor of e between the number of blocks and the nearest in the records:
+what runs of 2, 4 and 5 blocks miss, predicted from those of 3 (tests/forecast/test_number_of_blocks.py)."""
+NORMAL = 1.96
+"""Standard deviations within which a normal variable stays with the probability COVERAGE."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """What was measured of one boundary: runs that differ in nothing that counts are one cell."""
+class Predicted(NamedTuple):
+    """When a boundary comes."""
 
-    settings: tuple[Chained, ...]
-    logs: np.ndarray
-    """log steps, NaN where there is none: (cell, seed)."""
-    late: int = 0
-    """Cells of which too few seeds got there."""
-
-    def keep(self, rows: np.ndarray) -> Cells:
-        return Cells(tuple(each for each, kept in zip(self.settings, rows, strict=True) if kept), self.logs[rows])
-
-
-def chained(settings: Any) -> Chained | None:
-    """What counts of a run; None where it is not the minimal model by Adam on enough samples."""
-    model, training = getattr(settings, "model", None), getattr(settings, "training", None)
-    if model is None or training is None or not hasattr(settings.task, "ratio"):
-        return None
-    one_hot = (model.embedding, model.positions) == ("one-hot", "one-hot")
-    minimal = one_hot and not (model.residual or model.mlp or model.keys or model.output) and model.layers == 1
-    usual = training.optimiser == "adamw" and training.schedule in ("constant", "plateau")
-    many = training.data == "fresh" or (training.data == "finite" and training.samples >= ENOUGH)
-    task = settings.task
-    lags = [lag for block in task.blocks for lag in block]
-    whole = sorted(lags) == lags == list(range(1, len(lags) + 1)) and task.context is None
-    small = model.initialisation == "uniform"
-    if not (minimal and usual and many and whole) or (small and model.scale == 0):
-        return None
-    return Chained(
-        task.ratio,
-        task.base,
-        len(task.blocks),
-        len(task.blocks[0]),
-        task.vocab,
-        task.horizon + len(lags) - 1,
-        training.learning_rate,
-        model.scaled_scores,
-        math.log(1 / model.scale) if small else 0.0,
-    )
-
-
-def measured(runs: Iterable[AnyRun], boundary: int) -> Cells:
-    """Every cell with this boundary in most of its seeds."""
-    found: dict[Chained, list[np.ndarray]] = {}
-    late = set()
-    for settings, trajectory in runs:
-        own = chained(settings)
-        if own is None or "kl_rungs" not in trajectory or own.blocks <= boundary:
-            continue
-        steps = boundary_table(trajectory)[:, boundary - 1]
-        if np.isfinite(steps).mean() < REACHED:
-            late.add(own)
-        else:
-            found.setdefault(own, []).append(np.log(steps))
-    keys = sorted(found, key=lambda each: each.terms(boundary).tolist())
-    rows = [np.concatenate(found[key]) for key in keys]
-    logs = np.full((len(keys), max(map(len, rows), default=0)), np.nan)
-    for row, values in zip(logs, rows, strict=True):
-        row[: len(values)] = values
-    return Cells(tuple(keys), logs, len(late - set(keys)))
-
-
-def asked_for(question: Question) -> Chained:
-    """The run that a question is about: all else is as the preset has it."""
-    preset = MINIMALS[question.preset]()
-    lags = sum(map(len, question.blocks))
-    return Chained(
-        float(question.ratio or 0),
-        preset.task.base,
-        len(question.blocks),
-        len(question.blocks[0]),
-        question.vocab or preset.task.vocab,
-        preset.task.horizon + lags - 1,
-        question.learning_rate or preset.training.learning_rate,
-        preset.model.scaled_scores,
-        0.0 if question.start is None else math.log(1 / question.start),
-    )
+    steps: float
+    half: float
+    """Of the interval, in log steps."""
+    words: str
+    continued: bool = False
+    """From earlier boundaries, because no law was measured."""
 
 
 def from_chain(question: Question, runs: Sequence[AnyRun], folders: tuple[str, ...] = ()) -> Forecast:
     """The boundary that is asked for, the first if none is."""
-    boundary = question.boundary or 1
-    return told(question, asked_for(question), measured(runs, boundary), folders)
+    return told(question, asked_for(question), ladder(runs, question.boundary or 1), folders)
 
 
-def told(question: Question, wanted: Chained, cells: Cells, folders: tuple[str, ...] = ()) -> Forecast:
-    """From the cells' law."""
+def told(question: Question, wanted: Chained, cells: Ladder, folders: tuple[str, ...] = ()) -> Forecast:
+    """From the cells' laws."""
     boundary = question.boundary or 1
-    found = _fitted(cells, wanted, boundary)
-    if found is None:
-        places = " and ".join(folders) or "this folder"
+    found = _boundaries(cells[:boundary], wanted)
+    if len(found) < boundary:
+        places, missing = " and ".join(folders) or "this folder", len(found) + 1
         raise NotMeasured(
-            f"{len(cells.settings)} combinations of settings in {places} reach boundary {boundary} of the minimal "
-            "model: too few for its law. Make some by `headway run hierarchy --grid as-run`, or name the folder that "
-            "has them with --from."
+            f"{len(cells[missing - 1].settings)} combinations of settings in {places} reach boundary {missing} of the "
+            "minimal model: too few for its law. Make some by `headway run hierarchy --grid as-run`, or name the "
+            "folder that has them with --from."
         )
-    steps, low, high, words = found
-    theory = sum(wanted.travels) if boundary == 1 and wanted.parting == 0 else None
+    last = found[-1]
+    # A boundary that continues the ladder has no cells of its own: those of the law before it count.
+    own = cells[sum(not each.continued for each in found) - 1]
+    blocks = {each.blocks for each in own.settings}
+    further = NORMAL * BY_BLOCKS * min(abs(math.log(wanted.blocks / each)) for each in blocks)
+    half = math.hypot(last.half, further)
     return Forecast(
         question=question,
         learning_rate=wanted.rate,
-        steps=steps,
-        low=low,
-        high=high,
+        steps=last.steps,
+        low=last.steps * math.exp(-half),
+        high=last.steps * math.exp(half),
         coverage=COVERAGE,
         ends=f"stage {boundary + 1} begins",
         source="theory" if boundary == 1 else "law",
-        basis=words,
-        cells=len(cells.settings),
-        seeds=int(np.max(np.sum(np.isfinite(cells.logs), axis=1))),
+        basis=last.words,
+        cells=len(own.settings),
+        seeds=int(np.max(np.sum(np.isfinite(own.logs), axis=1))),
         folders=folders,
-        closed_form=theory,
+        closed_form=sum(wanted.travels) if boundary == 1 and wanted.parting == 0 else None,
         published=None,
         published_law="",
-        warnings=tuple(_warnings(wanted, cells, boundary)),
+        warnings=tuple(_warnings(wanted, own, boundary, last.continued)),
     )
 
 
-def _fitted(cells: Cells, wanted: Chained, boundary: int) -> tuple[float, float, float, str] | None:
-    """Steps, low, high, and the law in words; a term that is 0, or the same, in all cells is none."""
+def _boundaries(cells: Ladder, wanted: Chained) -> list[Predicted]:
+    """One after the other, as far as they can be predicted."""
+    found: list[Predicted] = []
+    for boundary, measured in enumerate(cells, 1):
+        if boundary == 1:
+            own = _first(measured, wanted)
+        else:
+            own = _after(found[-1], measured, wanted, boundary) or (_continued(found) if boundary > 2 else None)
+        if own is None:
+            break
+        found.append(own)
+    return found
+
+
+def _after(before: Predicted, cells: Cells, wanted: Chained, boundary: int) -> Predicted | None:
+    """t_i = t_(i-1) + a law of the stage; errors of the two are independent."""
+    chosen = _changing(cells, wanted, boundary)
+    if chosen is None or before.continued:
+        return None
+    rows, own, used = chosen
+    law = calibrate(rows, cells.stage)
+    if law is None:
+        return None
+    middle, low, high = law.interval(own)
+    stage = math.exp(middle)
+    steps = before.steps + stage
+    half = math.hypot(before.steps * before.half, stage * (high - low) / 2) / steps
+    powers = dict(zip(np.flatnonzero(used), law.coefficients, strict=True))
+    named = {1: ("rate", -1), 2: ("m", 1), 3: ("|block 1|", 1)}
+    factors = [(name, sign * powers[place]) for place, (name, sign) in named.items() if place in powers]
+    words = in_words(math.exp(powers[0]), [power for _, power in factors], [name for name, _ in factors])
+    return Predicted(
+        steps,
+        max(half, before.half),
+        f"{before.steps:,.0f} steps to boundary {boundary - 1} + {words}, fitted",
+    )
+
+
+def _continued(found: list[Predicted]) -> Predicted:
+    """log t_i = log t_2 + (i - 2) (log t_2 - log t_1), with the errors of both."""
+    first, second, more = found[0], found[1], len(found) - 1
+    steps = found[-1].steps * second.steps / first.steps
+    half = math.hypot((more + 1) * second.half, more * first.half)
+    words = f"{found[-1].steps:,.0f} x {second.steps / first.steps:.2f}, the ratio of boundaries 2 and 1"
+    return Predicted(steps, half, words, continued=True)
+
+
+def _changing(cells: Cells, wanted: Chained, boundary: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Terms of the cells and of what is wanted, and which they are; one that is the same in all cells is none.
+
+    None where a term that never changed is asked for with another value.
+    """
     if not cells.settings:
         return None
     rows, own = np.array([each.terms(boundary) for each in cells.settings]), wanted.terms(boundary)
     used = np.ptp(rows, axis=0) > 0
     used[0] = True
-    if not np.allclose(own[~used], rows[0, ~used]):
+    return (rows[:, used], own[used], used) if np.allclose(own[~used], rows[0, ~used]) else None
+
+
+def _first(cells: Cells, wanted: Chained) -> Predicted | None:
+    chosen = _changing(cells, wanted, 1)
+    drift = None if chosen is None else _drift(cells, wanted)
+    if chosen is None or drift is None:
         return None
-    rows, own = rows[:, used], own[used]
-    if boundary == 1:
-        sizes = np.array([each.wide for each in cells.settings])
-        drift = _drift(cells, wanted)
-        return None if drift is None else _sum(rows, cells.logs, own, used, sizes, wanted.wide, drift)
-    law = calibrate(rows, cells.logs)
-    if law is None:
-        return None
-    middle, low, high = law.interval(own)
-    names = [name for name, there in zip(("rate", "m_1", "|block 1|"), used[1:], strict=False) if there]
-    powers = [-law.coefficients[1], *law.coefficients[2:]] if used[1] else list(law.coefficients[1:])
-    words = in_words(math.exp(law.coefficients[0]), powers[: len(names)], names)
-    words += f" u^{-law.coefficients[-1]:.2f}" if used[-1] else ""
-    return math.exp(middle), math.exp(low), math.exp(high), f"{words}, fitted"
+    rows, own, used = chosen
+    sizes = np.array([each.wide for each in cells.settings])
+    return _sum(rows, cells.logs, own, used, sizes, wanted.wide, drift)
 
 
 class _Drift(NamedTuple):
@@ -265,7 +202,7 @@ def _sum(
     sizes: np.ndarray,
     size: float,
     drift: _Drift,
-) -> tuple[float, float, float, str] | None:
+) -> Predicted | None:
     """1 = sum of terms / t + g log(|I(1)|/2), by least squares: every cell is divided by its own mean."""
     means = np.exp(np.nanmean(logs, axis=1))[:, None]
     differ = bool(np.ptp(sizes) > 0)
@@ -288,10 +225,10 @@ def _sum(
     told = zip(numbers, [name for name, there in zip(names, used, strict=True) if there], strict=True)
     words = " + ".join(f"{number:.2f} {name}" for number, name in told)
     basis = f"parameters that move at Adam's learning rate: {words}"
-    return steps, steps * math.exp(-half), steps * math.exp(half), basis
+    return Predicted(steps, half, basis)
 
 
-def _warnings(wanted: Chained, cells: Cells, boundary: int) -> Iterator[str]:
+def _warnings(wanted: Chained, cells: Cells, boundary: int, continued: bool) -> Iterator[str]:
     names = {"ratio": "m", "vocab": "d", "size": "|block 1|", "rate": "the learning rate", "blocks": "h"}
     for name, symbol in names.items():
         there = [getattr(each, name) for each in cells.settings]
@@ -299,41 +236,34 @@ def _warnings(wanted: Chained, cells: Cells, boundary: int) -> Iterator[str]:
         if not min(there) <= own <= max(there):
             seen = f"{min(there):g} to {max(there):g}" if min(there) < max(there) else f"only {min(there):g}"
             yield f"{symbol} = {own:g} was not measured (the records have {seen}): an extrapolation."
+    if continued:
+        yield (
+            f"Too few records reach boundary {boundary}: it continues the earlier ones. A law of its own needs runs of "
+            f"{boundary + 1} or more blocks with several m and learning rates."
+        )
     if cells.late:
         yield (
-            f"{cells.late} combinations of settings in the records do not reach boundary {boundary} in time and are "
-            "left out: near those settings, the boundary comes later than predicted."
+            f"{cells.late} combinations of settings in the records do not reach boundary "
+            f"{min(boundary, 2) if continued else boundary} in time and are left out: near those settings, the "
+            "boundary comes later than predicted."
         )
 
 
-def splits(cells: Cells) -> Iterator[tuple[str, list[np.ndarray]]]:
-    """Name -> folds, each the cells to hold back."""
-    count = len(cells.settings)
-    yield "each cell alone", list(np.eye(count, dtype=bool))
-    part = np.random.default_rng(0).permutation(count) % 3
-    yield "thirds, at random", [part == number for number in range(3)]
-    for name, symbol in (("ratio", "m"), ("size", "|block 1|"), ("parting", "log(1/u)")):
-        column = np.array([getattr(each, name) for each in cells.settings])
-        if np.ptp(column) > 0:
-            yield f"the largest {symbol}, {column.max():.3g}", [column == column.max()]
-    rates = np.array([each.rate for each in cells.settings])
-    if np.ptp(rates) > 0:
-        yield f"the smallest rate, {rates.min():g}", [rates == rates.min()]
-
-
-def held_back(cells: Cells, boundary: int, folds: Sequence[np.ndarray]) -> list[tuple[Forecast, np.ndarray]]:
-    """A forecast of every cell of every fold from the others, and the steps of its seeds."""
-    question = replace(ANY, boundary=boundary)
+def held_back(cells: Ladder, folds: Sequence[Collection[Chained]]) -> list[tuple[Forecast, np.ndarray]]:
+    """A forecast of the last boundary of every cell of every fold from the others, and the steps of its seeds."""
+    question = replace(ANY, boundary=len(cells))
+    rows = dict(zip(cells[-1].settings, cells[-1].logs, strict=True))
     pairs = []
     for held in folds:
-        rest = cells.keep(~held)
-        for place in np.flatnonzero(held):
+        rest = tuple(each.without(held) for each in cells)
+        for own in held:
+            if own not in rows:
+                continue
             try:
-                found = told(question, cells.settings[place], rest)
+                found = told(question, own, rest)
             except NotMeasured:
                 continue
-            logs = cells.logs[place]
-            pairs.append((found, np.exp(logs[np.isfinite(logs)])))
+            pairs.append((found, np.exp(rows[own][np.isfinite(rows[own])])))
     return pairs
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.claims.claim import AnyRun
 from headway.claims.recall import KNOWN
-from headway.forecast import from_chain, from_strength
+from headway.forecast import chain_cells, from_chain, from_strength
 from headway.forecast.answer import Forecast, NotMeasured
 from headway.forecast.ask import answer, cells
 from headway.forecast.from_descent import told_and_measured
@@ -84,11 +84,11 @@ def _of_chain(runs: Sequence[AnyRun]) -> list[HeldOut]:
     """Boundaries of the minimal model, one after the other."""
     rows = []
     for boundary in (1, 2):
-        cells = from_chain.measured(runs, boundary)
-        if len(cells.settings) < 2 * PARTS:
+        cells = chain_cells.ladder(runs, boundary)
+        if len(cells[-1].settings) < 2 * PARTS:
             continue
-        for held, folds in from_chain.splits(cells):
-            rows += _row(f"boundary {boundary}", held, from_chain.held_back(cells, boundary, folds))
+        for held, folds in chain_cells.splits(cells):
+            rows += _row(f"boundary {boundary}", held, from_chain.held_back(cells, folds))
     return rows
 
 
@@ -128,6 +128,8 @@ def _readings(model: str, runs: Sequence[AnyRun]) -> Iterator[tuple[str, Questio
     yield model, question
     if question.kind.answers:
         yield f"{model}, half right", replace(question, accuracy=KNOWN)
+        for end, accuracy in (("", None), (", half right", KNOWN)):
+            yield f"{model}, table{end}", replace(question, embedding="table", accuracy=accuracy)
     for name, number in (("copies", 2.0), ("repeated", 0.1)):
         with_it = replace(question, **{name: number})
         measured = cells(with_it, runs)
