@@ -20,7 +20,7 @@ from numba import cfunc
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from headway.kernels.cpu.objects import HELPER, WORK, Object, of
+from headway.kernels.cpu.objects import HELPER, WORK, Text
 from headway.kernels.cpu.vectors import inner, pointers_at
 
 FIELDS = {
@@ -167,15 +167,15 @@ def _helper(typing):
 
 
 @no_type_check
-def working(work: Callable) -> Object:
+def working(work: Callable) -> Text:
     """A kernel: `work` as a function in C."""
     made = cfunc(SIGNATURE, error_model="numpy")(work)
-    return of(made.inspect_llvm(), made.native_name)
+    return Text(made.inspect_llvm(), made.native_name)
 
 
 @functools.cache
 @no_type_check
-def helping() -> Object:
+def helping() -> Text:
     """A thread's part in a call: the function called WORK for one slice after the other."""
 
     @cfunc(types.int64(types.int64), error_model="numpy")
@@ -190,12 +190,12 @@ def helping() -> Object:
         _release(state)
         return 0
 
-    return of(help_out.inspect_llvm(), help_out.native_name)
+    return Text(help_out.inspect_llvm(), help_out.native_name)
 
 
 @functools.cache
 @no_type_check
-def handling() -> Object:
+def handling() -> Text:
     """What XLA calls: it asks XLA's threads for help, helps out itself, and waits for the last."""
 
     @cfunc(types.int64(words), error_model="numpy")
@@ -217,4 +217,4 @@ def handling() -> Object:
         _release(state)
         return 0
 
-    return of(handle.inspect_llvm(), handle.native_name)
+    return Text(handle.inspect_llvm(), handle.native_name)

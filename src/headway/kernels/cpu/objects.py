@@ -23,10 +23,17 @@ _UNREACHED = ("numba_", "NRT_")
 """Numba's functions that raise an exception in Python: kernels raise none, but the code that would do it is there."""
 
 
-WORK, HELPER = "headway_work", "headway_helper"
-"""What `calls.py` calls a kernel, and what a thread does with it; each kernel is loaded with its own of both."""
+WORK, HELPER, CALL = "headway_work", "headway_helper", "headway_call"
+"""What `calls.py` calls a kernel, what a thread does with it, and what XLA calls; a kernel has its own of each."""
 _PROCESS = ctypes.CDLL(None)
 """What C's library and Python have."""
+
+
+class Text(NamedTuple):
+    """LLVM's text of a function, and its name."""
+
+    text: str
+    function: str
 
 
 class Object(NamedTuple):
@@ -51,11 +58,11 @@ def kept(name: str, make: Callable[[], Object]) -> Object:
     return found
 
 
-def of(text: str, function: str) -> Object:
+def of(made: Text) -> Object:
     """Compile LLVM's text for this machine."""
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(made.text)
     needs = (other.name for other in module.functions if other.is_declaration and not other.name.startswith("llvm."))
-    return Object(_machine().emit_object(module), function, tuple(sorted(needs)))
+    return Object(_machine().emit_object(module), made.function, tuple(sorted(needs)))
 
 
 def provide(name: str, address: int) -> None:

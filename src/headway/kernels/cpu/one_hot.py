@@ -114,7 +114,7 @@ def _working_room(slices: int, shape: Shape) -> tuple[jax.ShapeDtypeStruct, jax.
 
 def _target(what: str, shape: Shape) -> str:
     """The name of the custom call, compiled when it is first wanted."""
-    name = f"headway_one_hot_{what}_{'_'.join(map(str, shape))}"
+    name = shape.name(what)
     register(name, lambda: _work(what)(shape))
     return name
 

@@ -19,6 +19,10 @@ class Shape(NamedTuple):
     length: int
     queries: int
 
+    def name(self, what: str) -> str:
+        """Of the custom call that does it."""
+        return f"headway_one_hot_{what}_{'_'.join(map(str, self))}"
+
     @property
     def width(self) -> int:
         """Rows of a head's tables: tokens and then positions."""

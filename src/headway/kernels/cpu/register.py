@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import jax
 
-from headway.kernels.cpu.objects import HELPER, WORK, kept, load, provide
+from headway.kernels.cpu.objects import CALL, HELPER, WORK, Text, kept, load, of, provide
+from headway.kernels.cpu.shipped import shipped
 
 _one_at_a_time = threading.Lock()
 """Threads that compile side by side may want the same kernel, and none may find numba half imported by another."""
@@ -22,14 +23,19 @@ def register(name: str, work: Callable[[], Callable]) -> None:
     with _one_at_a_time:
         if name in _registered:
             return
-        provide(WORK, load(kept(name, lambda: _calls().working(work()))))
-        provide(HELPER, load(kept(HELPER, lambda: _calls().helping())))
-        handler = load(kept("headway_call", lambda: _calls().handling()))
+        provide(WORK, _loaded(name, lambda: _calls().working(work())))
+        provide(HELPER, _loaded(HELPER, lambda: _calls().helping()))
+        handler = _loaded(CALL, lambda: _calls().handling())
         capsule = ctypes.pythonapi.PyCapsule_New
         capsule.restype = ctypes.py_object
         capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         jax.ffi.register_ffi_target(name, capsule(handler, None, None), platform="cpu")
         _registered.add(name)
+
+
+def _loaded(name: str, make: Callable[[], Text]) -> int:
+    """The address of a function that was kept, or that Headway brings along, or that numba makes."""
+    return load(kept(name, lambda: shipped(name) or of(make())))
 
 
 def _calls():
