@@ -113,11 +113,12 @@ class Program:
         self._stopped: dict[int, State] = {}
         self._facts: dict[str, np.ndarray] | None = None
         self._ahead: dict[str, Future[None]] = {}
+        self._behind: list[Callable[[], None]] = []
 
     def compile_ahead(self, within: Callable[[], AbstractContextManager[None]]) -> None:
-        """Steps, measurements and facts are compiled side by side while the members begin; `within` sets a thread up.
+        """Steps and measurements are compiled side by side while the members begin; `within` sets a thread up.
 
-        No more of them at once than there are cores: nobody waits for the facts until the end. Whoever needs one first
+        The facts follow behind the first steps, because nobody waits for them until the end. Whoever needs one first
         waits for it. What goes wrong here goes wrong there again, and is reported there.
         """
         rows = np.arange(len(self.running))[: self._together]
@@ -131,9 +132,13 @@ class Program:
             with within():
                 getattr(self._compiled, name).lower(self._shared, *asked[name]).compile()
 
-        pool = ThreadPoolExecutor(min(len(asked), os.cpu_count() or 1))
-        self._ahead = {name: pool.submit(compile, name) for name in asked}
-        pool.shutdown(wait=False)
+        def start(*names: str) -> None:
+            pool = ThreadPoolExecutor(min(len(names), os.cpu_count() or 1))
+            self._ahead |= {name: pool.submit(compile, name) for name in names}
+            pool.shutdown(wait=False)
+
+        start("advance", "probe")
+        self._behind = [partial(start, "facts")]
 
     def _ready(self, name: str) -> Callable[..., Any]:
         """A compiled function; should it be compiled in a thread, not twice."""
@@ -171,6 +176,8 @@ class Program:
             losses[pack.own] = np.asarray(found)[: pack.real, : stop - start]
         losses[~self.running] = np.nan
         self._packs = packs
+        while self._behind:
+            self._behind.pop()()
         return losses
 
     def probe(self) -> dict[str, np.ndarray]:
