@@ -86,6 +86,7 @@ def test_every_command_that_is_shown_can_be_given(document, given, tmp_path, mon
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for name in ("my_task.py", "first_again.py"):
         shutil.copy(ROOT / "examples" / "in_context_chain.py", tmp_path / name)
+    (tmp_path / "my_text.txt").write_text("The quick brown fox jumps over the lazy dog.\n" * 1000)
     for line in shown:
         words = shlex.split(line, comments=True)[1:]
         scripts = words[:1] in (["test"], ["reliability"], ["telemetry"], ["docs"])  # which it understands itself
