@@ -125,3 +125,10 @@ def test_a_notebook_runs(name, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"runs"} | (
         {"first_look.html"} if name == "first_look" else set()
     )
+
+
+def test_the_ratios_of_vary_and_compare_answer_its_question():
+    """At one of them the claim holds in every seed, at the other in none."""
+    shown = [output for cell in notebook("vary_and_compare")["cells"] for output in cell.get("outputs", [])]
+    verdicts = re.findall(r"ratio [\d.]+: (\w+), (\d) of (\d) seeds", "".join(shown[-1]["text"]))
+    assert verdicts == [("fails", "0", "2"), ("holds", "2", "2")]
