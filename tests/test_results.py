@@ -1,11 +1,13 @@
 """What is committed under results/: whole, small, with its provenance; and what README and docs say about it is so."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headway.analysis import over_seeds
 from headway.cli import main
 from headway.experiments import NAMES, find
 from headway.experiments.outcome import Outcome, all_findings, outcomes_from
@@ -139,15 +141,80 @@ def test_the_words_in_the_readme_are_the_titles_of_the_claims():
     assert {name: told.get(name) for name in titles} == titles
 
 
-def test_the_numbers_of_seeds_in_the_readme_are_those_of_the_claims_beside_them(findings):
-    lines = re.findall(r"^\d\. \[\*\*.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert len(lines) == 5
-    for line in lines:
-        [asked] = re.findall(r"`\./run claims (.+?) --from results`", line)
-        names = [name for name in {claim for claim, _ in findings} if name.split()[0] in asked or name in asked]
-        held = {(each.showing, len(each.holds)) for (claim, _), each in findings.items() if claim in names}
+def findings_in(page: Path) -> list[tuple[str, list[str]]]:
+    """The numbered findings of a page, and the names that the command of each gives."""
+    lines = re.findall(r"^\d+\. (?:\[\*\*|\*\*\[).*$", page.read_text(), re.MULTILINE)
+    asked = [re.findall(r"`\./run claims (.+?) --from results`", line) for line in lines]
+    return [(line, shlex.split(command)) for line, [command] in zip(lines, asked, strict=True)]
+
+
+@pytest.mark.parametrize("page, count", [("README.md", 5), ("docs/found.md", 12)])
+def test_the_numbers_of_seeds_of_the_findings_are_those_of_the_claims_beside_them(findings, page, count):
+    told_findings = findings_in(ROOT / page)
+    assert len(told_findings) == count
+    for line, names in told_findings:
+        called = {key: each for key, each in findings.items() if any(f"{key[0]} ".startswith(f"{n} ") for n in names)}
+        held = {(each.showing, len(each.holds)) for each in called.values()}
         told = {(int(some), int(of)) for some, of in re.findall(r"(\d+) of (\d+)", line)}
         assert told and told <= held, line
+
+
+MEASURED = {
+    "B3 appendix": "d^{:.2f} ",
+    "B3 appendix tokens per copy": "(T/B)^{:.2f} steps",
+    "B4 appendix embedding": "the plateau is {:.0f} times as long",
+    "B7 recall appendix": "Copies in the context end the plateau {:.1f} times as soon",
+    "B7 recall appendix across samples": "queries repeated across samples {:.1f} times as soon",
+}
+"""Claim -> what docs/found.md says about the median over seeds."""
+STATED = {
+    ("A1", "as-run"): "KL to the rungs reaches its minima in order ({})",
+    ("A1 nearer", "as-run"): "than growing confidence alone would ({})",
+    ("A1 minimal", "as-run"): "has its minima in order as-run ({})",
+    ("A1 minimal", "printed"): "at the printed learning rate training ends too early ({})",
+    ("A4", "as-run"): "rises, then falls ({})",
+    ("A9", "as-run"): "As-run {},",
+    ("A9", "printed"): "printed {}:",
+    ("H1 learned", "as-run"): "in {} seeds with learned or sinusoidal positions",
+    ("H1 sinusoidal", "as-run"): "in {} seeds with learned or sinusoidal positions",
+    ("H1 rotary", "as-run"): "in {} with rotary ones",
+    ("H1 rotary", "printed"): "(printed: {})",
+    ("H1 relative", "as-run"): "in {} with relative positions or ALiBi",
+    ("H1 alibi", "as-run"): "in {} with relative positions or ALiBi",
+    ("B3 appendix", "paper"): "Both exponents are within 0.2 ({})",
+    ("B3 appendix tokens per copy", "paper"): "Both exponents are within 0.2 ({})",
+    ("B4 appendix embedding", "paper"): "with one of unit variance ({})",
+    ("B7 recall appendix", "paper"): "{} each",
+    ("B7 recall appendix across samples", "paper"): "{} each",
+    ("B8 appendix", "paper"): "Too much repetition overfits ({})",
+    ("E1 more states", "paper"): "Four and eight states: {};",
+    ("E1", "paper"): "two and three: {}:",
+    ("V1", "paper"): "as published: {};",
+    ("V1 simple model, rate 0.001", "paper"): "with a tenth of the learning rate: {}:",
+    ("Z1", "paper"): "the loss drops once ({})",
+    ("Z2 balanced", "paper"): "{} from the theory's initialisation",
+    ("Z2", "paper"): "{} from a random one",
+    ("G4", "paper"): "(Gopalani and Hu): {}.",
+    ("N1", "paper"): "reaches its minima in order ({})",
+    ("N5", "paper"): "No induction head forms in these small models ({})",
+}
+"""(claim, grid) -> what docs/found.md says about its seeds."""
+
+
+def test_every_number_on_the_page_of_findings_is_that_of_its_claim(findings):
+    text = (ROOT / "docs" / "found.md").read_text()
+    for key, words in STATED.items():
+        finding = findings[key]
+        assert words.format(f"{finding.showing} of {len(finding.holds)}") in text, key
+    for claim, words in MEASURED.items():
+        assert words.format(over_seeds(findings[claim, "paper"].values).median) in text, claim
+
+
+def test_the_page_of_findings_is_short_and_its_law_is_that_of_the_readme():
+    text, law = (ROOT / "docs" / "found.md").read_text(), r"\d\.\d+ d\^\d\.\d+ \(T/B\)\^\d\.\d+"
+    assert re.findall(law, text) == re.findall(law, (ROOT / "README.md").read_text())
+    prose = re.sub(r"`[^`]*`|!\[.*?\]\(.*?\)|\]\([^)]*\)", "", text)
+    assert len(prose.split()) <= 600
 
 
 def test_the_verdicts_in_the_verdict_tables_are_those_of_the_records(findings):

@@ -38,6 +38,14 @@ def test_the_minutes_of_the_tutorials_parts_add_up_to_what_it_and_the_first_page
     assert sum(numbers[part] for part in parts) == numbers[told] == 20
 
 
+def test_the_findings_are_an_explanation_and_all_results_a_reference():
+    contents = (DOCS / "site" / "mkdocs.yml").read_text()
+    _, how, explanation, reference = re.split(r"^  - (?:How to|Explanation|Reference):$", contents, flags=re.MULTILINE)
+    assert "own_text.md" in how and "found.md" in explanation
+    assert "reproduction.md" in reference and "verdicts.md" in reference
+    assert "(found.md)" in (DOCS / "index.md").read_text()
+
+
 def test_every_generated_page_is_written_by_the_reference():
     source = (DOCS / "site" / "reference.py").read_text()
     assert {f"reference/{name}" for name in re.findall(r'folder / "(\w+\.md)"', source)} == REFERENCE
