@@ -30,8 +30,8 @@ OUTSIDE = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=["'](?:
 """What a browser would fetch by itself."""
 SHIM_TAG = re.compile(r'<script\b[^>]*src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
 PICTURES = (".png", ".svg")
-UNSEARCHED = ("log.md",)
-"""Pages that the search leaves out: the log has every word, and would come before the page that defines it."""
+UNSEARCHED = ("log.md", "reproduction.md")
+"""Pages that the search leaves out: they have every word, and would come before the page that defines it."""
 LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json", ".sh": "sh", "": "sh"}
 
 
