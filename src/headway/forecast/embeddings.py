@@ -1,4 +1,4 @@
-"""The initial embedding of recall, which changes its plateau more than anything else that was varied (B4 appendix).
+"""The initial embedding of recall, which changes its plateau by a factor of ten or more (B4 appendix embedding).
 
 linear   PyTorch's nn.Linear of one-hot tokens, as in paper B's appendix: variance 1/(3 N_tokens)
 table    PyTorch's nn.Embedding: variance 1
