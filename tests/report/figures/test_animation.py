@@ -6,9 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from headway.analysis import Stages
+from headway.report.figures import animation
 from headway.report.figures.animation import PAUSE, _caption, animate
 
 
@@ -45,3 +47,18 @@ def test_a_record_without_attention_is_refused_by_name(staircase):
     without = {name: values for name, values in run.arrays.items() if name != "attention"}
     with pytest.raises(ValueError, match="no attention, which the picture needs"):
         animate(dataclasses.replace(run, arrays=without), 3)
+
+
+def test_the_legend_of_heads_and_blocks_stands_under_the_picture_and_the_curves_are_called_rungs(
+    staircase, monkeypatch
+):
+    """Block k has the colour of rung k: under both panels the legend would name the curves."""
+    made = []
+    monkeypatch.setattr(animation, "Figure", lambda *given, **named: made.append(Figure(*given, **named)) or made[-1])
+    animate(staircase.run(), 3, blocks=staircase.blocks)
+    curves, picture = made[0].subfigs
+    (legend,) = picture.legends
+    assert not made[0].legends and not curves.legends
+    assert legend.get_title().get_text() == "attention: heads, and the keys of each block"
+    assert {"head 1", "block 1"} <= {words.get_text() for words in legend.get_texts()}
+    assert curves.axes[0].get_title() == "curves: the rungs of the ladder"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -23,6 +24,10 @@ FRAMES = 48
 MILLISECONDS = 110
 PAUSE = 2500
 """On the last frame, before it begins again."""
+CURVES = "curves: the rungs of the ladder"
+HEADS_AND_BLOCKS = "attention: heads, and the keys of each block"
+IN_A_LINE = 4
+"""Entries of the legend under the picture."""
 COLOURS = 255
 """Of the palette that all frames share: a few hundred kilobytes instead of megabytes."""
 
@@ -40,13 +45,17 @@ def animate(
     times = np.asarray(trajectory.times("attention"), dtype=float)
     chosen = _evenly(times, FRAMES)
     stages = stages_from_ladder(trajectory.times("kl_rungs"), trajectory["kl_rungs"][row])
-    figure = Figure(figsize=(7.2, 2.9), dpi=110, layout="constrained")
+    figure = Figure(figsize=(7.6, 3.2), dpi=110, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2, width_ratios=(1.75, 1))
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1.75, 1))
+    curves, picture = parts
+    left, right = curves.subplots(), picture.subplots()
     draw_kl(left, trajectory, names or rung_names(trajectory["kl_rungs"].shape[-1] - 1), log_steps=True)
     left.set_ylabel("KL(reference predictor ‖ model), nats")
+    left.set_title(CURVES)
     now = left.axvline(times[0], color=INK, linewidth=1.0)
-    draw_legend(figure, matrices.shape[1], blocks, "below")
+    # Under the picture alone: rungs and blocks have the same colours, and blocks are no curves.
+    draw_legend(picture, matrices.shape[1], blocks, "below", IN_A_LINE, HEADS_AND_BLOCKS if blocks else None)
     full = full_strength(matrices)
     frames = []
     for snapshot in chosen:

@@ -173,8 +173,15 @@ def _span(block: tuple[int, ...]) -> set[int]:
     return set(range(min(block), max(block) + 1))
 
 
-def draw_legend(figure: Figure | SubFigure, heads: int, blocks: Blocks | None, place: LegendPlace = "below") -> None:
-    """The heads' colours, the ink of a place that several of them share, and the bars of the blocks."""
+def draw_legend(
+    figure: Figure | SubFigure,
+    heads: int,
+    blocks: Blocks | None,
+    place: LegendPlace = "below",
+    most: int = 8,
+    title: str | None = None,
+) -> None:
+    """The heads' colours, the ink of a place that several of them share, and the bars of the blocks; `most` a line."""
     colours = head_colours(heads)
     entries: list[tuple[str, Artist]] = [
         (f"head {head}", Rectangle((0, 0), 1, 1, facecolor=colour)) for head, colour in enumerate(colours, start=1)
@@ -183,7 +190,7 @@ def draw_legend(figure: Figure | SubFigure, heads: int, blocks: Blocks | None, p
         entries.append(("several heads", Rectangle((0, 0), 1, 1, facecolor=SEVERAL_COLOUR)))
     for number, colour in enumerate(rung_colours(len(blocks or ())), start=1):
         entries.append((f"block {number}", Line2D([], [], color=colour, linewidth=2.2, solid_capstyle="butt")))
-    lines = -(-len(entries) // 8)
+    lines = -(-len(entries) // most)
     columns = -(-len(entries) // lines) if place == "below" else 1
     # A legend fills its columns first; people read lines first.
     entries = [entry for column in range(columns) for entry in entries[column::columns]]
@@ -194,4 +201,5 @@ def draw_legend(figure: Figure | SubFigure, heads: int, blocks: Blocks | None, p
         ncols=columns,
         handlelength=0.9,
         handleheight=0.9,
+        title=title,
     )
