@@ -19,6 +19,9 @@ from headway.settings import SettingsError
 from headway.store import Record, Store
 from headway.tasks.construction import ConstructionSettings
 
+NAME = "A Markov chain with vocabulary size 50 and 3 blocks of lags"
+"""No experiment has a run like it."""
+
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
@@ -99,8 +102,8 @@ def test_one_page_shows_one_run_or_several(record, tmp_path: Path):
     assert one == tmp_path / "one.html"
     assert "A title &lt;of mine&gt;" in one.read_text()
     several = headway.page([record, record], tmp_path / "new folder" / "two.html")
-    assert [run["label"] for run in embedded(several.read_text())["runs"]] == ["run 1", "run 2"]
-    assert [run["label"] for run in embedded(one.read_text())["runs"]] == ["run 1"]
+    assert [run["label"] for run in embedded(several.read_text())["runs"]] == [f"{NAME} (1)", f"{NAME} (2)"]
+    assert [run["label"] for run in embedded(one.read_text())["runs"]] == [NAME]
 
 
 def framed(markup: str) -> tuple[dict[str, str | None], str]:
@@ -262,7 +265,7 @@ def test_again_it_is_found_and_its_settings_come_back_as_its_own(ran, no_trainin
 
 def test_pages_show_records_of_any_kind_side_by_side(ran, record, tmp_path):
     text = embedded_text(headway.page([record, ran.records["last-token"]], tmp_path / "both.html").read_text())
-    assert '"run 2"' in text and "Last token" in text
+    assert f'"label":"{NAME}"' in text and "Last token" in text
     assert headway.show(ran.records["last-token"]).text
 
 

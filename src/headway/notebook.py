@@ -233,8 +233,9 @@ class Shown:
 def _views(records: Record | Sequence[Record]) -> tuple[Any, ...]:
     """Each run as the page shows it."""
     from headway.report.assemble import notebook_views
+    from headway.watch.names import own_label
 
-    return notebook_views([records] if isinstance(records, Record) else list(records))
+    return notebook_views([records] if isinstance(records, Record) else list(records), own_label)
 
 
 def predict(model: str = "toy", *, folders: Sequence[str | Path] = ("runs", "results"), **asked: Any) -> Forecast:

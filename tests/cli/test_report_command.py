@@ -115,7 +115,7 @@ def test_runs_of_no_grid_are_on_the_page_under_a_title_of_their_own(headway, tmp
     assert headway("report", "--from", tmp_path / "runs", "--into", tmp_path / "shown").code == 0
     runs = embedded((tmp_path / "shown" / "report.html").read_text())["runs"]
     others = [run for run in runs if run["section"] == "Other runs in this folder"]
-    assert [run["settings"]["task"]["ratio"] for run in others if "task.ratio=1.3" in run["label"]] == [1.3]
+    assert [run["settings"]["task"]["ratio"] for run in others if "ratio 1.3" in run["label"]] == [1.3]
     assert len({run["label"] for run in runs}) == len(runs) > len(others)
 
 

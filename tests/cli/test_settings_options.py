@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from jax.tree_util import tree_leaves_with_path
 
 from headway import presets
-from headway.cli.settings_options import block_text, lags
+from headway.cli.settings_options import lags
 from headway.experiments import NAMES, find
+from headway.settings.typed import block_text
 from headway.training.problem import new_model
 
 BLOCK = st.lists(st.integers(1, 30), min_size=1, max_size=8, unique=True).map(tuple)

@@ -22,6 +22,7 @@ from headway.report.assemble import (
 from headway.report.page.payload import payload
 from headway.report.page.run_payload import run_payload
 from headway.store import Record, Store
+from headway.tasks.chain import Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 
@@ -81,7 +82,9 @@ def test_pilots_of_a_learning_rate_are_no_runs_to_show(recall, tmp_path):
 
 
 def test_a_notebook_is_told_what_cannot_be_drawn(chain, tmp_path):
-    assert [view.label for view in notebook_views([chain])] == ["run 1"]
+    assert [view.label for view in notebook_views([chain])] == [Chain().about().title]
+    named = notebook_views([chain, chain], lambda cell: cell.kind)
+    assert [view.label for view in named] == ["markov (1)", "markov (2)"]
     with Store(tmp_path).open(Cell(ConstructionSettings(), (0,))) as work:
         made = work.place(replace(made_trajectory(USUAL, (0,)), arrays={}, clock_of={}), {})
     with pytest.raises(ValueError, match="nothing that changes over time"):

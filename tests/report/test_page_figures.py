@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 from tests.report.conftest import Opened
-from tests.report.made_run import made_figures, made_findings, made_report
+from tests.report.made_run import made_figures, made_findings, made_png, made_report
 
 from headway.records import Finding
-from headway.report.page import Report
+from headway.report.page import FigureGroup, Report
 
 pytestmark = pytest.mark.browser
 
@@ -268,3 +268,14 @@ def test_hostile_texts_around_figures_are_shown_and_not_run(opened):
     assert it.page.evaluate("window.broken") is None
     assert it.page.locator("#figures img").count() == 2
     assert it.text("#figures h3").count(hostile) == 2
+
+
+def test_figures_of_somebodys_own_runs_are_named_after_the_runs(opened):
+    figures = (("figure-1", made_png(100)), ("excess-loss", made_png(101)))
+    own = FigureGroup("stages-quick", "stages: KL to the rungs.", "quick", figures, own="stages, quick")
+    paper = FigureGroup("stages-as-run", "Paper A, Figure 1: KL to the rungs.", "as-run", figures)
+    it = opened(made_report(figures=(own, paper)))
+    captions = it.page.locator("#figures figcaption").all_inner_texts()
+    names = ("stages, quick", "stages, quick: excess loss", "figure 1, as-run", "excess loss, as-run")
+    assert [each[: len(name)] for each, name in zip(captions, names, strict=True)] == list(names)
+    assert it.page.locator("#figures h3").first.inner_text().startswith("stages: KL to the rungs.")

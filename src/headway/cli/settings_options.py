@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from typing import Any, get_args, get_origin
 
 import tyro
 
 from headway.settings.given import Given, Part
 from headway.settings.training import Arguments, Groups
+from headway.settings.typed import block_text
 from headway.tasks.chain import Blocks, Weights
 
 MOST_LAGS = 10_000
@@ -32,17 +32,6 @@ def lags(text: str) -> tuple[int, ...]:
             raise ValueError(f"{part} makes more than {MOST_LAGS} lags")
         block += run
     return tuple(block)
-
-
-def block_text(block: Sequence[int]) -> str:
-    """The inverse of `lags`, as short as possible."""
-    runs: list[list[int]] = []
-    for lag in block:
-        if runs and lag == runs[-1][-1] + 1:
-            runs[-1].append(lag)
-        else:
-            runs.append([lag])
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def read_blocks(arguments: list[str]) -> Blocks:

@@ -16,6 +16,7 @@ from headway.cli.arguments import experiment_from
 from headway.cli.ending import offer
 from headway.cli.verdict_tables import print_counts, print_variation
 from headway.experiments.outcome import Outcome, place_of
+from headway.experiments.run_names import in_text
 from headway.records import Finding
 from headway.settings.variation import in_words, value_in_words
 from headway.store.output import write_output
@@ -139,7 +140,7 @@ def _write_page(
 ) -> None:
     from headway.report.page import Report, write_page
 
-    about = experiment_from(sweep.experiment).title
+    about = in_text(experiment_from(sweep.experiment).title)
     commands = (sweep.command,)
     report = Report(f"Headway: {sweep.title}", about, tuple(views), tuple(told), commands, figures=figures)
     offer(console, write_page(sweep.into / f"{sweep.key}.html", report))

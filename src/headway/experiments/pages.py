@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.experiments.left_out import tell, tell_of_figures, unfit
 from headway.experiments.outcome import Outcome
+from headway.experiments.run_names import figures_title, in_text, own_name, run_label
 from headway.lookup import Records, answer
 from headway.records import Finding
 from headway.store import Record
@@ -75,8 +76,8 @@ def write_report(
         rest += own[1:]
         pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
         if pictures:
-            heading = outcome.experiment.title
-            groups.append(FigureGroup(outcome.name, heading, outcome.grid, tuple(pictures.items()), drawings))
+            shown = (tuple(pictures.items()), drawings, own_name(outcome))
+            groups.append(FigureGroup(outcome.name, figures_title(outcome), outcome.grid, *shown))
     portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
     portraits += portraits_among(each.record for each in others)
     heading, introduction = (title, "") if title else _heading(outcomes)
@@ -86,14 +87,6 @@ def write_report(
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
     report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit, **results)
     write_page(page, report)
-
-
-def run_label(name: str, outcome: Outcome) -> str:
-    """minimal, quick, task.ratio 1.3: the run, its grid, and what was changed."""
-    from headway.report.assemble import shortened
-
-    changed = (f"{setting} {value}" for setting, value in outcome.changes.items())
-    return shortened(", ".join([name, outcome.grid, *changed]))
 
 
 def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collection[str]) -> list[Shown]:
@@ -136,7 +129,7 @@ def _heading(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     if len(names) > FEW:
         return "Headway: what was found", ""
     heading = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    return f"Headway: {heading}", " ".join(titles.values())
+    return f"Headway: {heading}", " ".join(map(in_text, titles.values()))
 
 
 def _contents(outcome: Outcome, paths: Sequence[Path], suffix: str) -> dict[str, bytes]:

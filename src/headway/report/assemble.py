@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from headway.records import Finding, Trajectory
-from headway.report.about import PROGRESS, context_of, drawable
+from headway import registry
+from headway.records import Cell, Finding, Trajectory
+from headway.report.about import PROGRESS, about_of, context_of, drawable
 from headway.report.build import run_view
 from headway.report.page import FigureGroup, Report, RunView
 from headway.report.page.flow_payload import is_portrait
 from headway.report.page.picture_payload import MOST_PICTURES
-from headway.settings.plain import plain
+from headway.settings.plain import Open, plain
+from headway.settings.typed import typed_settings, within
 from headway.store import Record
 from headway.store.kinds import summary
 
@@ -151,8 +154,18 @@ def other_runs(records: Iterable[Record], used: Iterable[str]) -> list[Shown]:
 
 
 def other_label(record: Record) -> str:
-    """As in "recall 3f2a: 4 seeds; task.pairs=8"; of much that differs, the beginning."""
-    return shortened(f"{record.cell.kind} {record.identity[-4:]}: {summary(record.cell)}")
+    """As in "recall 3f2a: 4 seeds; pairs 8"."""
+    return f"{record.cell.kind} {record.identity[-4:]}: {other_name(record.cell)}"
+
+
+def other_name(cell: Cell) -> str:
+    """What sets a cell apart: its seeds, and the settings that are not the default, each whole or not at all."""
+    usual = registry.usual(cell.kind)
+    if isinstance(cell.settings, Open) or usual is None:
+        return shortened(summary(cell))
+    changes = typed_settings(changed_settings(usual, cell.settings)) or ["default settings"]
+    seeds = f"{len(cell.seeds)} seed{'' if len(cell.seeds) == 1 else 's'}; "
+    return seeds + within([], changes, MOST_LABEL - len(seeds))
 
 
 def shortened(words: str, most: int = MOST_LABEL) -> str:
@@ -160,8 +173,8 @@ def shortened(words: str, most: int = MOST_LABEL) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
-def notebook_views(records: Sequence[Record]) -> tuple[RunView, ...]:
-    """The runs that somebody handed over, numbered; a run that cannot be drawn is an error, not a gap."""
+def notebook_views(records: Sequence[Record], name_of: Callable[[Cell], str] = lambda cell: "") -> tuple[RunView, ...]:
+    """The runs that somebody handed over, by their names; a run that cannot be drawn is an error, not a gap."""
     portraits = portraits_among(records)
     shown = [record for record in records if not is_portrait(record.cell.settings, record.clock_of)]
     for record in shown:
@@ -171,13 +184,28 @@ def notebook_views(records: Sequence[Record]) -> tuple[RunView, ...]:
                 f"{', '.join(sorted(record.clock_of)) or 'none'}, and the page needs a loss or an accuracy. Look at "
                 "its `trajectory`, or draw its figures with `headway report`."
             )
-    return tuple(view_of(f"run {number}", each, portraits) for number, each in enumerate(shown, start=1))
+    names = [name_of(each.cell) or about_of(each.cell.settings, each.provenance).title for each in shown]
+    return tuple(view_of(name, each, portraits) for name, each in zip(_distinct(names), shown, strict=True))
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """A choice among runs needs different names: of those that share one, each has its number."""
+    several = {name for name, count in Counter(names).items() if count > 1}
+    return [f"{name} ({names[: k + 1].count(name)})" if name in several else name for k, name in enumerate(names)]
 
 
 def changed_settings(usual: Any, chosen: Any) -> dict[str, Any]:
     """{"task.ratio": 1.3}: what is set otherwise than usual, by full names."""
     before, after = flat(plain(usual)), flat(plain(chosen))
-    return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
+    different = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    return {name: set_otherwise(chosen, name) for name in different}
+
+
+def set_otherwise(settings: Any, name: str) -> Any:
+    """The value of "task.ratio", also where `plain` leaves it out because it is the default."""
+    for part in name.split("."):
+        settings = getattr(settings, part, None)
+    return plain(settings)
 
 
 def flat(data: Any, prefix: str = "") -> dict[str, Any]:

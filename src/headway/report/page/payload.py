@@ -42,7 +42,7 @@ def _figures(group: FigureGroup) -> dict[str, Any]:
         for name, content in group.figures
         for drawing in [group.drawings.get(name)]
     ]
-    return {"key": group.key, "title": group.title, "grid": group.grid, "figures": figures}
+    return {"key": group.key, "title": group.title, "grid": group.grid, "own": group.own, "figures": figures}
 
 
 def pack_text(content: bytes) -> str:

@@ -97,6 +97,8 @@ class FigureGroup:
     """(name, the bytes of its PNG file)."""
     drawings: Mapping[str, bytes] = field(default_factory=dict)
     """The same figures as SVG, by name, as far as there are any: whoever looks at one can save it."""
+    own: str = ""
+    """What to call the figures of runs that are somebody's own, and not those of a paper: "stages, quick, heads 2"."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_.-]+", self.key):

@@ -10,10 +10,17 @@ import { sentence } from "./words.js";
 
 const MANY = 4; // groups that may lie open: more of them are folded, or nobody would find the last one
 
+/** "figure 1, as-run"; somebody's own runs are not the paper's figure: "stages, quick", "stages, quick: excess loss". */
+function figureName({ grid, own }, figure) {
+  const name = figure.name.replaceAll("-", " ");
+  if (!own) return `${name}, ${grid}`;
+  return /^figure \d/.test(name) ? own : `${own}: ${name}`;
+}
+
 /** One figure on white paper; a press enlarges it, for letters that a phone makes too small. */
 function card(group, figure) {
-  const name = figure.name.replaceAll("-", " ");
-  const words = figure.caption ? `${sentence(name)}, ${group.grid}. ` : name;
+  const name = figureName(group, figure);
+  const words = figure.caption ? `${sentence(name)}. ` : name;
   const source = pictureSource(figure);
   const enlarge = () => {
     const large = node.classList.toggle("large");
@@ -25,7 +32,7 @@ function card(group, figure) {
     width: figure.width,
     height: figure.height,
     style: { "--pixels": figure.width },
-    alt: `${name}, ${group.grid}. ${figure.caption || group.title}`,
+    alt: `${name}. ${figure.caption || group.title}`,
     src: source,
   });
   const press = { type: "button", class: "paper", title: "Enlarge, or fit to the page", "aria-pressed": "false" };
