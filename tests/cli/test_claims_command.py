@@ -60,9 +60,8 @@ def test_a_row_says_what_is_claimed_in_how_many_seeds_it_holds_what_was_measured
 def test_what_was_not_run_is_said_to_be_not_run(headway, made_records):
     rows = ROW.findall(headway("claims", "--grid", "quick", "--from", made_records).out)
     absent = {claim for claim, _, verdict in rows if verdict == "not in grid"}
-    assert absent == {
-        *("A14 smaller noise", "A14 Pi once", "A15 27 000 samples", "H2 fresh data", "Z5 small start", "G1 softmax")
-    }
+    one_change = {"A8 small start", "A14 smaller noise", "A14 Pi once"}
+    assert absent == one_change | {"A15 27 000 samples", "H2 fresh data", "Z5 small start", "G1 softmax"}
     judged = {claim for claim, _, verdict in rows if verdict not in ("not run", "not in grid")}
     assert judged == {"A1", "A1 nearer", "A2", "A3", "A3 published steps", "A4", "A5", "A6", "A20", *STAGES}
 

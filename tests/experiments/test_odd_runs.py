@@ -46,7 +46,7 @@ AT_SCALE = {
     "A15 27 000 samples",
 }
 AT_SCALE |= {"N1 256 tokens", "N1 optimisers", "V2 4-grams", "N7 third lag", "N10", "N10 one layer", "Z5 small start"}
-AT_SCALE |= {"A14 smaller noise", "A14 Pi once"}
+AT_SCALE |= {"A8 small start", "A14 smaller noise", "A14 Pi once"}
 """Claims about runs, or evaluations, that the quick grids leave out."""
 UNTRAINED = {"A14", "A14 attention", "A20", "R1", "R3", *(f"T{number}" for number in range(1, 11)), "V4"}
 UNTRAINED |= {finding.claim for name in TOYS for finding in find(name).read({})}
