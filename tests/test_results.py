@@ -71,7 +71,7 @@ def test_the_records_are_small_enough_to_be_cloned(records):
     sizes = {record.identity: sum(path.stat().st_size for path in record.path.iterdir()) for record in records}
     trained = sum(sizes[record.identity] for record in records if record.cell.kind == "markov")
     assert trained <= 30e6, "paper A's trainings"
-    assert sum(sizes.values()) - trained <= 45e6, "everything else"
+    assert sum(sizes.values()) - trained <= 48e6, "everything else"
 
 
 def test_a_record_reads_back_to_the_last_bit(records):
