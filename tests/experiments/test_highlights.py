@@ -1,5 +1,6 @@
 """What a page of results opens with is chosen by claims, and says no more than the records do."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -83,10 +84,29 @@ def test_every_headline_is_of_a_claim_and_every_claim_of_a_paper():
 @pytest.mark.parametrize("headline", HEADLINES, ids=lambda headline: headline.claim)
 def test_no_headline_holds_a_number_of_its_own(headline):
     """Numbers come from the records; a sentence of a claim that holds gives the number of seeds."""
-    words = (headline.holds + headline.fails).replace("{", " {")
+    words = (headline.holds + headline.fails + headline.brief).replace("{", " {")
     outside = [part.partition("}")[2] if "}" in part else part for part in words.split("{")]
     assert not any(letter.isdigit() for part in outside for letter in part)
     assert ".held}" in headline.holds
+
+
+@pytest.mark.parametrize("headline", HEADLINES, ids=lambda headline: headline.claim)
+def test_a_finding_is_short_and_a_law_is_a_formula(headline):
+    """{here.held} is three words, as in "10 of 10"."""
+    filled = [re.sub(r"\{[^}]*held\}", "a of b", words) for words in (headline.holds, headline.fails, headline.brief)]
+    assert all(len(words.split()) <= most for words, most in zip(filled, (35, 35, 24), strict=True))
+    assert not any("power" in words or "exponent" in words for words in filled)
+
+
+def test_a_page_opens_with_five_lines_which_say_what_the_verdict_allows():
+    assert sum(bool(headline.brief) for headline in HEADLINES) == 5
+    headline = replace(SAYS, brief="In order ({here.held}).")
+    assert only(("as-run", FOUR), headline=headline).brief == "In order (4 of 4)."
+    failed = replace(FOUR, holds=(True, False, False, False))
+    said = only(("as-run", failed), headline=headline).brief
+    assert said == "Not confirmed, in 1 of 4 seeds only: rungs in order."
+    missing = replace(FOUR, seeds=(), values=(), holds=())
+    assert only(("as-run", missing), headline=headline).brief == "" == only(("as-run", FOUR)).brief
 
 
 def test_an_arc_of_a_picture_joins_tokens_that_are_there():

@@ -1,10 +1,9 @@
 """What a reader should know after two minutes: claims by name, each with a plain sentence for its numbers.
 
 The sentences hold places for numbers, which come from the findings: {here.held} is "10 of 10", {here.median} the median
-of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts, {here.each} in
-how many seeds each of them holds; {printed.held} is
+of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts; {printed.held} is
 that of a certain grid, {beside.held} that of another claim, {published.pairs} what a paper gives. The verdict decides
-which sentence is shown, so that none can say more than the records do.
+which sentence is shown, so that none can say more than the records do. A page opens with the few that have a `brief`.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ PUBLISHED = SimpleNamespace(
     length=f"{LOCATION.powers['T']:.2f}",
     close=LOCATION.near,
 )
-"""What a sentence may put beside our numbers: the powers in two laws of paper B, how near ours must be, and the factors
-by which repetition of either kind shortens recall."""
+"""What a sentence may put beside our numbers: the exponents of two laws of paper B, how near ours must be, and the
+factors by which repetition of either kind shortens recall."""
 
 
 @dataclass(frozen=True)
@@ -45,127 +44,143 @@ class Headline:
     """Where it holds, or holds partly; it gives the number of seeds."""
     fails: str = ""
     """Where it fails; without it the claim's own title is denied."""
+    brief: str = ""
+    """One line, if it is among the few that a page opens with and the claim does not fail."""
     figure: str = ""
     """Of the figures of its experiment, the one that shows it; none where none does."""
+    crop: tuple[float, ...] = ()
+    """The part of it that can be read when it is small: left, top, right, bottom in shares of its size; all if none."""
     grids: tuple[str, ...] = GRIDS
     beside: str = ""
     """Another claim whose numbers the sentence gives on the same grid, as {beside.held}."""
 
 
+LEFT = (0.0, 0.0, 0.5, 1.0)
+"""Of a figure with two panels side by side."""
+
 HEADLINES = (
     Headline(
         "A1",
-        """The full transformer approaches the reference predictors in order, from the newest block to the truth: KL to
-        each reaches its minimum later than to the one before ({here.held} seeds), and comes closer than growing
-        confidence alone would ({beside.held}).""",
+        """The full transformer approaches the reference predictors in order: KL to each reaches its minimum later than
+        to the one before ({here.held} seeds), and lower than by growing confidence alone ({beside.held}).""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
+        brief="A transformer learns the blocks of a Markov chain one after the other ({here.held} seeds).",
         figure="figure-3",
+        crop=LEFT,
         beside="A1 nearer",
     ),
     Headline(
         "A4",
-        """In the full transformer heads first compete, then cooperate: the competition index, the overlap of their
-        attention, rises and then falls in {here.held} seeds (median fall from its peak: {here.median}).""",
+        """In the full transformer heads first compete, then cooperate: the overlap of their attention rises and then
+        falls in {here.held} seeds (median fall from its peak: {here.median}).""",
+        brief="Its heads first compete for the same block, then divide the blocks ({here.held} seeds).",
         figure="mass",
     ),
     Headline(
         "A1 minimal",
         """In the minimal model, a single attention layer, KL minima are in order in {as_run.held} seeds with the
-        settings of the authors' code. With the printed ones training ends too early: {printed.held}.""",
+        authors' settings; with the printed ones training ends too early: {printed.held}.""",
         figure="figure-1",
+        crop=(0.0, 0.0, 0.553, 0.9),
     ),
     Headline(
         "A9",
         """Fewer samples, fewer stages: with the largest data set the median seed has {here.median} stages more than
         with the smallest ({here.held} seeds).""",
         figure="figure-5",
+        crop=(0.0, 0.0, 0.37, 1.0),
     ),
     Headline(
         "A7",
         """The smaller the initial scores, the longer the first stage: from the smallest scale above zero it ends
         {here.median} times as late as from the largest (median; {here.held} seeds).""",
         figure="figure-4-left",
+        crop=(0.43, 0.0, 1.0, 1.0),
     ),
     Headline(
         "R1",
-        """With small steps, gradient descent follows the gradient flow as printed in {here.held} seeds (largest
-        difference between stage times: {here.percent} in the median seed); the flow as the authors simulated it in
-        {as_run.held}.""",
+        """With small steps, gradient descent follows the printed gradient flow in {here.held} seeds (largest difference
+        between stage times: {here.percent}, median), and the flow that the authors simulated in {as_run.held}.""",
         figure="over-training",
+        crop=(0.0, 0.0, 0.65, 0.52),
         grids=("printed", "quick"),
     ),
     Headline(
         "H1",
-        """In a full model smaller than paper A's, with all {here.parts} positional encodings that were tried, KL
-        minima are in order and each rung is approached more closely than by confidence alone, in {here.held} seeds.""",
-        """In a full model smaller than paper A's, it depends on the positional encoding, and on the other settings,
-        whether KL minima are in order and each rung is approached more closely than by confidence alone.
-        As run: {as_run.each}. As printed: {printed.each}.""",
+        """In a smaller full model, with all {here.parts} positional encodings tried, KL minima are in order, and closer
+        than by confidence alone, in {here.held} seeds.""",
+        """In a smaller full model, KL minima in order, and closer than by confidence alone, depend on the positional
+        encoding: with all {here.parts} in {here.held} seeds as run, {printed.held} as printed.""",
         figure="ladders",
+        crop=(0.0, 0.0, 0.37, 0.47),
     ),
     Headline(
         "B5",
         """In the toy model attention finds the one relevant token suddenly: the loss drops within {here.percent} of the
         time before the drop (median; {here.held} seeds).""",
         figure="expectation",
+        crop=LEFT,
     ),
     Headline(
         "B7",
-        """In the toy model with one trained score, repetition shortens the plateau, in the context more than across
-        samples ({here.held} seeds); with all scores trained, in the context more than across samples in {beside.held}
-        seeds.""",
+        """In the toy model repetition shortens the plateau ({here.held} seeds with one trained score), in the context
+        more than across samples (with all scores trained: {beside.held}).""",
         figure="repeated",
         beside="B7 logits",
     ),
     Headline(
         "B3 appendix",
-        """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median}, published {published.d},
-        and as (T/B)^{beside.median}, published {published.length} ({here.held} seeds within {published.close} of the
-        first).""",
-        """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median}, published {published.d}
+        """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median} (published
+        d^{published.d}; {here.held} seeds within {published.close}) and as (T/B)^{beside.median} (published
+        (T/B)^{published.length}).""",
+        """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median}, published d^{published.d}
         ({here.held} seeds within {published.close} of it).""",
+        brief="""The wait until attention finds the relevant token grows as d^{here.median}; published: d^{published.d}
+        ({here.held} seeds near it).""",
         figure="plateaus",
+        crop=(0.0, 0.0, 0.53, 1.0),
         beside="B3 appendix tokens per copy",
     ),
     Headline(
         "B4 appendix",
-        """Trained as in paper B's appendix, the plateau of recall grows with the number of pairs to the power
-        {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and with the
-        vocabulary size to the power {beside.median}, published {published.tokens}.""",
-        """Trained as in paper B's appendix, the plateau of recall does not grow as published: with the number of pairs
-        to the power {here.median}, published {published.pairs} ({here.held} seeds within {published.near} of it), and
-        with the vocabulary size to the power {beside.median}, published {published.tokens}.""",
+        """Trained as in paper B's appendix, the plateau of recall grows as N_pairs^{here.median} (published
+        N_pairs^{published.pairs}; {here.held} seeds within {published.near}) and as N_tokens^{beside.median} (published
+        N_tokens^{published.tokens}).""",
+        """Trained as in paper B's appendix, the plateau of recall does not grow as published: as
+        N_pairs^{here.median}, published N_pairs^{published.pairs} ({here.held} seeds within {published.near}), and as
+        N_tokens^{beside.median}, published N_tokens^{published.tokens}.""",
         figure="law",
+        crop=(0.0, 0.0, 0.68, 1.0),
         beside="B4 appendix tokens",
     ),
     Headline(
         "B4 appendix embedding",
-        """How long recall takes depends on its initial embedding, whose size paper B does not give: with the embedding
-        of PyTorch's linear map the plateau is {here.median} times as long as with unit variance (median;
-        {here.held} seeds).""",
+        """How long recall takes depends on the size of the initial embedding, which paper B does not give: PyTorch's
+        linear map makes the plateau {here.median} times as long as unit variance ({here.held} seeds).""",
         figure="embeddings",
     ),
     Headline(
         "B7 recall appendix",
-        """Copies of the relevant pair in the context end the plateau of recall {here.median} times as soon (published:
-        about {published.sooner}), repeated queries across samples {beside.median} times as soon (published: about
-        {published.sooner_across}); {here.held} seeds.""",
+        """Copies of the relevant pair in the context end recall's plateau {here.median} times as soon (published: about
+        {published.sooner}), repeated queries across samples {beside.median} times (about {published.sooner_across});
+        {here.held} seeds.""",
+        brief="""Copies of the relevant pair in the context end the plateau of recall {here.median} times as soon
+        ({here.held} seeds).""",
         figure="repetition",
+        crop=LEFT,
         beside="B7 recall appendix across samples",
     ),
     Headline(
         "B8 appendix late rise, deep",
         """Too much repetition overfits recall ({beside.held} seeds). With long training the accuracy on sequences
         without repetition still rises, by {here.median} in the best run that overfits deeply ({here.held} seeds).""",
-        figure="repetition",
         beside="B8 appendix",
     ),
     Headline(
         "B9 appendix",
         "Trained as in paper B's appendix, recall is learnt in one transition, in {here.held} seeds.",
-        """At some of our sizes recall takes two transitions: naming any value of the sequence comes first, and half of
-        the answers are right {here.median} times as late as the plateau ends at the size where that comes latest
-        (median over seeds). One transition at every size: {here.held} seeds.""",
+        """At some sizes recall takes two transitions: naming any value comes first, and half of the answers are right
+        up to {here.median} times as late as the plateau ends (one everywhere: {here.held} seeds).""",
         figure="accuracy",
     ),
     Headline(
@@ -173,15 +188,16 @@ HEADLINES = (
         """On in-context Markov chains of two and three states the nearest rung is uniform, then unigram, then bigram,
         in {here.held} seeds; with four and eight states in {beside.held}.""",
         figure="ladder",
+        crop=(0.262, 0.0, 0.75, 0.5),
         beside="E1 more states",
     ),
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context trigrams and, with a smaller vocabulary, longer n-grams the loss has plateaus at some of the
-        shorter n-grams only (in seeds: {here.each}). On the trigrams with a tenth of the learning rate it has a
-        plateau at every one ({beside.held} seeds).""",
+        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only: at all in
+        {here.held} seeds, on trigrams with a tenth of the learning rate in {beside.held}.""",
         figure="sub-n-grams",
+        crop=(0.0, 0.0, 0.41, 0.34),
         beside="V1 simple model, rate 0.001",
     ),
     Headline(
@@ -195,27 +211,28 @@ HEADLINES = (
         """Linear attention with merged keys and queries learns all at once, in one drop of the loss ({here.held}
         seeds).""",
         figure="loss",
+        crop=(0.0, 0.0, 0.5, 0.5),
     ),
     Headline(
         "Z2",
-        """With separate keys and queries the loss has a plateau before every drop, and every drop adds one head, along
-        one eigenvector: in {here.held} seeds from the paper's random initialisation, and in {beside.held} from the
-        theory's, which gives each head an eigenvector of its own.""",
+        """With separate keys and queries every drop of the loss follows a plateau and adds one head, along one
+        eigenvector: in {here.held} seeds from a random start, {beside.held} from the theory's.""",
         figure="heads",
         beside="Z2 balanced",
     ),
     Headline(
         "G4",
-        """On the plateau of moving-window sums attention moves before the loss: it has made a quarter of its rise at
-        {here.median} of the step at which the loss has made a twentieth of its drop (median; {here.held} seeds).""",
+        """On the plateau of moving-window sums attention moves first: a quarter of its rise is made at {here.median} of
+        the step where the loss has made a twentieth of its drop ({here.held} seeds).""",
         figure="plateau",
     ),
     Headline(
         "N1",
-        """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds).
-        They come closer to all three than by confidence alone in characters, not always in byte pairs:
-        {beside.each}.""",
+        """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds),
+        and lower than by confidence alone, with every text and vocabulary, in {beside.held}.""",
+        brief="Models of real text come closest to unigrams, then bigrams, then trigrams ({here.held} seeds).",
         figure="ladder",
+        crop=(0.0, 0.45, 0.53, 0.93),
         beside="N2",
     ),
     Headline(
@@ -247,13 +264,24 @@ def _highlight(headline: Headline, own: Mapping[str, Finding], others: Mapping[s
     words = title or finding.statement.rstrip(".")
     return Highlight(
         sentence=_sentence(headline, own, others, grid, words),
+        brief=_brief(headline, finding, words),
         claim=finding.claim,
         grid=grid,
         verdict=finding.verdict,
         held=_held(finding),
         figures=finding.figures if headline.figure else "",
         figure=headline.figure,
+        crop=headline.crop if headline.figure else (),
     )
+
+
+def _brief(headline: Headline, finding: Finding, words: str) -> str:
+    """The one line of a claim that a page opens with, if it is one of them and was run."""
+    if not headline.brief or not finding.holds or finding.verdict == "cannot be judged":
+        return ""
+    if finding.verdict == "fails":
+        return f"Not confirmed, in {_held(finding)} seeds only: {words}."
+    return " ".join(headline.brief.split()).format(here=_numbers(finding), published=PUBLISHED)
 
 
 def _sentence(
@@ -280,7 +308,6 @@ def _sentence(
 def _numbers(finding: Finding) -> SimpleNamespace:
     median = over_seeds(finding.values).median
     words = {"median": f"{median:.3g}", "percent": f"{100 * median:.2g} %", "parts": len(finding.parts)}
-    words["each"] = "; ".join(f"{name}: {count} of {len(finding.holds)}" for name, count in finding.parts.items())
     return SimpleNamespace(held=_held(finding), **words)
 
 

@@ -13,6 +13,7 @@ from headway.report.page.results import Highlight, Paper, TaskPicture
 
 pytestmark = pytest.mark.browser
 
+LEFT = (0.0, 0.0, 0.5, 1.0)
 PICTURE = TaskPicture(("a", "7", "b", "?"), ((1, 3, 0), (0, 2, 1)), "name the value")
 PAPERS = (
     Paper("A", "A paper of chains", "2026", "Tokens follow each other.", (PICTURE,), "A"),
@@ -25,7 +26,18 @@ def _results(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
     usual = made_report("What was found")
     names = list(dict.fromkeys(finding.claim for _, finding in usual.findings))
     highlights = (
-        Highlight("The rungs come in order, as d^0.49.", names[0], "quick", "holds", "4 of 4", "stages-quick", "none"),
+        Highlight(
+            "The rungs come in order, as d^0.49.",
+            names[0],
+            "quick",
+            "holds",
+            "4 of 4",
+            "stages-quick",
+            "excess-loss",
+            (0.5, 0.0, 1.0, 0.8),
+            brief="In order (4 of 4 seeds).",
+        ),
+        Highlight("Heads divide the blocks.", names[1], "quick", "partly", "3 of 4", "stages-quick", "none", LEFT),
         Highlight("Not run yet: something.", names[-1], "quick", "not run", ""),
     )
     titles = {names[0]: "rungs in order"}
@@ -42,28 +54,57 @@ def results(_results: Opened) -> Iterator[Opened]:
 def test_the_findings_are_on_the_first_screen_with_claim_and_verdict(results):
     results.page.evaluate("scrollTo(0, 0)")
     cards = results.page.locator(".finding")
-    assert cards.count() == 2
-    box = cards.nth(1).bounding_box()
-    assert box["y"] + box["height"] < 900
-    first, second = cards.all_inner_texts()
+    assert cards.count() == 3
+    line = results.page.locator(".first-findings li")
+    assert line.all_inner_texts() == ["In order (4 of 4 seeds). ✓ holds"]
+    assert line.bounding_box()["y"] + line.bounding_box()["height"] < 400
+    first, _, second = cards.all_inner_texts()
     assert "The rungs come in order, as d0.49." in first
     assert "as-run ✓ holds 4 of 4 · quick ✓ holds 4 of 4 seeds" in first  # a badge for each grid, the counted one first
     assert results.page.locator(".finding sup").inner_text() == "0.49"
     assert "Not run yet" in second and "– not run" in second
-    assert " from 1 paper" in results.text(".introduction")
+    lead = results.text(".introduction")
+    assert lead == "Of 3 claims tested, 1 holds in every seed, 1 in at least half of the seeds and 1 in fewer."
     results.click(".counting > summary")
+    assert "3 from 1 paper" in results.text(".counting")
     assert "There are no runs of “A paper without runs”." in results.text(".counting")
     results.click(".counting > summary")
 
 
-@pytest.mark.parametrize(("width", "least"), [(400, 340), (1280, 400)])
-def test_the_picture_of_a_finding_is_a_whole_figure_as_wide_as_its_card(results, width, least):
+def test_a_line_of_the_first_screen_leads_to_its_finding_and_findings_stand_under_their_paper(results):
+    results.page.evaluate("scrollTo(0, 0)")
+    link = results.page.locator(".first-findings a")
+    card = results.page.locator(link.get_attribute("href"))
+    assert "The rungs come in order" in card.inner_text()
+    assert results.page.locator("#findings h3").all_inner_texts() == ["A paper of chains"]
+    link.click()
+    results.settle()
+    assert 0 <= card.bounding_box()["y"] < 900
+    results.page.evaluate("scrollTo(0, 0)")
+
+
+SIZES = """(frame) => { const image = frame.querySelector("img");
+    return [frame.clientWidth, frame.clientHeight, image.clientWidth, image.clientHeight,
+            image.offsetLeft, image.offsetTop]; }"""
+
+
+@pytest.mark.parametrize(("width", "least"), [(400, 330), (1280, 440)])
+def test_the_picture_of_a_finding_is_the_part_of_a_figure_that_can_be_read(results, width, least):
+    """Half of the figure is as wide as the card, so that its letters are twice as large; nothing is squeezed."""
     results.page.set_viewport_size({"width": width, "height": 900})
     results.settle()
-    wide, high = results.page.locator(".stamp img").first.evaluate("(image) => [image.clientWidth, image.clientHeight]")
+    part, whole = (frame.evaluate(SIZES) for frame in results.page.locator(".stamp .stamp-part").all())
     results.page.set_viewport_size({"width": 1280, "height": 900})
-    assert wide >= least
-    assert wide / high == pytest.approx(880 / 384, rel=0.02), "nothing is cut off or squeezed"
+    wide, high, image_wide, image_high, left, top = part
+    assert wide / high == pytest.approx(0.5 * 880 / (0.8 * 384), rel=0.02)
+    assert (image_wide, -left, top) == (pytest.approx(2 * wide, abs=2), pytest.approx(wide, abs=2), 0)
+    assert image_wide / image_high == pytest.approx(880 / 384, rel=0.02)
+    assert whole[0] >= least and whole[0] == pytest.approx(whole[2], abs=1), "another figure is shown as a whole"
+
+
+def test_a_picture_is_cut_within_itself():
+    with pytest.raises(ValueError, match="wanted left < right"):
+        Highlight("It.", "A1", "quick", "holds", "4 of 4", crop=(0.5, 0.0, 0.2, 1.0))
 
 
 def test_contents_stay_in_sight_and_lead_to_every_part(results):
@@ -125,7 +166,9 @@ LAWS = {
     "N_pairs^2.25": "N<sub>pairs</sub><sup>2.25</sup>",
     "`headway watch` shows a^2": "<code>headway watch</code> shows a<sup>2</sup>",
     "f_{1:2} <b>": "f<sub>1:2</sub> &lt;b&gt;",
-    "max_a_b and to the power -2": "max_a_b and to the power -2",
+    "(sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02": ("(√d T / √(p<sup>2</sup> d + (1-p)<sup>2</sup>))<sup>1.02</sup>"),
+    "eigenvalue^-2": "eigenvalue<sup>−2</sup>",
+    "max_a_b and f(x)": "max_a_b and f(x)",
 }
 
 

@@ -20,6 +20,18 @@ class Highlight:
     """The group of figures that shows it, as in "ladder-as-run"."""
     figure: str = ""
     """Which figure of the group is its small picture; the first if it is not there."""
+    crop: tuple[float, ...] = ()
+    """Which part of the figure: left, top, right, bottom in shares of its size; all of it if none."""
+    brief: str = ""
+    """The finding in one line, if it is among those that the page opens with."""
+
+    def __post_init__(self) -> None:
+        left, top, right, bottom = self.crop or (0, 0, 1, 1)
+        if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+            raise ValueError(
+                f"the picture of {self.claim} is cut to {self.crop}, but wanted left < right and top < bottom, "
+                "each from 0 to 1."
+            )
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ MODULES = (
     "verdicts.js",
     "taskpicture.js",
     "glossary.js",
+    "findings.js",
     "results.js",
     "gallery.js",
     "runs.js",

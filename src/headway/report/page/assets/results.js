@@ -2,65 +2,16 @@
 import { byRule, countsByGrid, gridsAmong, gridWords, hasRun, isOurs, isPostHoc, mainVerdict, ruleWords, verdictCounts } from "./counting.js";
 import { element, find } from "./dom.js";
 import { mountFilter } from "./filters.js";
+import { findingsSection, idOf } from "./findings.js";
 import { formula } from "./formula.js";
 import { badge, definitionWords, heldWords, outcome, unjudged } from "./outcome.js";
-import { pictureSource } from "./saving.js";
 import { taskPicture } from "./taskpicture.js";
 import { groupFindings } from "./verdicts.js";
 import { counted, joined, sentence } from "./words.js";
 
 const OTHERS = { key: "others", title: "Other claims", source: "", task: "", pictures: [], letters: "" };
 
-const LADDER =
-  "Every task has a ladder: reference predictors, its rungs, from knowing nothing to the truth. KL to a rung is how far a model's predictions are from it.";
-
-/** The address of a claim on this page. */
-const idOf = (claim) => `claim-${claim.replace(/[^A-Za-z0-9]+/g, "-")}`;
-
 const unlessEmpty = (tag, look, text) => (text ? element(tag, { class: look }, text) : null);
-
-/** The small picture of a finding: a figure, or nothing where none shows it. */
-function stamp(report, { figures, figure }) {
-  const group = report.figures.find(({ key }) => key === figures);
-  const shown = group?.figures.find(({ name }) => name === figure) ?? group?.figures[0];
-  if (!shown) return null;
-  const image = { loading: "lazy", decoding: "async", width: shown.width, height: shown.height, alt: "" };
-  const picture = element("img", { ...image, src: pictureSource(shown) });
-  return element("a", { class: "stamp", href: `#figures-${figures}`, "aria-label": `figures: ${group.title}` }, picture);
-}
-
-/** The verdict on each grid where the claim was judged, the one that counts first; and the sentence's own, run or not. */
-function verdictsOf(report, { claim, grid, verdict, held }) {
-  const own = report.findings.filter((each) => each.claim === claim && each.grid !== grid && hasRun(each));
-  return byRule([{ grid, verdict, held }, ...own.map((each) => ({ ...each, held: heldWords(each) }))]);
-}
-
-/** The sentence, and below it which claim the verdict judges: it may deny what the sentence says of the numbers. */
-function findingCard(report, highlight) {
-  const { claim, sentence: words } = highlight;
-  const title = report.titles[claim];
-  const paper = report.papers.find(({ letters }) => letters.includes(claim[0]));
-  return element(
-    "li",
-    { class: "finding" },
-    stamp(report, highlight),
-    element(
-      "div",
-      {},
-      paper ? element("p", { class: "quiet finding-paper" }, paper.title) : "",
-      element("p", { class: "finding-words" }, formula(words)),
-      element(
-        "p",
-        { class: "quiet" },
-        "Claim ",
-        element("a", { href: `#${idOf(claim)}`, "aria-label": `claim ${claim}` }, claim),
-        title ? [" “", formula(title), "”: "] : ": ",
-        verdictsOf(report, highlight).map((each, k) => [k ? " · " : "", `${each.grid} `, badge(each.verdict), each.held ? ` ${each.held}` : ""]),
-        verdictsOf(report, highlight).some(({ held }) => held) ? " seeds" : "",
-      ),
-    ),
-  );
-}
 
 /** All that is known of a claim, written when somebody unfolds it. */
 function claimDetails(row, linked) {
@@ -176,43 +127,53 @@ function followReading(nav) {
   soon();
 }
 
-/** " Of 57 claims tested with two sets of settings, 36 hold with those of the authors' code, 17 with the printed ones." */
+/** "Of 57 claims tested with two sets of settings, 36 hold with those of the authors' code, 17 with the printed ones." */
 function settingsWords(rows) {
   const verdictOn = (row, grid) => row.find((finding) => finding.grid === grid && hasRun(finding))?.verdict;
   const both = rows.filter((row) => verdictOn(row, "as-run") && verdictOn(row, "printed"));
   const holding = (grid) => both.filter((row) => verdictOn(row, grid) === "holds").length;
   if (!both.length) return "";
-  return ` Of ${counted(both.length, "claim")} tested with two sets of settings, ${holding("as-run")} hold with those of the authors’ code and ${holding("printed")} with the printed ones.`;
+  return `Of ${counted(both.length, "claim")} tested with two sets of settings, ${holding("as-run")} hold with those of the authors’ code and ${holding("printed")} with the printed ones.`;
 }
 
-/** How many claims are the papers' and how many ours, and what the numbers say of them. */
+/** How many claims were tested and hold, in a sentence; and whose they are and what was not run, for whoever asks. */
 function countWords(report, rows, known) {
-  const verdicts = rows.map(mainVerdict);
+  const tested = rows.filter((row) => hasRun(byRule(row)[0]));
+  const verdicts = tested.map(mainVerdict);
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
-  const own = rows.filter((row) => isOurs(report.papers, report.titles, row) && hasRun(byRule(row)[0]));
-  const failed = own.filter((row) => mainVerdict(row) === "fails").length;
-  const theirs = failed ? ` (${count("fails") - failed} of the papers’, ${failed} of ours)` : "";
   const parts = [
     [count("holds"), "in every seed"],
-    [count("partly"), "in at least half of them"],
-    [count("fails"), `in fewer than half${theirs}`],
+    [count("partly"), "in at least half of the seeds"],
+    [count("fails"), "in fewer"],
   ].filter(([many]) => many);
-  const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";
-  const untested = rows.filter((row) => !hasRun(byRule(row)[0])).length;
-  const left = untested + report.unlisted;
-  const listed = untested && report.unlisted ? ` (${untested} listed, ${report.unlisted} not)` : report.unlisted ? " (not listed)" : "";
-  const missing = left ? ` ${counted(left, "more claim")} ${left === 1 ? "was" : "were"} not run${listed}.` : "";
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
+  const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";
+  return {
+    lead: `Of ${counted(tested.length, "claim")} tested, ${held || "none could be judged"}${held ? open : ""}.`,
+    notes: [whoseWords(report, tested, known), settingsWords(rows), missingWords(report, rows.length - tested.length, known), ruleWords(report.findings)],
+  };
+}
+
+/** "150 of the claims are from 8 papers and 51 are ours (3 of them post hoc, ...): of those that fail, 12 are ours." */
+function whoseWords(report, tested, known) {
+  const ours = tested.filter((row) => isOurs(report.papers, report.titles, row));
+  const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
+  const late = ours.filter((row) => isPostHoc(report.titles, row)).length;
+  const seen = late ? ` (${late} of them post hoc: written after their outcome had been seen)` : "";
+  const failed = ours.filter((row) => mainVerdict(row) === "fails").length;
+  const fails = failed ? ` Of the claims that fail, ${failed} ${failed === 1 ? "is" : "are"} ours.` : "";
+  const own = ours.length ? ` and ${ours.length} ours${seen}` : "";
+  return `Each claim is tested on the numbers of every seed: ${tested.length - ours.length} from ${counted(papers, "paper")}${own}.${fails}`;
+}
+
+/** What was not run: claims that are listed, claims of experiments without runs, and papers without any. */
+function missingWords(report, untested, known) {
+  const verb = (many) => (many === 1 ? "was" : "were");
+  const listed = untested ? `${counted(untested, "listed claim")} ${verb(untested)} not run.` : "";
+  const further = report.unlisted ? `${counted(report.unlisted, "further claim")}, of experiments that have not been run here, ${report.unlisted === 1 ? "is" : "are"} not listed.` : "";
   const absent = report.papers.filter((paper) => !known.includes(paper)).map(({ title }) => `“${title}”`);
   const none = absent.length ? `There are no runs of ${joined(absent)}.` : "";
-  const ours = own.length;
-  const papers = known.filter(({ ours: own = "", letters }) => own !== letters).length;
-  const further = report.unlisted ? `${counted(report.unlisted, "further claim")}, of experiments that have not been run here, ${report.unlisted === 1 ? "is" : "are"} not listed.` : "";
-  const late = own.filter((row) => isPostHoc(report.titles, row)).length;
-  const seen = late ? ` (${late} of them post hoc: written after their outcome had been seen)` : "";
-  const whose = `${rows.length - untested - ours} from ${counted(papers, "paper")}${ours ? ` and ${ours} of ours${seen}` : ""}`;
-  const what = `${counted(rows.length - untested, "claim")}, ${whose}, each tested on the numbers of every seed`;
-  return { lead: `${what}: ${held}${open}.${settingsWords(rows)}${missing}`, notes: [ruleWords(report.findings), further, none].filter(Boolean) };
+  return [listed, further, none].filter(Boolean).join(" ");
 }
 
 /** What the counts rest on, for whoever asks: findings come first. */
@@ -246,20 +207,13 @@ export function mountResults(main, report) {
   const rest = rows.filter((row) => !known.some((each) => each.rows.includes(row)));
   const all = rest.length ? [...known, { paper: OTHERS, rows: rest }] : known;
   const sections = all.map((each) => paperSection(report, each.paper, each.rows, linked));
-  const findings = element(
-    "section",
-    { id: "findings", "aria-labelledby": "findings-title" },
-    element("h2", { id: "findings-title" }, "Findings"),
-    element("p", {}, LADDER),
-    element("ul", { class: "findings" }, report.highlights.map((each) => findingCard(report, each))),
-  );
   const filter = element("section", { id: "claims", "aria-labelledby": "claims-title" }, element("h2", { id: "claims-title" }, "Paper by paper"));
   const lines = sections.flatMap((section) => section.lines);
   const bringBack = lines.length > 1 ? mountFilter(filter, lines, sections) : () => {};
   const { lead, notes } = countWords(report, rows, known.map(({ paper }) => paper));
   document.querySelector(".introduction").textContent = lead;
   document.querySelector(".introduction").after(countingNotes(notes, gridWords(gridsAmong(report.findings))));
-  main.prepend(findings, filter, ...sections.map(({ node }) => node));
+  main.prepend(findingsSection(report), filter, ...sections.map(({ node }) => node));
   if (report.runs.length) find("watch").prepend(element("h2", { id: "runs-title" }, "Watch the runs"), find("watch-title"), find("summary"));
   const entries = [
     { id: "findings", words: "Findings" },
