@@ -95,7 +95,7 @@ def test_every_variation_has_a_law_of_its_own(name):
 
     found = held(VARIED, f"B3 {name}", made_paper(VARIED, make))
     assert found.verdict == "holds" and found.values == pytest.approx([0.5] * 4, abs=0.01)
-    assert "Power of d: 1.00 to 1.00" in found.detail
+    assert "Exponent of d: 1.00 to 1.00" in found.detail
 
 
 def test_plateaus_that_do_not_grow_or_follow_no_power_law_are_no_law():

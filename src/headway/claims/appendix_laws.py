@@ -73,7 +73,7 @@ def tied_exponent(
     beside: Sequence[str],
     levels: Sequence[float] = (),
 ) -> Finding:
-    """Whether the power of one factor is the published one, with the law in the factors `beside` as a second fit.
+    """Whether the exponent of one factor is the published one, with the law in the factors `beside` as a second fit.
 
     The power is also reported for plateaus that end at other `levels`.
     """
@@ -125,7 +125,7 @@ def own_law(claim: Claim, *runs: AnyRun) -> Finding:
     words = [lasts(found, factors)]
     for name, powers in zip(factors, found.exponents.T, strict=True):
         low, high = interval_over_seeds(powers)
-        words += [f"Power of {name}: {low:.2f} to {high:.2f}."] if np.isfinite(low) else []
+        words += [f"Exponent of {name}: {low:.2f} to {high:.2f}."] if np.isfinite(low) else []
     words += [] if judgeable.all() else ["Where no more than three plateaus of a seed ended, any power law fits them."]
     holds = np.all([part == 1 for part in parts.values()], axis=0)
     measured = np.where(judgeable, found.exponents[:, 1], np.nan)

@@ -144,7 +144,7 @@ def ending(runs: Sequence[AnyRun], level: float) -> list[AnyRun]:
 
 
 def powers_by_end(runs: Sequence[AnyRun], law: PublishedLaw, factor: str, levels: Sequence[float]) -> list[str]:
-    """The power of a factor where plateaus end otherwise, in words; nothing of those at which none ends."""
+    """The exponent of a factor where plateaus end otherwise, in words; nothing of those at which none ends."""
     place = list(law.powers).index(factor)
     found = ((level, over_seeds(fit(law.powers, ending(runs, level)).exponents[:, place])) for level in levels)
     end = f"for plateaus that end at {law.ends_at} of"
@@ -171,7 +171,7 @@ def censored(runs: Sequence[AnyRun], counted: str = "are left out") -> str:
 
 @judged
 def law_exponent(claim: Claim, *runs: AnyRun, law: PublishedLaw, factor: str) -> Finding:
-    """Whether the power of one factor is the published one."""
+    """Whether the exponent of one factor is the published one."""
     place = list(law.powers).index(factor)
     if len(np.unique(sizes(law.powers, [settings for settings, _ in runs])[:, place])) < 2:
         return claim.not_run("It needs runs with two values of this factor.")

@@ -89,7 +89,7 @@ EXPERIMENT = Experiment(
             "exponent",
             about=_REPEATED,
             judge=of_runs(law_exponent, law=ACROSS, factor=next(iter(ACROSS.powers))),
-            title="toy model, repetition across samples: the exponent of the law is 1.02",
+            title="toy model, repetition across samples: the plateau grows as (sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02",
         ),
         Claim(
             "B2 constant",

@@ -102,12 +102,12 @@ Z2 = Claim(
 )
 Z4 = Claim(
     "Z4",
-    "Later plateaus are longer: drops come at times proportional to the eigenvalue to the power -2.",
+    "Later plateaus are longer: drops come at times proportional to eigenvalue^-2.",
     "Each plateau between drops is longer than the one before; and the exponent of the eigenvalue in the times of "
     f"the drops, by least squares on logarithms, is within {APART:g} of {POWER:g}.",
     "exponent of the eigenvalue",
     judge=of_runs(later_is_longer, SEPARATE),
-    title="later plateaus are longer, as the eigenvalue to the power -2",
+    title="later plateaus are longer, as eigenvalue^-2",
     reasons={"paper": _SCATTER},
 )
 
@@ -152,13 +152,13 @@ EXPERIMENT = Experiment(
             "Z4 balanced",
             "As Z4, from the balanced initialisation of the theory. (Ours.)",
             judge=of_runs(later_is_longer, BALANCED),
-            title="balanced initialisation: later plateaus are longer, as the eigenvalue to the power -2 (ours)",
+            title="balanced initialisation: later plateaus are longer, as eigenvalue^-2 (ours)",
         ),
         Z4.called(
             "Z4 small start",
             "As Z4, from a tenth of the initial scale. (Ours.)",
             judge=of_runs(later_is_longer, SMALL),
-            title="a tenth of the initial scale: later plateaus are longer, as the eigenvalue to the power -2 (ours)",
+            title="a tenth of the initial scale: later plateaus are longer, as eigenvalue^-2 (ours)",
         ),
         Claim(
             "Z6",
