@@ -70,6 +70,13 @@ def test_no_head_is_taken_for_a_rung(rungs):
     assert min(distances) > 25
 
 
+@pytest.mark.parametrize(("rungs", "least"), [(2, 25), (3, 25), (4, 17), (5, 25), (6, 20), (7, 17), (8, 15)])
+def test_neighbouring_rungs_are_told_apart_and_go_from_dark_to_light(rungs, least):
+    seen = np.array([seen_by("usual", colour) for colour in rung_colours(rungs)])
+    assert np.linalg.norm(np.diff(seen, axis=0), axis=1).min() > least
+    assert np.all(np.diff(seen[:, 0]) > 0)
+
+
 def test_more_heads_than_colours_still_differ():
     assert len(set(head_colours(20))) == 20
 

@@ -41,6 +41,10 @@ SHARED, LEADS = 1 / 2, 2 / 3
 
 # A ramp from dark to light: rungs are ordered, heads are not, and neither may be taken for the other.
 _RUNG_RAMP = ("#5A0F5E", "#B73779", "#F78FB3")
+# Longer, from blue over magenta to salmon: neighbours of seven or eight are twice as far apart as on the short one.
+_LONG_RUNG_RAMP = ("#0B0753", "#920DA1", "#FB318F", "#E78969")
+SHORT = 4
+"""Rungs for which the short ramp, that of the papers' figures, has colours far enough apart."""
 # From dark to light, because most families have an order; blue to green, because rungs go from purple to orange.
 _RUN_RAMP = ("#12233F", "#1C6A78", "#4FA076", "#A8B33F")
 COMPETITION_COLOUR = "#B3261E"
@@ -70,7 +74,8 @@ def head_colours(heads: int) -> tuple[str, ...]:
 
 def rung_colours(rungs: int) -> tuple[str, ...]:
     """Colours of f_{1:1} .. f_{1:rungs}, dark to light; block k has the colour of the rung it completes."""
-    return _on_ramp(_RUNG_RAMP, np.linspace(0, len(_RUNG_RAMP) - 1, rungs))
+    ramp = _RUNG_RAMP if rungs <= SHORT else _LONG_RUNG_RAMP
+    return _on_ramp(ramp, np.linspace(0, len(ramp) - 1, rungs))
 
 
 def run_colours(runs: int) -> tuple[str, ...]:

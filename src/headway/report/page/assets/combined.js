@@ -12,14 +12,14 @@ import {
   pictureCaption,
   pictureName,
   pictureStep,
+  sideBySide,
   stripedImage,
   takenWords,
+  WIDEST_PICTURE,
 } from "./pictures.js";
 import { fileName, saving } from "./saving.js";
 import { oneHeadEach, when } from "./terms.js";
 import { number } from "./words.js";
-
-const WIDEST_PICTURE = 500; // a larger picture would not fit the window with its slider
 
 /** A ramp from paper to the full colour of each head. */
 function ramps(palette) {
@@ -62,13 +62,13 @@ export function mountCombined(host, report, selection) {
     const heads = allHeads(run()).map((head) =>
       button(!state.muted.has(head), () => toggle(head), `head ${head + 1}`, chip(head, palette), element("span", { class: "key-word" }, `head ${head + 1}`)),
     );
-    const stripes = () => selection.set({ stripes: !state.stripes });
-    const several = element("span", { class: "several quiet", hidden: state.stripes, title: sharing }, chip(null, palette), "several");
-    key.replaceChildren(...heads, several, button(state.stripes, stripes, null, "side by side in each cell"));
+    const stripes = () => selection.set({ stripes: !sideBySide(run(), state) });
+    const several = element("span", { class: "several quiet", hidden: sideBySide(run(), state), title: sharing }, chip(null, palette), "several");
+    key.replaceChildren(...heads, several, button(sideBySide(run(), state), stripes, null, "side by side in each cell"));
     key.children[focused]?.focus(); // the pressed button was replaced by its new self
     const most = ` ${number(palette.full)} and more`;
     scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
-    shared.hidden = state.stripes || run().heads < 2;
+    shared.hidden = sideBySide(run(), state) || run().heads < 2;
     key.hidden = run().heads < 2; // one head needs no key
     key.classList.toggle("many", run().heads > 4);
     title.textContent = run().heads < 2 ? "Attention of the head " : "All heads in one picture ";
@@ -76,7 +76,7 @@ export function mountCombined(host, report, selection) {
   const draw = () => {
     if (host.hidden) return;
     const palette = paletteOf(run());
-    const image = state.stripes && shown().length ? stripedImage : blendedImage;
+    const image = sideBySide(run(), state) && shown().length ? stripedImage : blendedImage;
     matrix.draw(run(), image(run(), state, palette, shown()), palette, readTheme());
     const [seed, step] = [run().seeds[state.seed], pictureStep(run(), state)];
     const layer = run().layers > 1 ? `layer ${state.layer + 1}` : "";

@@ -16,7 +16,8 @@ function arrange(run, narrow, second) {
   const loss = !second ? (narrow ? 150 : 300) : narrow ? 96 : 156; // on a phone both fit its first screen
   const ladder = second ? (narrow ? 124 : 176) : 0;
   const gap = second ? GAP : 0;
-  const seeds = run.stages.some(Boolean) ? Math.min(130, (run.seeds.length > 6 ? 11 : 14) * run.seeds.length + 8) : 0;
+  const [most, each] = narrow ? [70, 12] : [130, run.seeds.length > 6 ? 11 : 14];
+  const seeds = run.stages.some(Boolean) ? Math.min(most, each * run.seeds.length + 8) : 0;
   const under = seeds ? seeds + GAP : 0;
   const total = under + ladder + gap + loss;
   const domain = (bottom, height) => [bottom / total, (bottom + height) / total];
@@ -57,9 +58,14 @@ export function figure(run, state, theme, width, beside = null, seen = null) {
   const ladderAxis = ladder && valueAxis(ladder.values.concat(otherLadder?.values ?? []), logarithmic);
   const laid = state.over && sameLoss ? [...laidLines(otherLoss, beside, theme.second), ...laidLines(otherLadder, beside)] : [];
   const labels = [...loss.labels, ...(ladder?.labels ?? [])];
-  const margin = { ...MARGIN, r: labelRoom(labels, narrow) };
+  const sides = [
+    [loss.labels, lossAxis, "y", places.loss],
+    ...(ladder ? [[ladder.labels, ladderAxis, "y2", places.ladder]] : []),
+  ].map(([own, itsAxis, yref, place]) => ({ yref, placed: apart(own, itsAxis, place.height) }));
+  const led = sides.some(({ placed }) => placed.some(isAway));
+  const margin = { ...MARGIN, r: labelRoom(labels, narrow) + (led ? LEADER : 0) };
   const begun = beginnings(run, shownSeeds(run, state));
-  const bars = places.strip ? strip(run, state, axis, palette) : [];
+  const bars = places.strip ? strip(run, state, axis, palette, places.strip.height) : [];
   const layout = {
     ...general(theme, narrow),
     margin,
@@ -78,8 +84,7 @@ export function figure(run, state, theme, width, beside = null, seen = null) {
             title("Stage of each seed", theme, places.strip),
           ]
         : []),
-      ...sideLabels(loss.labels, lossAxis, "y", places.loss, margin.r),
-      ...(ladder ? sideLabels(ladder.labels, ladderAxis, "y2", places.ladder, margin.r) : []),
+      ...sides.flatMap((side) => sideLabels(side, margin.r - (led ? LEADER : 0), led)),
     ],
     shapes: stageLines(begun, axis, theme),
   };
@@ -160,10 +165,10 @@ function valueLayout(axis, theme, place) {
 }
 
 function seedLayout(run, state, theme, place) {
-  // Past a dozen seeds their names would overlap; the chosen one is named.
+  // Where their names would overlap, the chosen one is named.
   const named = run.seeds
     .map((_, seed) => seed)
-    .filter((seed) => run.seeds.length <= 12 || seed === state.seed);
+    .filter((seed) => (place?.height ?? 0) >= 10.5 * run.seeds.length || seed === state.seed);
   return {
     ...lines(theme),
     domain: place?.domain ?? [0, 0.001],
@@ -196,19 +201,27 @@ function title(text, theme, place, note = "") {
   };
 }
 
-/** Names in the right margin, at the heights of what they name. */
-function sideLabels(labels, axis, yref, place, room) {
-  return apart(labels, axis, place.height).map(({ text, end, colour, coordinate, shift }) => ({
-    text: fitted({ text, end }, room),
-    showarrow: false,
-    xref: "paper",
-    yref,
-    x: 1,
-    y: coordinate,
-    xanchor: "left",
-    yanchor: "middle",
-    xshift: 4,
-    yshift: shift,
-    font: { size: 12, color: colour },
-  }));
+const LEADER = 14; // pixels across which a thin line leads from the end of a curve to its name
+
+/** Whether a name had to give way to others, so far that one would look for its curve. */
+const isAway = ({ shift }) => Math.abs(shift) > 4;
+
+/** Names in the right margin, at the heights of what they name; from there a line leads to those that gave way. */
+function sideLabels({ placed, yref }, room, led) {
+  return placed.map(({ text, end, colour, coordinate, shift }) => {
+    const place = led
+      ? { showarrow: true, ax: LEADER, ay: -shift, arrowhead: 0, arrowwidth: 1, arrowcolor: colour, standoff: 1 }
+      : { showarrow: false, xshift: 4, yshift: shift };
+    return {
+      ...place,
+      text: fitted({ text, end }, room),
+      xref: "paper",
+      yref,
+      x: 1,
+      y: coordinate,
+      xanchor: "left",
+      yanchor: "middle",
+      font: { size: 12, color: colour },
+    };
+  });
 }

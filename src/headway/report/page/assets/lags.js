@@ -5,7 +5,7 @@ import { allHeads, chip, shownLayers, tellAtPointer } from "./pictures.js";
 import { headName, oneHeadEach } from "./terms.js";
 import { number, percent, sentence } from "./words.js";
 
-const BARS = { width: 240, height: 70, below: 14 };
+const BARS = { width: 240, height: 70 };
 const MOST_BARS = 64; // of more lags, neighbours share a bar
 
 /** Lags as bars: [[first, last]], one lag each while they are few. */
@@ -35,10 +35,10 @@ export function mountLags(host, report, selection) {
       drawn("rect", { x: (k + 0.08) * width, width: 0.84 * width, y: 0, height: 0, fill: colour }),
     );
     const axis = drawn("line", { class: "base", x1: 0, x2: BARS.width, y1: BARS.height, y2: BARS.height });
-    const mark = (x, anchor, text) => drawn("text", { x, y: BARS.height + 12, "text-anchor": anchor }, text);
-    const marks = [mark(0, "start", "lag 1"), mark(BARS.width, "end", `${all.at(-1)[1]}`)];
-    const box = { viewBox: `0 0 ${BARS.width} ${BARS.height + BARS.below}`, role: "img" };
-    const svg = drawn("svg", box, bars, axis, marks);
+    // Words of the page, not of the drawing: in a narrow column they would shrink with it.
+    const marks = element("div", { class: "ends quiet", "aria-hidden": "true" }, element("span", {}, "lag 1"), element("span", {}, `${all.at(-1)[1]}`));
+    const box = { viewBox: `0 0 ${BARS.width} ${BARS.height}`, role: "img" };
+    const svg = drawn("svg", box, bars, axis);
     const words = element("span", { class: "quiet" });
     const title = headName(run(), layer, head);
     tellAtPointer(svg, (event) => {
@@ -48,10 +48,10 @@ export function mountLags(host, report, selection) {
       const name = bin[0] === bin[1] ? `lag ${bin[0]}` : `lags ${bin[0]}–${bin[1]}`;
       return [title, `${name}: ${number(sumOf(profileOf(layer, head), bin))}`];
     });
-    // Of many heads the number says enough: a whole name would be wider than its chart.
-    const name = run().heads > 4 ? (run().layers > 1 ? `layer ${layer + 1} ` : "") : `${sentence(title)} `;
+    // The number on its colour says which head: a whole name would be wider than its chart.
+    const name = oneHeadEach(run()) || (run().layers < 2 && run().heads < 5) ? `${sentence(title)} ` : run().layers > 1 ? `layer ${layer + 1} ` : "";
     const caption = element("figcaption", {}, oneHeadEach(run()) ? null : chip(head, palette), name, words);
-    return { layer, head, bars, svg, words, all, figure: element("figure", { class: "small-chart" }, caption, svg) };
+    return { layer, head, bars, svg, words, all, figure: element("figure", { class: "small-chart" }, caption, svg, marks) };
   };
   const draw = () => {
     for (const { layer, head, bars, words, all, svg } of charts) {

@@ -34,7 +34,7 @@ const usualState = (report) => ({
   curves: "", // what the reader wants the second chart to show, wherever a run has it
   hidden: new Set(), // lines of the second chart that are not as they were when it opened
   muted: new Set(),
-  stripes: false,
+  stripes: null, // as many heads need it, until the reader chooses
   speed: 1,
   left: new Set(), // seeds that the charts leave out
   other: -1, // the run that stands beside, if there is one

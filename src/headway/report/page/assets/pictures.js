@@ -26,6 +26,13 @@ export function takenWords(run, state) {
 
 export const pictureName = (run, state) => `${run.label} seed ${run.seeds[state.seed]} step ${pictureStep(run, state)}`;
 
+const MANY_HEADS = 5; // of which most places are shared by several, so that a blend is mostly black
+export const WIDEST_PICTURE = 500; // pixels; a larger picture would not fit the window with its slider
+const STRIPE = 2.5; // pixels of a head in a cell, below which nobody sees its colour
+
+/** Whether the heads stand side by side in each cell: what the reader chose, or what many heads ask for that have room for it. */
+export const sideBySide = (run, { stripes }) => stripes ?? (run.heads >= MANY_HEADS && STRIPE * run.heads * run.keys <= WIDEST_PICTURE);
+
 /** What a saved picture of these heads says of itself. */
 export function pictureCaption(run, state, palette, shown) {
   const place = shownWords(run, state, when(run, pictureStep(run, state)));
@@ -33,7 +40,7 @@ export function pictureCaption(run, state, palette, shown) {
     title: `Attention of ${shown.length === 1 ? `head ${shown[0] + 1}` : "the heads"}. ${place}`,
     keys: [
       ...shown.map((head) => ({ words: `head ${head + 1}`, colour: palette.heads[head] })),
-      ...(shown.length > 1 && !state.stripes ? [{ words: "several heads", colour: palette.several }] : []),
+      ...(shown.length > 1 && !sideBySide(run, state) ? [{ words: "several heads", colour: palette.several }] : []),
     ],
   };
 }

@@ -97,12 +97,13 @@ function wholeTime(run, seed) {
 }
 
 /** One bar a seed, in the colour of the rung it stood on; grey before the first stage. */
-export function strip(run, state, axis, palette) {
-  const width = Math.min(6, 110 / run.seeds.length); // the panel stops growing at some number of seeds
+export function strip(run, state, axis, palette, height) {
+  const room = height / run.seeds.length; // the panel stops growing at some number of seeds
+  const width = Math.min(6, 0.6 * room);
   const looks = [
     { seeds: (seed) => seed !== state.seed && state.left.has(seed), width, opacity: 0.2 },
     { seeds: (seed) => seed !== state.seed && !state.left.has(seed), width, opacity: 0.85 },
-    { seeds: (seed) => seed === state.seed, width: width + 4, opacity: 1 },
+    { seeds: (seed) => seed === state.seed, width: Math.min(width + 4, room), opacity: 1 },
   ];
   const stages = run.seeds.flatMap((_, seed) => wholeTime(run, seed).map((stage) => ({ ...stage, seed })));
   const rungs = [...new Set(stages.map((stage) => stage.rung))];
