@@ -11,15 +11,15 @@ import { sentence } from "./words.js";
 const MANY = 4; // groups that may lie open: more of them are folded, or nobody would find the last one
 
 /** "figure 1, as-run"; somebody's own runs are not the paper's figure: "stages, quick", "stages, quick: excess loss". */
-function figureName({ grid, own }, figure) {
-  const name = figure.name.replaceAll("-", " ");
+function figureName({ grid, own }, name) {
   if (!own) return `${name}, ${grid}`;
   return /^figure \d/.test(name) ? own : `${own}: ${name}`;
 }
 
 /** One figure on white paper; a press enlarges it, for letters that a phone makes too small. */
 function card(group, figure) {
-  const name = figureName(group, figure);
+  const plain = figure.name.replaceAll("-", " ");
+  const name = figureName(group, plain);
   const words = figure.caption ? `${sentence(name)}. ` : name;
   const source = pictureSource(figure);
   const enlarge = () => {
@@ -48,8 +48,8 @@ function card(group, figure) {
       "figcaption",
       {},
       figure.caption ? element("span", { class: "caption" }, element("b", {}, words), formula(figure.caption)) : name,
-      saveButton(name, "PNG", savePng),
-      figure.svg ? saveButton(name, "SVG", saveSvg) : null,
+      saveButton(plain, "PNG", savePng),
+      figure.svg ? saveButton(plain, "SVG", saveSvg) : null,
     ),
   );
   return node;
