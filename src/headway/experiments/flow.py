@@ -87,7 +87,7 @@ ONE_CHANGE = "(Ours, post hoc: written when the outcome was known, to explain wh
 A14_SMALLER_NOISE = A14.called(
     "A14 smaller noise",
     f"As A14, with Pi twice as printed and the noise as run, of standard deviation 1e-6 instead of 1e-3. {ONE_CHANGE}",
-    title="A14 with Pi twice as printed and the noise as run (ours, post hoc)",
+    title="A14 with Pi applied twice (as printed) and the noise as-run (ours, post hoc)",
     definition="As A14.",
     judge=of_runs(learns_in_order_and_cooperates, "smaller noise", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
     reasons={"printed": TWO_BOUNDARIES_NEAR},
@@ -95,7 +95,7 @@ A14_SMALLER_NOISE = A14.called(
 A14_PI_ONCE = A14.called(
     "A14 Pi once",
     f"As A14, with Pi once as run and the noise as printed, of standard deviation 1e-3 instead of 1e-6. {ONE_CHANGE}",
-    title="A14 with Pi once as run and the noise as printed (ours, post hoc)",
+    title="A14 with Pi applied once (as-run) and the noise as printed (ours, post hoc)",
     definition="As A14.",
     judge=of_runs(learns_in_order_and_cooperates, "Pi once", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
     reasons={"printed": JUST_NOT_MOSTLY},

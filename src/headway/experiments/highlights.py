@@ -88,7 +88,6 @@ HEADLINES = (
         """Fewer samples, fewer stages: with the largest data set the median seed has {here.median} stages more than
         with the smallest ({here.held} seeds).""",
         figure="figure-5",
-        crop=(0.0, 0.0, 0.37, 1.0),
     ),
     Headline(
         "A7",
@@ -102,17 +101,15 @@ HEADLINES = (
         """With small steps, gradient descent follows the printed gradient flow in {here.held} seeds (largest difference
         between stage times: {here.percent}, median), and the flow that the authors simulated in {as_run.held}.""",
         figure="over-training",
-        crop=(0.0, 0.0, 0.65, 0.52),
         grids=("printed", "quick"),
     ),
     Headline(
         "H1",
         """In a smaller full model, with all {here.parts} positional encodings tried, KL minima are in order, and closer
         than by confidence alone, in {here.held} seeds.""",
-        """In a smaller full model, KL minima in order, and closer than by confidence alone, depend on the positional
-        encoding: with all {here.parts} in {here.held} seeds as run, {printed.held} as printed.""",
+        """In a smaller full model, whether KL minima are in order, and closer than by confidence alone, depends on the
+        positional encoding: with every one of {here.parts} in {here.held} seeds as-run, {printed.held} printed.""",
         figure="ladders",
-        crop=(0.0, 0.0, 0.37, 0.47),
     ),
     Headline(
         "B5",
@@ -123,8 +120,8 @@ HEADLINES = (
     ),
     Headline(
         "B7",
-        """In the toy model repetition shortens the plateau ({here.held} seeds with one trained score), in the context
-        more than across samples (with all scores trained: {beside.held}).""",
+        """In the toy model with one trained score, repetition shortens the plateau, in the context more than across
+        samples ({here.held} seeds). With all scores trained the same holds in {beside.held}.""",
         figure="repeated",
         beside="B7 logits",
     ),
@@ -167,7 +164,6 @@ HEADLINES = (
         brief="""Copies of the relevant pair in the context end the plateau of recall {here.median} times as soon
         ({here.held} seeds).""",
         figure="repetition",
-        crop=LEFT,
         beside="B7 recall appendix across samples",
     ),
     Headline(
@@ -179,8 +175,8 @@ HEADLINES = (
     Headline(
         "B9 appendix",
         "Trained as in paper B's appendix, recall is learnt in one transition, in {here.held} seeds.",
-        """At some sizes recall takes two transitions: naming any value comes first, and half of the answers are right
-        up to {here.median} times as late as the plateau ends (one everywhere: {here.held} seeds).""",
+        """At some sizes recall takes two transitions: naming any value comes first; half of the answers are right only
+        after {here.median} times the plateau. A single transition at every size: {here.held} seeds.""",
         figure="accuracy",
     ),
     Headline(
@@ -188,16 +184,14 @@ HEADLINES = (
         """On in-context Markov chains of two and three states the nearest rung is uniform, then unigram, then bigram,
         in {here.held} seeds; with four and eight states in {beside.held}.""",
         figure="ladder",
-        crop=(0.262, 0.0, 0.75, 0.5),
         beside="E1 more states",
     ),
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss has plateaus at some of the shorter n-grams only: at all in
-        {here.held} seeds, on trigrams with a tenth of the learning rate in {beside.held}.""",
+        """On in-context n-grams the loss has plateaus at some of the shorter n-grams, at every one of them in
+        {here.held} seeds. On trigrams, with a tenth of the learning rate, at every one in {beside.held}.""",
         figure="sub-n-grams",
-        crop=(0.0, 0.0, 0.41, 0.34),
         beside="V1 simple model, rate 0.001",
     ),
     Headline(
@@ -211,7 +205,6 @@ HEADLINES = (
         """Linear attention with merged keys and queries learns all at once, in one drop of the loss ({here.held}
         seeds).""",
         figure="loss",
-        crop=(0.0, 0.0, 0.5, 0.5),
     ),
     Headline(
         "Z2",
@@ -228,11 +221,10 @@ HEADLINES = (
     ),
     Headline(
         "N1",
-        """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds),
-        and lower than by confidence alone, with every text and vocabulary, in {beside.held}.""",
+        """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds).
+        Coming closer than by confidence alone with every text and vocabulary fails: {beside.held}.""",
         brief="Models of real text come closest to unigrams, then bigrams, then trigrams ({here.held} seeds).",
         figure="ladder",
-        crop=(0.0, 0.45, 0.53, 0.93),
         beside="N2",
     ),
     Headline(

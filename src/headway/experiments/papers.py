@@ -24,7 +24,7 @@ PAPERS = (
     Paper(
         "B",
         "The emergence of sparse attention",
-        "called paper B here; N. Zucchet, F. D'Angelo, A. Lampinen, S. Chan, slides, 2025",
+        "called paper B here; N. Zucchet, F. D'Angelo, A. Lampinen, S. Chan, slides and appendix, 2025",
         """One of T tokens matters, and attention has to find it: single-location regression, in a toy model and in a
         transformer. Associative recall needs two such steps: find the queried key, and name the value behind it. On the
         expected loss the toy model is deterministic: all seeds of a run have a plateau of the same length and are not

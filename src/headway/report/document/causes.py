@@ -140,6 +140,10 @@ def the_ratio(run: NamedRun, each: Beside, runs: Sequence[NamedRun]) -> str:
         )
     if second.verdict == "inside":
         words += "So this one change suffices for the second boundary. "
+    also = [other for other in rest if each._replace(ours=boundaries(other.trajectory)[:, 1]).verdict == "inside"]
+    if also:
+        names = "; ".join(one_changed.in_words(run, other) for other in also)
+        words += f"It is inside with these changes, too: {names}. "
     return f"{words}With which ratio the figure was made is not recorded in its sources."
 
 

@@ -68,6 +68,12 @@ function columnsOf(rows) {
   return worth.length ? worth : grids;
 }
 
+/** " (17 of them ours)", of the claims that fail: these are not the paper's. */
+function oursAmong(report, rows) {
+  const ours = rows.filter((row) => mainVerdict(row) === "fails" && isOurs(report.papers, report.titles, row)).length;
+  return ours ? ` (${ours} of them ours)` : "";
+}
+
 function paperSection(report, paper, rows, linked) {
   const grids = columnsOf(rows);
   const verdicts = rows.map(mainVerdict);
@@ -95,7 +101,7 @@ function paperSection(report, paper, rows, linked) {
     element("p", { class: "quiet" }, `${counted(rows.length, "claim")}. ${sentence(counts.join("; "))}.`),
     element("div", { class: "claim-list", style: { "--grids": grids.length } }, head, lines.map((line) => line.node)),
   );
-  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: verdictCounts(verdicts) } };
+  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: `${verdictCounts(verdicts)}${oursAmong(report, rows)}` } };
 }
 
 /** The list that stays in sight. */
@@ -144,7 +150,7 @@ function countWords(report, rows, known) {
   const parts = [
     [count("holds"), "in every seed"],
     [count("partly"), "in at least half of the seeds"],
-    [count("fails"), "in fewer"],
+    [count("fails"), `in fewer${oursAmong(report, tested)}`],
   ].filter(([many]) => many);
   const held = joined(parts.map(([many, where], k) => `${many}${k ? "" : many === 1 ? " holds" : " hold"} ${where}`));
   const open = count("cannot be judged") ? `; ${count("cannot be judged")} cannot be judged` : "";

@@ -69,7 +69,7 @@ export function mountTriangle(host, report, selection, beside) {
     if (!run().pictures) beside.append(host);
     else if (host.parentElement !== home) home.prepend(host);
     const { place } = run();
-    hint.textContent = `A corner means all attention on one ${place}; attention elsewhere moves a head to the middle.`;
+    hint.textContent = `A corner means all attention on one ${place}; attention elsewhere moves a head to the middle. Dots are exact; numbers that would overlap are moved apart.`;
     redraw();
   };
 
