@@ -22,8 +22,8 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
 
     Commands run in `folder`, where there are folders of records in which everything is found.
     """
-    for name in ("runs", "results"):
-        (folder / name).mkdir()
+    for name in ("runs", "results", "tests/data/blocks"):
+        (folder / name).mkdir(parents=True)
     monkeypatch.chdir(folder)
 
     def stop(cells, stores, options):

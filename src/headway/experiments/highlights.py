@@ -107,8 +107,8 @@ HEADLINES = (
         "H1",
         """In a smaller full model, with all {here.parts} positional encodings tried, KL minima are in order, and closer
         than by confidence alone, in {here.held} seeds.""",
-        """In a smaller full model, whether KL minima are in order, and closer than by confidence alone, depends on the
-        positional encoding: with every one of {here.parts} in {here.held} seeds as-run, {printed.held} printed.""",
+        """In a smaller full model, KL minima in order, and closer than by confidence alone, depend on the positional
+        encoding: with every one of {here.parts} in {here.held} seeds as-run, {printed.held} printed.""",
         figure="ladders",
     ),
     Headline(
@@ -189,8 +189,8 @@ HEADLINES = (
     Headline(
         "V1",
         "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss has plateaus at some of the shorter n-grams, at every one of them in
-        {here.held} seeds. On trigrams, with a tenth of the learning rate, at every one in {beside.held}.""",
+        """On in-context n-grams the loss has plateaus at some shorter n-grams, at every one in {here.held} seeds. On
+        trigrams, with a tenth of the learning rate, at every one in {beside.held}.""",
         figure="sub-n-grams",
         beside="V1 simple model, rate 0.001",
     ),
