@@ -87,7 +87,10 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
             plain_log(axes)
         lost = int(np.sum(~known))
         unfinished = f"{lost} of {known.size} never ended" if lost else ""
-        axes.set_title("\n".join([fill(name, TITLE_WIDTH // columns), *([f"({unfinished})"] if lost else [])]))
+        title, room = f"{name} ({unfinished})" if lost else name, TITLE_WIDTH // columns
+        axes.set_title(
+            title if len(title) <= room else "\n".join([fill(name, room), *([f"({unfinished})"] * bool(lost))])
+        )
     for row in grid:  # with room for a number on either side of 1
         shown = np.concatenate([np.ones(1), *(line.get_ydata() for axes in row for line in axes.get_lines())])
         row[0].set_ylim(0.8 * min(np.nanmin(shown), 0.56), 1.25 * max(np.nanmax(shown), 1.8))
