@@ -78,7 +78,7 @@ def of_the_rate(runs: Runs, ours: np.ndarray) -> str:
     return (
         f"Tested: the learning rate. At 0.001, that of the authors' code today, and nothing else changed, it is "
         f"{median:.3f} ({low:.3f} to {high:.3f}): inside (ten seeds on a CPU up to this step, not stored). At 0.01, "
-        f"which the figures have by the authors' account, ours passes 1.668 at steps {np.nanmin(passed):.0f} to "
+        f"the rate when the figures were made, ours passes 1.668 at steps {np.nanmin(passed):.0f} to "
         f"{np.nanmax(passed):.0f}. Layer 2 with scores of rank 5, as an earlier version of that code has them, does "
         "not suffice: 1.648 (1.626 to 1.663) at 0.01."
     )
