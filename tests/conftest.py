@@ -120,9 +120,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)  # tracing makes objects by the million, and few of them are garbage in a cycle
     config.update("jaxtyping_disable", False)
-    if program := sys.modules.get("headway.training.program"):
+    if steps := sys.modules.get("headway.training.steps"):
         # Many files train the same few problems in turn; users one after the other.
-        program._compiled = lru_cache(64)(program._compiled.__wrapped__)
+        steps.compiled = lru_cache(64)(steps.compiled.__wrapped__)
+        if program := sys.modules.get("headway.training.program"):  # one that is imported later finds it there
+            program.compiled = steps.compiled
     if docstrings := sys.modules.get("tyro._docstrings"):
         # After each command tyro forgets the sources of settings; and beside pytest it reads many of them twice.
         sources = docstrings._ClassTokenization

@@ -13,7 +13,7 @@ from headway.records import Cell
 from headway.tasks.run import Settings
 from headway.training.group import Group
 from headway.training.problem import precision
-from headway.training.program import ROOM
+from headway.training.steps import ROOM
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from tests.training import toy
 from tests.training.toy import STEPS, bits, of_member
 
-from headway.training.program import EXPLODED
+from headway.training.steps import EXPLODED
 
 SEEDS = (0, 1, 2)
 SICK = 1

@@ -15,7 +15,7 @@ from headway.tasks.sound import require_sound
 from headway.tasks.task import Example
 from headway.training.group import Group
 from headway.training.memory import footprint
-from headway.training.program import _advance, _begin, _facts, _probe
+from headway.training.steps import _advance, _begin, _facts, _probe
 
 TEXT = (np.arange(40_960) ** 2 // 3 % 5).astype(np.uint8)
 PROBE = TEXT[:80].reshape(10, 8)

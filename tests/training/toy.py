@@ -15,7 +15,8 @@ from headway.settings import TrainingSettings
 from headway.training.checkpoint import fill
 from headway.training.data import epoch_batch
 from headway.training.optimisers import Rates, current_rate, optimiser
-from headway.training.program import Member, Problem, Program, State
+from headway.training.program import Program
+from headway.training.steps import Member, Problem, State
 
 SAMPLES, BATCH, STEPS = 10, 4, 12
 EPOCH = 3

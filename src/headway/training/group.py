@@ -25,9 +25,10 @@ from headway.training.problem import (
     rows_of_batch,
     shape,
 )
-from headway.training.program import ROOM, Member, Program
+from headway.training.program import Program
 from headway.training.shown import ATTENTION
 from headway.training.spent import during
+from headway.training.steps import ROOM, Member
 
 STATE = "state"
 """Before the names of the arrays of a checkpoint that are models and optimisers."""

@@ -23,7 +23,7 @@ from headway.training.evaluation import AT_A_TIME, EvaluationData
 from headway.training.limits import Limit, limits, smallest
 from headway.training.liveness import bytes_alive
 from headway.training.problem import example_bytes, form, numbers, precision, problem, rows_of_batch
-from headway.training.program import Member, Problem
+from headway.training.steps import Member, Problem
 
 SHARE = 0.9
 """Of what is free, for one process: the estimate may be too small by so much."""

@@ -38,8 +38,8 @@ from headway.training.data import epoch_batch
 from headway.training.evaluation import EvaluationData, Evaluator, expected_loss, read_example, references_of
 from headway.training.frozen import holding, with_parts_of
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
-from headway.training.program import Member, Problem
 from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
+from headway.training.steps import Member, Problem
 
 PRODUCTS = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32", "bfloat16": "BF16_BF16_F32"}
 
@@ -266,6 +266,7 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         facts=lambda member, data: evaluator.facts(task_of(member), key_of(member.seed, TEST_SET), whole(member, data)),
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,
+        tokens=form is not None,
     )
 
 
