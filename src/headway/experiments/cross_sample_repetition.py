@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headway.claims.claim import Claim, Results, of_runs
-from headway.claims.plateau_laws import ACROSS, fit, law_constant, law_exponent, repetition_shortens
+from headway.claims.plateau_laws import ACROSS, ACROSS_SIZE, fit, law_constant, law_exponent, repetition_shortens
 from headway.experiments.context_repetition import COPIES, with_copies
 from headway.experiments.experiment import Experiment, headline
 from headway.experiments.selection import made
@@ -57,13 +57,16 @@ def _repetition(trained: str) -> dict[str, Any]:
 
 
 def draw(results: Results) -> dict[str, Figure]:
-    """The plateau against p, the laws over what was measured, curves, and the three-variable flow over descent."""
+    """The plateau against B and p, laws over what was measured, curves, and the three-variable flow over descent."""
     from headway.report.figures import figure_law, figure_over, figure_plateaus, figure_repeated
 
     repeated, flow, curves = (made(results, where) for where in (_REPEATED, solved(), descended(seen=True)))
+    copied = made(results, descended(trained="gap", seen=False, repeated=0))
+    law = fit(ACROSS.powers, repeated).in_words(("x",))
+    both = {"copies in the context": copied, "a vector repeated across samples": repeated}
     return {
-        "repeated": figure_plateaus({"repeated": repeated}, along="repeated"),
-        "law": figure_law({fit(ACROSS.powers, repeated).in_words(("x",)): ACROSS.beside_fit(repeated)}),
+        "repetition": figure_plateaus(both, along=("copies", "repeated")),
+        "law": figure_law({f"{law}, x = {ACROSS_SIZE[1:-1]}": ACROSS.beside_fit(repeated)}),
         "curves": figure_repeated(curves),
         "flow-over-descent": figure_over(flow, curves, ("flow", "gradient descent")),
     }

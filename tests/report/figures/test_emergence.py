@@ -33,7 +33,7 @@ def test_plateaus_stand_against_every_size_beside_the_published_law():
     law = [line for line in copies.get_lines() if line.get_linestyle() == "--"]
     assert law[0].get_xdata().tolist() == [1, 2, 4] and set(law[0].get_ydata()) == {100.0}
     (shares,) = [line for line in share.get_lines() if line.get_linestyle() == "-"]
-    assert shares.get_xdata().tolist() == [0, 0.4, 0.8] and share.get_title() == "to a loss of 0.4"
+    assert shares.get_xdata().tolist() == [0, 0.4, 0.8] and share.get_title() == "T = 16, to a loss of 0.4"
 
 
 def test_a_transition_shows_loss_gain_and_attention():

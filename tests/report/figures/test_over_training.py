@@ -39,8 +39,9 @@ def test_adamw_is_laid_on_the_flows_first_boundary_and_has_an_axis_of_its_own():
     time, steps, ratios = drawn()
     np.testing.assert_allclose(dots(ratios)[-3 * len(SEEDS) :: len(SEEDS), 1], [1, 0.5, 2])
     assert (time.get_xlabel(), steps.get_xlabel()) == ("time (learning rate × step)", "training steps")
-    named = ["GD, step 0.01", "SGD, batch 256", "flow", "AdamW, first boundary laid on"]
-    assert [text.get_text() for text in time.get_legend().get_texts()] == named
+    named = ["GD, step 0.01", "SGD, batch 256", "flow as printed", "AdamW, first boundary laid on"]
+    (legend,) = time.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == named
     assert time.lines[-1].get_xdata()[-1] == steps.lines[0].get_xdata()[-1] / 3
 
 

@@ -40,7 +40,7 @@ def figure_family(runs: Mapping[str, Run], *, plateaus: Sequence[float] = ()) ->
     log_axis(logarithmic, [np.asarray(line.get_ydata()) for line in lines])
     _draw_published(logarithmic, plateaus)
     name_ends(logarithmic, lines)
-    dotted = " Dotted lines: levels published in the paper." if len(plateaus) else ""
+    dotted = " Dotted lines, right: levels published in the paper." if len(plateaus) else ""
     words = "Excess loss over training steps, one colour for each run: left on linear axes, right on logarithmic ones."
     return captioned(figure, f"{words} {CURVES}{dotted}", runs.values())
 

@@ -32,7 +32,8 @@ def figure_flow_decay(runs: Sequence[tuple[Any, Trajectory]], formula: Callable[
     left, right = figure.subplots(1, 2)
     colours = rung_colours(flows[0][0].features + 1)[1:]
     _draw_boundaries(left, flows, places, colours)
-    for settings, trajectory in (run for run in runs if not is_solved(run[0])):
+    descended = [run for run in runs if not is_solved(run[0])]
+    for settings, trajectory in descended:
         found = boundaries_of((settings, trajectory))
         for column, colour in zip(found.T, colours, strict=True):
             met = column[np.isfinite(column)]
@@ -41,14 +42,16 @@ def figure_flow_decay(runs: Sequence[tuple[Any, Trajectory]], formula: Callable[
     ticks = [place for place in places if place >= places[1]]
     left.set_xticks([places[0], *ticks[::2]], ["0", *(f"{tick:g}" for tick in ticks[::2])])
     handles = [Line2D([], [], color=colour, linewidth=1.3) for colour in colours]
-    handles.append(Line2D([], [], color=INK, marker="x", linestyle="", markersize=4))
     names = [f"$t_{k + 1}$" for k in range(len(colours))]
-    figure.legend(handles, [*names, "gradient descent"], loc="outside upper center", ncols=len(handles))
+    if descended:
+        handles.append(Line2D([], [], color=INK, marker="x", linestyle="", markersize=4))
+        names.append("gradient descent")
+    figure.legend(handles, names, loc="outside upper center", ncols=len(handles))
     return captioned(
         figure,
-        """The gradient flow with weight decay. Left: boundaries, at which features are learnt, against the decay; dots
-        are seeds, lines medians, crosses gradient descent. Right: the loss at the end, against the decay;
-        dashed: one head for each feature, in closed form.""",
+        f"""The gradient flow with weight decay. Left: boundaries, at which features are learnt, against the decay; dots
+        are seeds, lines medians{", crosses gradient descent" if descended else ""}. Right: the loss at the end,
+        against the decay; dashed: one head for each feature, in closed form.""",
         runs,
     )
 

@@ -26,10 +26,13 @@ def _rung_colours(rungs: int) -> tuple[str, ...]:
 
 
 def _draw_levels(axes: Axes, run: Run) -> None:
-    """Dashed lines at the losses of the rungs, with their names, further left where the line above is near."""
+    """Dashed lines at the losses of the rungs, with their names, further left where the line above is near.
+
+    The last is named at the very left, because curves end where it is on the right.
+    """
     settings, trajectory = run
     levels = np.median(np.asarray(trajectory.facts["rung_loss"], float), axis=0)
-    places = level_places(levels, 0.99)
+    places = [*level_places(levels, 0.99)[:-1], 0.015]
     for level, name, colour, place in zip(levels, settings.task.rungs, _rung_colours(len(levels)), places, strict=True):
         axes.axhline(level, color=colour, linewidth=0.8, linestyle=DASHES, zorder=1)
         axes.annotate(
@@ -38,7 +41,7 @@ def _draw_levels(axes: Axes, run: Run) -> None:
             xycoords=("axes fraction", "data"),
             xytext=(0, 1),
             textcoords="offset points",
-            ha="right",
+            ha="left" if place == places[-1] else "right",
             va="bottom",
             fontsize=6,
             color=colour,
@@ -134,7 +137,10 @@ def figure_distraction(runs: RunsByName, *, by_sequences: bool = False) -> Figur
     handles = [line for line in axes.get_lines() if line.get_label() in runs]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(runs))
     against = "the number of training sequences that are not drawn from unigrams" if by_sequences else "training steps"
-    words = f"KL to the truth against {against}, one colour for each run; dashed: the same of the rungs."
+    first, *others = [trajectory.facts["rung_loss"] for _, trajectory in runs.values()]
+    alike = all(np.allclose(np.median(first, axis=0), np.median(each, axis=0)) for each in others)
+    whose = "" if alike else f" for {next(iter(runs))}"
+    words = f"KL to the truth against {against}, one colour for each run; dashed: the same of the rungs{whose}."
     return captioned(figure, f"{words} {CURVES}", runs.values())
 
 
@@ -174,9 +180,10 @@ def figure_minimal(results: RunsByName, first_gains: np.ndarray, first_codes: Ma
     draw_seeds(gains, times, trajectory["gain_same"], INK, "diagonal")
     draw_seeds(gains, times, trajectory["gain_other"], MUTED, "beside it")
     top = 1.3 * float(np.max(trajectory["gain_same"]))
-    gains.plot(
-        times, np.where(first_gains <= top, first_gains, np.nan), color=INK, linestyle=DOTS, label="first update"
-    )
+    # Between evaluations, too: it leaves the axes before the second of them.
+    fine = np.append(0, np.geomspace(0.01, max(float(times[-1]), 1.0), 400))
+    course = np.interp(fine, times, first_gains)
+    gains.plot(fine, np.where(course <= top, course, np.nan), color=INK, linestyle=DOTS, label="first update")
     gains.set_ylabel("W")
     gains.legend(loc="best", fontsize=6)
     time_axis(gains, times, log=True)
@@ -189,9 +196,10 @@ def figure_minimal(results: RunsByName, first_gains: np.ndarray, first_codes: Ma
     _draw_shape(shape, trajectory, first_codes)
     return captioned(
         figure,
-        f"""The minimal model of in-context bigrams. Over training steps: the loss, the entries of W and of v;
-        dotted: their first update. The last panel shows v against the distance d while the loss is on its
-        plateau. {CURVES}""",
+        f"""The minimal model of in-context bigrams, over training steps (logarithmic): the loss of every run; with 2
+        states, the entries of W, dotted the course that its first update begins, and the first entries of v. Last
+        panel: v against the distance d, less its mean, when v_1 has made a tenth of its way; dots are seeds, dotted
+        lines its first update, scaled. {CURVES}""",
         results.values(),
     )
 
@@ -257,9 +265,9 @@ def figure_sub_n_grams(results: RunsByName) -> Figure:
     figure.legend(keys.values(), keys.keys(), loc="outside lower center", ncols=len(keys))
     return captioned(
         figure,
-        f"""One column for each run, over training steps (logarithmic). Top: the loss; dashed: that of the best
-        n-grams. Middle: attention of each head to the token 1, 2, ... back, median over seeds. Bottom: norm
-        of a batch's gradient. {CURVES}""",
+        f"""One column for each run, over training steps (logarithmic). Top: the loss, without what is far above all
+        rungs; dashed: that of the best n-grams. Middle: attention of each head of layer 1 to the token 1, 2, ... back,
+        median over seeds. Bottom: norm of a batch's gradient. {CURVES}""",
         results.values(),
     )
 

@@ -23,7 +23,7 @@ StageStarts = Steps
 START = "start"
 """The time before stage 1, as the page calls it, too."""
 ROOM = 0.2
-"""Share of the width of a panel that "stage 1" needs; "start" needs half of it, and is left out of less."""
+"""Share of the width of a panel that "stage 1" needs, one of two in a row or alone; "start" needs half of it."""
 
 
 def moving_values(trajectory: Trajectory, name: str) -> np.ndarray:
@@ -146,7 +146,7 @@ def mark_stages(axes: Axes, starts: StageStarts | None) -> None:
     name_stages(axes, known)
 
 
-def name_stages(axes: Axes, starts: Sequence[tuple[float, int]], room: float = ROOM) -> None:
+def name_stages(axes: Axes, starts: Sequence[tuple[float, int]], room: float | None = None) -> None:
     """Above each stage, given as (when it begins, its number), that number, and the word where there is room for it.
 
     What comes before the first of them is the start.
@@ -154,6 +154,8 @@ def name_stages(axes: Axes, starts: Sequence[tuple[float, int]], room: float = R
     if not starts:
         return
     times, numbers = zip(*starts, strict=True)
+    spec = axes.get_subplotspec()
+    room = ROOM * max(1.0, spec.get_gridspec().ncols / 2 if spec else 1.0) if room is None else room
     # Places as seen: on a logarithmic axis the middle of a stage is not the middle in steps.
     left, right = axes.get_xlim()
     scale = axes.transScale.transform([(time, 1.0) for time in (left, right, *np.clip(times, left, right))])[:, 0]

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from headway.records import Trajectory
 from headway.report.captions import CURVES, captioned
 from headway.report.colours import COMPETITION_COLOUR, COOPERATION_COLOUR, INK, MUTED, run_colours
-from headway.report.figures.ends import level_places, name_ends, note_above
-from headway.report.figures.lines import draw_seeds, longest_times, moving_values, time_axis
+from headway.report.figures.ends import name_ends
+from headway.report.figures.lines import draw_seeds, longest_times, moving_values, name_on_the_right, time_axis
 from headway.report.figures.style import DASHES, DOTS, PAGE_WIDTH, dress, new_figure, styled
 
 PlateauRun = tuple[Any, Trajectory]
@@ -40,12 +40,13 @@ def figure_loss_plateau(run: PlateauRun) -> Figure:
     name_ends(middle, lines)
     states = {"cosine": ("cosine", COMPETITION_COLOUR), "attention": ("attention_relevant", COOPERATION_COLOUR)}
     lines = [_draw_share(right, trajectory, name, colour, label) for label, (name, colour) in states.items()]
-    right.set_title("hidden states; relevant attention")
+    right.set_title("hidden states;\nrelevant attention")
     name_ends(right, lines)
     return captioned(
         figure,
-        f"""Moving-window sums, over training steps. Left: the loss; dashed: that of each rung. Middle: share of
-        correct outputs, and of outputs that repeat the one before. Right: mean cosine between hidden states
+        f"""Moving-window sums, over training steps. Left: the loss; dashed: that of each rung but the uniform one.
+        Middle: share of correct outputs, and of outputs that repeat the one before; dotted: with the right first output
+        and the likeliest number for the others. Right: mean cosine between hidden states
         of different outputs, and attention to the relevant tokens. {CURVES}""",
         [run],
     )
@@ -64,6 +65,9 @@ def figure_interventions(runs: Mapping[str, PlateauRun]) -> Figure:
     _levels(left, longest)
     left.set_ylabel("loss (nats)")
     right.set_title("cosine between states")
+    own = _rungs(longest)
+    others = [name for name, (_, trajectory) in runs.items() if not np.allclose(_rungs(trajectory), own)]
+    but = f" (those of {', '.join(others)} differ)" if others else ""
     far = len(times) and times[-1] > 2 * min(trajectory.times("loss")[-1] for _, trajectory in runs.values())
     for axes in (left, right):
         time_axis(axes, times, log=bool(far))
@@ -71,8 +75,9 @@ def figure_interventions(runs: Mapping[str, PlateauRun]) -> Figure:
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(runs), 5))
     return captioned(
         figure,
-        f"""Moving-window sums, over training steps (logarithmic), one colour for each run: the loss, dashed that
-        of each rung, and the mean cosine between hidden states of different outputs. {CURVES}""",
+        f"""Moving-window sums, over training steps{" (logarithmic)" if far else ""}, one colour for each run: the loss,
+        dashed that of each rung but the uniform one{but}, and the mean cosine between hidden states of
+        different outputs. {CURVES}""",
         runs.values(),
     )
 
@@ -93,7 +98,7 @@ def figure_window_attention(run: PlateauRun) -> Figure:
     return captioned(
         figure,
         """Attention of the output positions (rows) to all positions (columns) at chosen steps, in one seed; the
-        brighter, the more.""",
+        brighter, the more, from 0.5 on alike.""",
     )
 
 
@@ -114,8 +119,12 @@ def _draw_share(axes: Axes, trajectory: Trajectory, name: str, colour: str, labe
 
 
 def _levels(axes: Axes, trajectory: Trajectory) -> None:
-    """The rungs' losses, from the unigrams on."""
-    levels = np.median(trajectory.facts["rung_loss"], axis=0)[1:]
-    for name, level, place in zip(LEVELS[1:], levels, level_places(levels, 0.985), strict=True):
+    """The rungs' losses, from the unigrams on, named on the right."""
+    levels = _rungs(trajectory)
+    for level in levels:
         axes.axhline(level, color=MUTED, linewidth=0.7, linestyle=DASHES)
-        note_above(axes, name, (float(place), float(level)), ("axes fraction", "data"), "right")
+    name_on_the_right(axes, levels, LEVELS[1:], [MUTED] * len(levels))
+
+
+def _rungs(trajectory: Trajectory) -> np.ndarray:
+    return np.median(trajectory.facts["rung_loss"], axis=0)[1:]

@@ -25,7 +25,7 @@ FLOW_LOOK = (0, (3, 1.5))
 @styled
 def figure_regression(flow: Run, trained: Mapping[str, Run]) -> Figure:
     """Above, the loss of the first seed over the flow's time, and AdamW's over steps; below, b_i / b_i(flow)."""
-    figure = new_figure(PAGE_WIDTH, 4.3)
+    figure = new_figure(PAGE_WIDTH, 4.6)
     axes = figure.subplot_mosaic(
         [["time", "steps"], ["ratios", "ratios"]], width_ratios=(1.7, 1), height_ratios=(1.15, 1)
     )
@@ -37,18 +37,17 @@ def figure_regression(flow: Run, trained: Mapping[str, Run]) -> Figure:
         dress(each)
     _draw_over_time(axes["time"], flow, timed, colours, words)
     _draw_laid_on(axes["time"], flow, stepped, colours)
-    # On white, because boundaries and levels run through every corner.
-    axes["time"].legend(
-        loc="upper right", fontsize=6.0, frameon=True, facecolor="white", edgecolor="white", framealpha=1
-    )
+    # Outside, because curves, boundaries and levels run through every corner.
+    figure.legend(*axes["time"].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=6.0)
     _draw_over_steps(axes["steps"], flow, stepped, colours)
     _draw_ratios(axes["ratios"], flow, trained, words)
     return captioned(
         figure,
         """The flow's own model, trained. Top left: loss of one seed over learning rate times step, beside the
-        flow (dashed). Top right: AdamW, all seeds, over training steps. Bottom: boundaries relative to those
-        of the flow; dots are seeds, bars medians; AdamW's steps are scaled so that the first boundaries
-        agree.""",
+        flow (dashed) and its boundaries (dashed vertical lines). Top right: AdamW over training steps; thin lines are
+        seeds, the thick one their median. Dotted: the loss with 0, 1, ... features learnt. Bottom: boundaries relative
+        to those of the flow; dots are seeds, bars medians. At the bottom and top left, AdamW's steps are scaled so that
+        the first boundaries agree.""",
         [flow, *trained.values()],
     )
 
@@ -88,7 +87,8 @@ def _draw_laid_on(axes: Axes, flow: Run, runs: Mapping[str, Run], colours: Mappi
 
 def _draw_flow(axes: Axes, flow: Run) -> None:
     loss = moving_values(flow[1], "loss")[0]
-    axes.plot(flow[1].times("loss"), loss, color=INK, linewidth=1.1, linestyle=FLOW_LOOK, label="flow", zorder=4)
+    label = "flow as simulated by the authors" if flow[0].projections == 1 else "flow as printed"
+    axes.plot(flow[1].times("loss"), loss, color=INK, linewidth=1.1, linestyle=FLOW_LOOK, label=label, zorder=4)
     for boundary in np.asarray(flow[1].facts["boundaries"])[0]:
         if np.isfinite(boundary):
             axes.axvline(boundary, color=MUTED, linewidth=0.6, linestyle=(0, (4, 2.5)), zorder=1)
@@ -156,7 +156,8 @@ def _ratio_axis(axes: Axes, ratios: np.ndarray) -> None:
     low, high = min(ratios.min() / 1.15, 0.8), max(2.2 * ratios.max(), 1.6)
     axes.set_ylim(low, high)
     axes.set_yscale("log")
-    ticks = [tick for tick in (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50) if low <= tick <= high]
+    near = (0.8, 1.25) if high < 8 * low else ()  # else they lie over 1
+    ticks = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, *near) if low <= tick <= high]
     axes.yaxis.set_major_locator(FixedLocator(ticks))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(NullFormatter())
@@ -204,8 +205,9 @@ def figure_overlay(training: Run, flows: Mapping[str, Run]) -> Figure:
         figure,
         """Left: loss relative to its start, of the minimal transformer over training steps and of gradient flows
         over their time, stretched so that the first boundaries after stage 1 agree. Thin lines are seeds,
-        thick ones their median. Right: the transformer's boundaries against the flow's, medians with ranges
-        over seeds; on a dashed line, one factor maps one onto the other.""",
+        thick ones their median; dashed vertical lines are the transformer's boundaries (medians). Right: the
+        transformer's boundaries against the flow's, medians with ranges over seeds; on a dashed
+        line, one factor maps one onto the other.""",
         [training, *flows.values()],
     )
 

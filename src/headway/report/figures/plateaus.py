@@ -25,29 +25,37 @@ IN_A_ROW = 4
 """Panels that stand side by side; of more, three do."""
 TITLE_WIDTH = 84
 """Letters of the titles of all panels in a row."""
+TRAINED = {"gap": "the gap between the logits of relevant and other tokens", "logits": "all logits"}
+"""`task.trained` -> what it is."""
 Law = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Plateaus (seed, run), those of the law fitted to them (seed, run), and those of the published law (run,)."""
 
 
 @styled
-def figure_plateaus(kinds: Mapping[str, Sequence[ToyRun]], *, along: Along) -> Figure:
-    """Plateau / (sqrt(d) T) of every run along one of its sizes, a colour for each d; dashed: the closed form."""
+def figure_plateaus(kinds: Mapping[str, Sequence[ToyRun]], *, along: Along | tuple[Along, ...]) -> Figure:
+    """Plateau / (sqrt(d) T) of every run along one of its sizes, a colour for each d; dashed: the closed form.
+
+    `along` is the size of all panels, or one for each.
+    """
+    sizes = along if isinstance(along, tuple) else (along,) * len(kinds)
     figure = new_figure(PAGE_WIDTH if len(kinds) > 1 else 0.62 * PAGE_WIDTH, 2.3)
     panels = figure.subplots(1, len(kinds), squeeze=False, sharey=True)[0]
     colours = _colours(kinds)
-    for axes, (name, runs) in zip(panels, kinds.items(), strict=True):
+    for axes, (name, runs), size in zip(panels, kinds.items(), sizes, strict=True):
         dress(axes)
-        _draw_plateaus(axes, runs, along, colours)
+        _draw_plateaus(axes, runs, size, colours, decades="copies" in sizes)
         axes.set_title(name if len(kinds) > 1 else "")
-        axes.set_xlabel(LABELS[along])
+        axes.set_xlabel(LABELS[size])
     panels[0].set_ylabel(r"plateau / ($\sqrt{d}\,T$)")
     keys = [Line2D([], [], color=colour, label=f"d = {size}") for size, colour in colours.items()]
     keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="closed form"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    trained = "the gap between the logits of relevant and other tokens, all logits, or all logits on samples"
-    more = f" Panels differ in what is trained: {trained}." if len(kinds) > 1 else ""
-    words = f"""Length of the plateau, divided by sqrt(d) T, against {LABELS[along]}, one colour for each dimension d;
-    thin lines are seeds, thick ones their median; dashed: closed form.{more}"""
+    trained = f"{TRAINED['gap']}, all logits, or all logits on samples"
+    more = f" Panels differ in what is trained: {trained}." if len(kinds) > len(set(sizes)) else _unlike(kinds)
+    against = " and against ".join(LABELS[size] for size in dict.fromkeys(sizes))
+    thin = "; the thick line is that of the largest T, thin ones of smaller T" if "length" not in sizes else ""
+    words = f"""Length of the plateau, divided by sqrt(d) T, against {against}, one colour for each dimension d. Lines
+    are medians over seeds{thin}; dashed: closed form.{more}"""
     return captioned(figure, words, [run for each in kinds.values() for run in each])
 
 
@@ -88,9 +96,9 @@ def figure_law(laws: Mapping[str, Law]) -> Figure:
         lost = int(np.sum(~known))
         unfinished = f"{lost} of {known.size} never ended" if lost else ""
         title, room = f"{name} ({unfinished})" if lost else name, TITLE_WIDTH // columns
-        axes.set_title(
-            title if len(title) <= room else "\n".join([fill(name, room), *([f"({unfinished})"] * bool(lost))])
-        )
+        if max(map(len, title.splitlines()), default=0) > room:
+            title = "\n".join([*(fill(line, room) for line in name.splitlines()), *([f"({unfinished})"] * bool(lost))])
+        axes.set_title(title)
     for row in grid:  # with room for a number on either side of 1
         shown = np.concatenate([np.ones(1), *(line.get_ydata() for axes in row for line in axes.get_lines())])
         row[0].set_ylim(0.8 * min(np.nanmin(shown), 0.56), 1.25 * max(np.nanmax(shown), 1.8))
@@ -115,13 +123,22 @@ def plain_log(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
+def _unlike(kinds: Mapping[str, Sequence[ToyRun]]) -> str:
+    """What is trained in each panel, where that differs."""
+    trained = {name: getattr(sizes_of(runs[0][0]), "trained", "") for name, runs in kinds.items() if runs}
+    words = "; ".join(f"{TRAINED.get(what, what)} ({name})" for name, what in trained.items())
+    return f" What is trained: {words}." if len(set(trained.values())) > 1 else ""
+
+
 def _colours(kinds: Mapping[str, Sequence[ToyRun]]) -> dict[int, str]:
     """One colour a d, the same in every panel."""
     sizes = sorted({sizes_of(settings).dimension for runs in kinds.values() for settings, _ in runs})
     return dict(zip(sizes, run_colours(len(sizes)), strict=True))
 
 
-def _draw_plateaus(axes: Axes, runs: Sequence[ToyRun], along: Along, colours: Mapping[int, str]) -> None:
+def _draw_plateaus(
+    axes: Axes, runs: Sequence[ToyRun], along: Along, colours: Mapping[int, str], *, decades: bool
+) -> None:
     """One line for each combination of the other sizes: that of the largest is thick, and the rest are thin."""
     highest = 1.0
     names = ("length", "copies", "repeated")
@@ -152,7 +169,7 @@ def _draw_plateaus(axes: Axes, runs: Sequence[ToyRun], along: Along, colours: Ma
         axes.set_xscale("log")
         name_every(axes, x)
     axes.margins(x=0.06)
-    if along == "copies" and any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in runs):
+    if decades and any(np.isfinite(trajectory.facts["plateau"]).any() for _, trajectory in runs):
         plain_log(axes)
     else:
         axes.set_ylim(0, 1.15 * highest)

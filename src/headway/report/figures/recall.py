@@ -127,7 +127,7 @@ def figure_two_attentions(run: Run) -> Figure:
     draw_stopping(left, times, moving_values(trajectory, "accuracy"), INK, "accuracy")
     guess = settings.task.naming
     left.axhline(guess, color=MUTED, linewidth=0.7, linestyle=DOTS)
-    note_above(left, "any value of the sequence", (0.015, guess), ("axes fraction", "data"), "left")
+    note_above(left, "any value", (0.015, guess), ("axes fraction", "data"), "left")
     left.set_title(f"vocabulary size {settings.task.vocab}, {settings.task.pairs} pairs")
     lines = []
     for name, colour, label in (
@@ -147,8 +147,9 @@ def figure_two_attentions(run: Run) -> Figure:
     name_ends(right, lines)
     return captioned(
         figure,
-        f"""Associative recall over training steps: accuracy, and the attention of the strongest head from a value
-        to its key and from the query to the right value; one dashed line for each other layer. {CURVES}""",
+        f"""Associative recall over training steps. Left: accuracy; dotted: naming any value of the sequence. Right: the
+        attention of the strongest head from a value to its key and from the query to the right value; dashed: that of
+        the strongest head of each layer (medians). {CURVES}""",
         [run],
     )
 
@@ -156,7 +157,7 @@ def figure_two_attentions(run: Run) -> Figure:
 @styled
 def figure_repetition(runs: Sequence[Run]) -> Figure:
     """Accuracy without repetition, and with that of the training (dashed); left copies, right favourites."""
-    figure = new_figure(PAGE_WIDTH, 2.4)
+    figure = new_figure(PAGE_WIDTH, 2.7)
     panels = figure.subplots(1, 2, sharey=True)
     kinds = (
         ("in the context", [run for run in runs if run[0].task.favoured == 0]),
@@ -174,12 +175,12 @@ def figure_repetition(runs: Sequence[Run]) -> Figure:
         axes.set_title(title)
         _accuracy_axes(axes, [trajectory for _, trajectory in own])
         keys.append(Line2D([], [], color=MUTED, linewidth=0.9, linestyle=DASHES, label="with repetition"))
-        axes.legend(handles=keys, loc="best", fontsize=6)
+        axes.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, fontsize=6)
     return captioned(
         figure,
         f"""Accuracy on associative recall over training steps, on sequences without repetition (solid) and with
-        that of the training (dashed): left with B copies of the query's pair in the context, right with a
-        share p of repeated queries across samples. {CURVES}""",
+        that of the training (dashed, medians): left with B copies of the query's pair in the context on average, right
+        with a share p of repeated queries across samples. {CURVES}""",
         runs,
     )
 

@@ -43,7 +43,7 @@ def figure_saddle(runs: Mapping[str, Run]) -> Figure:
     return captioned(
         figure,
         f"""Excess loss (top) and learning rate (bottom) over training steps (logarithmic), from initial scores of
-        1e-9, one colour for each schedule. {CURVES}""",
+        1e-9, one colour for each schedule; rates below the axis are left out. {CURVES}""",
         runs.values(),
     )
 

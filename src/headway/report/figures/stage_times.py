@@ -60,10 +60,10 @@ def figure_stage_times(runs: Mapping[str, StageTimesRun]) -> Figure:
     _explain(figure, colours)
     return captioned(
         figure,
-        """How long the gradient flow waits for feature k, from boundary k - 1 (or the beginning) to boundary k,
-        against one factor at a time. Dots are seeds, lines medians; dotted: a fitted law, with its exponent a or
-        slope b above the panel; dashed: theory without fitted numbers. Last panel: how much differences between
-        heads grow until boundary 2.""",
+        """How long the gradient flow waits for features k = 1, 2 and 3, from boundary k - 1 (or the beginning) to
+        boundary k, against one factor at a time. Dots are seeds, lines medians; dotted: a fitted law, with its
+        exponent a or slope b above the panel; dashed: theory without fitted numbers. Last panel: how much differences
+        between heads grow until boundary 2.""",
         runs.values(),
     )
 

@@ -45,7 +45,8 @@ def figure_stopping(runs: Sequence[Run], tolerance: float) -> Figure:
     return captioned(
         figure,
         """Early stopping, against the size of the training set. Left: excess loss of the step that is kept.
-        Right: steps trained; for the best step in hindsight, that step. Dots are seeds, lines medians.""",
+        Right: steps trained; for the best step in hindsight, that step. Dots are seeds, left out for the
+        best step; lines medians.""",
         runs,
     )
 

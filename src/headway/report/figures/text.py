@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -17,6 +18,8 @@ from headway.report.figures.style import DASHES, PAGE_WIDTH, dress, new_figure, 
 RunsByName = Mapping[str, Run]
 COLUMNS = 4
 """Texts side by side, at most."""
+MARKS = {"interleaved": "s", "shuffled": "^"}
+"""How a text was changed -> its mark; other texts have dots."""
 
 
 def _colours(rungs: int) -> tuple[str, ...]:
@@ -110,11 +113,21 @@ def figure_lags(runs: RunsByName) -> Figure:
     )
 
 
+def _shared(runs: RunsByName) -> int:
+    """With how many words all names of several runs begin."""
+    words = [each.split(", ") for each in runs]
+    return sum(1 for column in zip(*words, strict=False) if len(set(column)) == 1) if len(words) > 1 else 0
+
+
 def _short(name: str, runs: RunsByName) -> str:
     """The words of a run's name that not all have, a line each."""
-    words = [each.split(", ") for each in runs]
-    common = sum(1 for column in zip(*words, strict=False) if len(set(column)) == 1)
-    return "\n".join(name.split(", ")[common if len(words) > 1 else 0 :]) or name
+    return "\n".join(name.split(", ")[_shared(runs) :]) or name
+
+
+def _common(runs: RunsByName) -> str:
+    """The words that all have, which the panels leave out."""
+    words = next(iter(runs)).split(", ")[: _shared(runs)]
+    return f" All are made from: {', '.join(words)}." if words else ""
 
 
 @styled
@@ -129,24 +142,30 @@ def figure_changed(runs: RunsByName) -> Figure:
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return captioned(
         figure,
-        f"""Texts that were interleaved or shuffled, one column each, over training steps (logarithmic). Top:
-        attention of the head that attends most to each lag; lag 1 is the newest token. Bottom: KL to
-        each rung. {CURVES}""",
-        runs.values(),
+        f"""Texts that were interleaved or shuffled, one column each, over training steps (logarithmic).
+        Top: attention of the head that attends most to each lag; lag 1 is the newest token. Bottom: KL to
+        each rung, grey the uniform one, the longer the n-gram the lighter; a dot marks its minimum.{_common(shown)}
+        {CURVES}""",
+        shown.values(),
     )
 
 
 @styled
 def figure_information(runs: RunsByName) -> Figure:
-    """Information of each lag given the nearer ones, against the step at which half of it is learnt; a dot a seed."""
+    """Information of each lag given the nearer ones, against the step at which half of it is learnt; a mark a seed."""
     figure = new_figure(PAGE_WIDTH, 2.8)
     axes = figure.subplots()
     dress(axes)
-    for (name, run), colour in zip(runs.items(), run_colours(len(runs)), strict=True):
+    texts = {name: re.split(", interleaved|, shuffled", name)[0] for name in runs}
+    kinds = list(dict.fromkeys(texts.values()))
+    colours = dict(zip(kinds, run_colours(len(kinds)), strict=True))
+    for name, run in runs.items():
+        colour = colours[texts[name]]
+        mark = next((mark for word, mark in MARKS.items() if word in name), "o")
         steps = learnt_at((run[0], run[1]))
         information = np.asarray(run[1].facts["information"], float)
         known = np.isfinite(steps) & (information > 0)
-        axes.plot(information[known], np.maximum(steps[known], 1), "o", color=colour, markersize=3, label=name)
+        axes.plot(information[known], np.maximum(steps[known], 1), mark, color=colour, markersize=3, label=name)
     if not any(len(np.asarray(line.get_xdata())) for line in axes.get_lines()):
         axes.set(xlim=(0.01, 1), ylim=(1, 1000))  # a logarithmic axis cannot be laid out around nothing
     axes.set_xscale("log")
@@ -158,6 +177,6 @@ def figure_information(runs: RunsByName) -> Figure:
     return captioned(
         figure,
         """Step at which half of a lag's information is learnt, against that information given the nearer lags,
-        one colour for each text; a dot is a lag in one seed.""",
+        one colour for each text; squares: interleaved, triangles: shuffled. A mark is a lag in one seed.""",
         runs.values(),
     )

@@ -30,7 +30,7 @@ def figure_transition(run: ToyRun) -> Figure:
     """Left: the loss, where its plateau ends, and the threshold. Right: attention and W."""
     settings, trajectory = run
     times, threshold = times_of(run), settings.training.threshold
-    figure = new_figure(PAGE_WIDTH, 2.0)
+    figure = new_figure(PAGE_WIDTH, 2.2)
     left, right = figure.subplots(1, 2)
     draw_seeds(left, times, curves_of(trajectory, "loss"), INK, "loss")
     left.axhline(threshold, color=MUTED, linewidth=0.7, linestyle=DOTS)
@@ -40,7 +40,7 @@ def figure_transition(run: ToyRun) -> Figure:
         draw_seeds(right, times, curves_of(trajectory, name), COLOURS[name], NAMES[name])
     right.axhline(1, color=MUTED, linewidth=0.7, linestyle=DOTS)
     right.set_ylabel("share")
-    right.legend(loc="upper left")
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     ends = ends_of(run)
     for axes in (left, right):
         dress(axes)
@@ -87,9 +87,9 @@ def figure_repeated(runs: Sequence[ToyRun]) -> Figure:
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return captioned(
         figure,
-        f"""The toy model with one vector repeated in a share p of the samples, over training steps: loss on
+        """The toy model with one vector repeated in a share p of the samples, over training steps: loss on
         samples without repetition; attention to the relevant token; share of W* that W has learnt along the
-        repeated vector (dashed) and along the others. {CURVES}""",
+        repeated vector (dashed) and along the others. Lines are medians over seeds.""",
         runs,
     )
 

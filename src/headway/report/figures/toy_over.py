@@ -56,11 +56,16 @@ def figure_over(predictions: Sequence[ToyRun], measurements: Sequence[ToyRun], n
     dress(panels[2])
     _draw_ratios(panels[2], predictions, measurements)
     _name_looks(figure, names, with_quantities=len(shown) == 1)
+    if len(shown) > 1:
+        keys = zip(shown, run_colours(len(shown)), strict=True)
+        handles = [Line2D([], [], color=colour, label=f"p = {sizes_of(run[0]).repeated:g}") for run, colour in keys]
+        figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    shares = "; one colour for each share p, and of its two lines in the middle W is the first to rise"
     return captioned(
         figure,
-        """Theory (dashed) beside what it predicts (solid), at the largest size: loss, attention to the relevant
-        token, and the share of W* that W has learnt, over time. Right: predicted over measured length of
-        every plateau.""",
+        f"""Theory (dashed) beside what it predicts (solid), at the largest size: loss, attention to the relevant
+        token, and the share of W* that W has learnt, over time{shares if len(shown) > 1 else ""}. Right: predicted
+        over measured length of every plateau. Lines and dots are medians over seeds.""",
         [*predictions, *measurements],
     )
 
@@ -102,7 +107,8 @@ def figure_late(prediction: ToyRun, measurement: ToyRun, names: tuple[str, str])
     return captioned(
         figure,
         """The toy model once W has reached its largest value, over the time since then (logarithmic): attention
-        and W, and the loss; dotted: 1/(4t). Solid: the flow; dashed: theory of this phase.""",
+        and W, and the loss; dotted: 1/(4t). Solid: the flow; dashed: theory of this phase, laid on the flow where both
+        have the same attention.""",
         [prediction, measurement],
     )
 
@@ -144,5 +150,6 @@ def _draw_ratios(axes: Axes, predictions: Sequence[ToyRun], measurements: Sequen
         axes.margins(x=0.1, y=0.2)
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("plateau")
-    axes.set_ylabel("predicted / measured plateau")
-    axes.legend(loc="best")
+    axes.set_ylabel("predicted / measured")
+    if len(sizes) > 1:
+        axes.legend(loc="best")

@@ -49,7 +49,8 @@ def figure_emergence(run: Run) -> Figure:
         figure,
         f"""A transformer on single-location regression, over training steps. Left: test loss, and the threshold
         at which the plateau ends. Right: share of the map that is learnt, E(y, y*), and attention of each
-        head to the relevant token (dotted), thick that of the strongest. {CURVES}""",
+        head to the relevant token (dashed, medians over seeds), solid that of the strongest. {CURVES} The axis ends
+        where half of the seeds have stopped.""",
         [run],
     )
 
@@ -70,15 +71,16 @@ def figure_plateau_sizes(runs: Sequence[Run], law: Callable[[Run], float]) -> Fi
     draw_family(panels[2], _beside(plain, copied), "copies", "dimension", "copies B", "d", law, colours)
     alike = [(settings, ending_at(trajectory, level)) for settings, trajectory in _beside(plain, shared)]
     draw_family(panels[3], alike, "repeated", "dimension", "share p", "d", None, colours)
-    panels[3].set_title(f"to a loss of {level:g}" if shared else "", fontsize="small")
+    panels[2].set_title(_lengths(copied), fontsize="small")
+    panels[3].set_title(f"{_lengths(shared)}, to a loss of {level:g}" if shared else "", fontsize="small")
     panels[0].set_ylabel("plateau (steps)")
     if any(np.isfinite(run[1].facts["plateau"]).any() for run in runs):
         panels[0].set_yscale("log")
     return captioned(
         figure,
         """Length of the plateau on single-location regression against the length T, the dimension d and the
-        copies B, and the time to a higher loss against the share p of repeated samples; the last two in the colours
-        of d. Dots are seeds, lines medians; dashed: the published law.""",
+        copies B, and the time to a higher loss against the share p of repeated samples; the last two at the T above
+        them, in the colours of d. Dots are seeds, lines medians; dashed: the published law.""",
         runs,
     )
 
@@ -87,6 +89,12 @@ def _beside(plain: list[Run], repeated: list[Run]) -> list[Run]:
     """The runs with repetition, and those of their sizes without."""
     sizes = {_size(run) for run in repeated}
     return [run for run in plain if _size(run) in sizes] + repeated
+
+
+def _lengths(runs: list[Run]) -> str:
+    """T = 64; nothing without a run."""
+    lengths = sorted({run[0].task.length for run in runs})
+    return f"T = {', '.join(map(str, lengths))}" if lengths else ""
 
 
 def _size(run: Run) -> tuple[int, int]:

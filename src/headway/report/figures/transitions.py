@@ -30,17 +30,20 @@ def figure_ladders(runs: Mapping[str, tuple[Any, Trajectory]]) -> Figure:
         axes.set_ylabel("way to the last rung" if place % columns == 0 else "")
     for axes in panels[len(runs) :]:
         axes.remove()
+    alone = [name for name, (_, trajectory) in runs.items() if ladder_of(trajectory) is None]
+    without = f" ({', '.join(alone)}: to 1 half-way through the plateau and 0 at no loss)" if alone else ""
     return captioned(
         figure,
         f"""The loss of one run of each task over training steps (logarithmic), scaled to 1 at the first rung and
-        0 at the last. Dashed: rungs; vertical lines: the ends of plateaus, medians over seeds. {CURVES}""",
+        0 at the last{without}. Above 1.25 it is cut off. Dashed: rungs; vertical lines: the ends of plateaus,
+        medians over seeds. {CURVES}""",
         runs.values(),
     )
 
 
 @styled
 def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
-    """Every plateau of every seed: its length against the gain of the rung that ends it, both relative to its run."""
+    """Every plateau of every seed: its length against the gain of the rung that ends it, both relative to its seed."""
     figure = new_figure(PAGE_WIDTH, 2.9)
     axes = figure.subplots()
     dress(axes)
@@ -61,16 +64,16 @@ def figure_waits(found: Mapping[str, list[Transitions]]) -> Figure:
             np.concatenate(gains), np.concatenate(waits), s=4, alpha=0.5, color=colour, label=name, linewidth=0
         )
     line = np.array([0.05, 20.0])
+    axes.margins(0.03)
     axes.plot(line, 1 / line, color=MUTED, linewidth=0.8, linestyle=DASHES, label="1 / gain")
-    axes.set(xscale="log", yscale="log", xlim=(0.05, 20), ylim=(0.01, 100))
-    axes.set_xlabel("gain of the next rung, relative to the run's mean")
-    axes.set_ylabel("length of the plateau, relative to the seed's mean")
+    axes.set(xscale="log", yscale="log")
+    axes.set_xlabel("gain of the next rung, relative to the seed's mean")
+    axes.set_ylabel("plateau, relative to the seed's mean")
     figure.legend(loc="outside right center", markerscale=3)
     return captioned(
         figure,
-        """Length of every plateau of every seed, relative to the seed's mean, against the gain of the rung that
-        ends it, relative to the run's mean; one colour for each task. Dashed: length proportional to 1 /
-        gain.""",
+        """Length of every plateau of every seed against the gain of the rung that ends it, each relative to its
+        geometric mean in the seed; one colour for each task. Dashed: length proportional to 1 / gain.""",
     )
 
 
