@@ -15,15 +15,15 @@ from headway.settings.plain import plain
 pytestmark = pytest.mark.browser
 
 ENDED = """m.thresholdWords({seeds: stopped.map((_, k) => k), stoppedAt,
-    threshold: {level: 0.1, measure: "loss", most: 50000, stopped}})"""
+    threshold: {level: 0.1, measure: "loss", most: 50000, tail, stopped}})"""
 
 
 def plain_spaces(words: str) -> str:
-    return words.replace("\u202f", " ")
+    return words.replace("\u202f", " ").replace("\u00a0", " ")
 
 
-def ended(js, stops: list[int], stopped: list[bool]) -> str:
-    return plain_spaces(js("lead", ENDED, stoppedAt=stops, stopped=stopped))
+def ended(js, stops: list[int], stopped: list[bool], tail: float = 0.0) -> str:
+    return plain_spaces(js("lead", ENDED, stoppedAt=stops, stopped=stopped, tail=tail))
 
 
 def test_training_that_ended_at_its_threshold_is_said_to_have_ended_there(js):
@@ -34,6 +34,8 @@ def test_training_that_ended_at_its_threshold_is_said_to_have_ended_there(js):
     some = ended(js, [1325, 50_000, 1200], [True, False, True])
     assert some.startswith("In 2 of 3 seeds training ended at steps 1 200 to 1 325 of at most 50 000:")
     assert ended(js, [50_000, -1], [False, False]) == ""
+    later = ended(js, [1325], [True], tail=0.2)
+    assert later.endswith("reached its threshold, 0.1, and training went on for 20 % of the steps until then.")
     assert js("lead", "m.thresholdWords({seeds: [0], stoppedAt: [-1], threshold: null})") == ""
 
 
@@ -45,7 +47,8 @@ def until_learnt(**training: object) -> SimpleNamespace:
 def test_the_threshold_stopped_the_seeds_that_reached_it_before_the_last_step():
     found = heads_alone()
     said = threshold_of(until_learnt(), found, "evaluation")
-    assert said == {"level": 0.5, "measure": "accuracy", "most": 2000, "stopped": [True, True, True]}
+    assert said == {"level": 0.5, "measure": "accuracy", "most": 2000, "tail": 0.0, "stopped": [True, True, True]}
+    assert threshold_of(until_learnt(tail=0.2), found, "evaluation")["tail"] == 0.2
     assert threshold_of(until_learnt(steps=1400), found, "evaluation")["stopped"] == [True, False, False]
     later = threshold_of(until_learnt(until=0.97), found, "evaluation")
     assert later["level"] == 0.97 and later["stopped"] == (np.nanmax(found["accuracy"], axis=1) >= 0.97).tolist()

@@ -150,6 +150,15 @@ def masses(*shares: tuple[float, ...]) -> list[dict]:
     return [{"blocks": list(blocks), "elsewhere": 1 - sum(blocks)} for blocks in shares]
 
 
+@pytest.mark.parametrize(
+    ("stopped", "gone", "shown"),
+    [(-1, -1, [0, 1, 2, 3]), (150, -1, [0, 1, 1, 1]), (-1, 250, [0, 1, 2, 2]), (60, -1, [0, 0, 0, 0])],
+)
+def test_a_seed_that_has_ended_shows_the_last_picture_that_was_taken_before(js, stopped, gone, shown):
+    run = {"snapshot": [0, 100, 200, 300], "picture": [0, 1, 2, 3], "stoppedAt": [stopped], "divergedAt": [gone]}
+    assert js("data", "run.picture.map((_, time) => m.pictureAt(run, 0, time))", run=run) == shown
+
+
 def test_heads_that_are_ahead_of_the_ladder_are_named(js):
     run = "{stages_from: 'ladder', task: {strengths: [3, 2, 1]}, groups: [{}, {}, {}], rungs: 3}"
     ahead = f"m.aheadWords({run}, stage, masses)"

@@ -50,7 +50,13 @@ def threshold_of(settings: Any, trajectory: Trajectory, clock: str) -> dict[str,
     gone = np.asarray(trajectory.facts.get("diverged_at", np.full(len(stops), -1))) >= 0
     early = (stops >= 0) & (stops < most) & ~gone & _has_reached(training, trajectory, measure, level)
     word = SCALARS.get(measure, measure.replace("_", " "))
-    return {"level": float(level), "measure": word, "most": most, "stopped": early.tolist()}
+    return {
+        "level": float(level),
+        "measure": word,
+        "most": most,
+        "tail": max(0.0, float(getattr(training, "tail", 0.0))),
+        "stopped": early.tolist(),
+    }
 
 
 def _has_reached(training: Any, trajectory: Trajectory, measure: str, level: float) -> np.ndarray:

@@ -67,7 +67,7 @@ export function mountCombined(host, report, selection) {
     key.replaceChildren(...heads, several, button(sideBySide(run(), state), stripes, null, "side by side in each cell"));
     key.children[focused]?.focus(); // the pressed button was replaced by its new self
     const most = ` ${number(palette.full)} and more`;
-    scale.replaceChildren("attention 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
+    scale.replaceChildren("attention, mean over test sequences: 0 ", element("span", { class: "ramps" }, ramps(palette)), most);
     shared.hidden = sideBySide(run(), state) || run().heads < 2;
     key.hidden = run().heads < 2; // one head needs no key
     key.classList.toggle("many", run().heads > 4);

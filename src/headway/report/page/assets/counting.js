@@ -42,13 +42,13 @@ export function gridWords(grids) {
   return known.length ? `Grids: ${known.map(([grid, words]) => `${grid} = ${words}`).join("; ")}.` : "";
 }
 
-/** "29 hold, 5 partly, 15 fail, 5 not run". */
-export function verdictCounts(verdicts) {
+/** "29 hold, 5 partly, 15 fail, 5 not run"; `ours`, as in " (3 of them ours)", follows those that fail. */
+export function verdictCounts(verdicts, ours = "") {
   const count = (wanted) => verdicts.filter((each) => each === wanted).length;
   const words = [
     [count("holds"), count("holds") === 1 ? "holds" : "hold"],
     [count("partly"), "partly"],
-    [count("fails"), count("fails") === 1 ? "fails" : "fail"],
+    [count("fails"), `${count("fails") === 1 ? "fails" : "fail"}${ours}`],
     [count("cannot be judged"), "cannot be judged"],
     [count("not run"), "not run"],
     [count("not in grid"), "not in the grid"],

@@ -132,6 +132,13 @@ export function nearestIndex(steps, wanted) {
 
 export const diverged = (run, seed) => run.divergedAt[seed] >= 0;
 
+/** Position of the picture that a seed shows at a time: the nearest that was taken before the seed ended. */
+export function pictureAt(run, seed, time) {
+  const ends = [run.stoppedAt[seed], run.divergedAt[seed]].filter((step) => step >= 0);
+  const taken = ends.length ? run.snapshot.findLastIndex((step) => step <= Math.min(...ends)) : run.snapshot.length - 1;
+  return Math.max(0, Math.min(run.picture[time], taken));
+}
+
 /** Whether a seed has learned enough and stopped before this time: from then on its last numbers stand. */
 export const stoppedBefore = (run, seed, time) => run.stoppedAt?.[seed] >= 0 && time > run.stoppedAt[seed];
 

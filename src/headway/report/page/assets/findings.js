@@ -1,5 +1,5 @@
 // What was found: a few lines to begin with, then every finding under its paper, with a small picture.
-import { byRule, hasRun } from "./counting.js";
+import { byRule, hasRun, isOurs, isPostHoc } from "./counting.js";
 import { element } from "./dom.js";
 import { formula } from "./formula.js";
 import { badge, heldWords } from "./outcome.js";
@@ -41,17 +41,25 @@ function verdictsOf(report, { claim, grid, verdict, held }) {
   return byRule([{ grid, verdict, held }, ...own.map((each) => ({ ...each, held: heldWords(each) }))]);
 }
 
+/** " (ours, post hoc)" of a claim that no paper makes; its title says the same. */
+function ourWords({ papers, titles, findings }, claim) {
+  const own = findings.filter((each) => each.claim === claim);
+  if (!own.length || !isOurs(papers, titles, own)) return "";
+  return isPostHoc(titles, own) ? " (ours, post hoc)" : " (ours)";
+}
+
 /** Which claim the verdict judges: named in full where it does not hold, or it would seem to deny the sentence. */
 function claimLine(report, highlight) {
   const { claim } = highlight;
   const verdicts = verdictsOf(report, highlight);
-  const title = verdicts.every(({ verdict }) => verdict === "holds") ? "" : report.titles[claim];
+  const title = verdicts.every(({ verdict }) => verdict === "holds") ? "" : (report.titles[claim] ?? "");
   return element(
     "p",
     { class: "quiet" },
     "Claim ",
     element("a", { href: `#${idOf(claim)}`, "aria-label": `claim ${claim}`, title: report.titles[claim] ?? "" }, claim),
-    title ? [" “", formula(title), "”: "] : ": ",
+    title ? [" “", formula(title), "”"] : "",
+    title.endsWith(")") ? ": " : `${ourWords(report, claim)}: `,
     verdicts.map((each, k) => [k ? " · " : "", `${each.grid} `, badge(each.verdict), each.held ? ` ${each.held}` : ""]),
     verdicts.some(({ held }) => held) ? " seeds" : "",
   );

@@ -3,7 +3,7 @@ import { diverged } from "./data.js";
 import { settlingOf } from "./settling.js";
 import { allStages, arrivals, countedSeeds, departure, enteredLast, inOrder, lastStage } from "./stages.js";
 import { byLadder, byLevels, clockWord, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
-import { counted, joined, median, number, sentence, threeDigits, whole } from "./words.js";
+import { counted, joined, median, number, percent, sentence, threeDigits, whole } from "./words.js";
 
 /** The last moment that was measured, and the one that was asked for. */
 export function ending(run) {
@@ -125,13 +125,14 @@ export function leadSentence(run) {
 
 /** "Training ended at step 1 325 of at most 50 000: the loss had reached its threshold, 0.1."; "" where it went on. */
 export function thresholdWords(run) {
-  const { level, measure, most, stopped = [] } = run.threshold ?? {};
+  const { level, measure, most, tail = 0, stopped = [] } = run.threshold ?? {};
   const ends = run.stoppedAt.filter((_, seed) => stopped[seed]);
   if (!ends.length) return "";
   const [first, last] = [Math.min(...ends), Math.max(...ends)].map(whole);
   const where = first === last ? `step ${first}` : `steps ${first} to ${last}`;
+  const after = tail > 0 ? `, and training went on for ${percent(tail)} of the steps until then` : "";
   const some = ends.length < run.seeds.length ? `In ${ends.length} of ${run.seeds.length} seeds training` : "Training";
-  return `${some} ended at ${where} of at most ${whole(most)}: the ${measure} had reached its threshold, ${number(level)}.`;
+  return `${some} ended at ${where} of at most ${whole(most)}: the ${measure} had reached its threshold, ${number(level)}${after}.`;
 }
 
 /** What stands beside it as a warning: how far a run came that ended early, and who diverged. */

@@ -9,6 +9,7 @@ import { headName, oneHeadEach } from "./terms.js";
 import { number, sentence } from "./words.js";
 
 const CHART = { width: 150, height: 60 };
+const MANY_CHARTS = 6; // heads, of which each has room for two digits only
 
 /** The points of a curve that are there, as a path; a missing one leaves a gap. */
 export function pathOf(xs, ys, y) {
@@ -80,7 +81,7 @@ export function mountMeasures(host, report, selection) {
       dot.style.display = Number.isFinite(value) ? "" : "none";
       dot.setAttribute("cx", place);
       if (Number.isFinite(value)) dot.setAttribute("cy", y(value).toFixed(1));
-      words.textContent = number(value);
+      words.textContent = number(grid.shape[3] > MANY_CHARTS && Number.isFinite(value) ? Number(value.toPrecision(2)) : value);
       svg.setAttribute("aria-label", `${title}: ${words.textContent} now`);
     }
   };

@@ -1,13 +1,13 @@
 // The attention of the heads as pixels, and the numbers behind a pixel.
 import { shownWords } from "./caption.js";
 import { blendInto, css } from "./colour.js";
-import { lagOf } from "./data.js";
+import { lagOf, pictureAt } from "./data.js";
 import { element, find } from "./dom.js";
 import { when } from "./terms.js";
 import { number } from "./words.js";
 
 export const matrixOf = (run, state, head) =>
-  run.arrays.attention.row(state.seed, run.picture[state.time], state.layer, head);
+  run.arrays.attention.row(state.seed, pictureAt(run, state.seed, state.time), state.layer, head);
 
 const MOST_PANELS = 12; // pictures that can be taken in at once
 
@@ -15,8 +15,8 @@ const MOST_PANELS = 12; // pictures that can be taken in at once
 export const shownLayers = (run, { layer }) =>
   run.layers * run.heads <= MOST_PANELS ? Array.from({ length: run.layers }, (_, k) => k) : [layer];
 
-/** The step at which the picture that is shown was taken: the nearest of those that were. */
-export const pictureStep = (run, state) => run.snapshot[run.picture[state.time]];
+/** The step at which the picture that is shown was taken. */
+export const pictureStep = (run, state) => run.snapshot[pictureAt(run, state.seed, state.time)];
 
 /** "taken at step 201" where the slider stands between two pictures: which of them is shown. */
 export function takenWords(run, state) {

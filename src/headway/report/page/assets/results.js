@@ -101,7 +101,7 @@ function paperSection(report, paper, rows, linked) {
     element("p", { class: "quiet" }, `${counted(rows.length, "claim")}. ${sentence(counts.join("; "))}.`),
     element("div", { class: "claim-list", style: { "--grids": grids.length } }, head, lines.map((line) => line.node)),
   );
-  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: `${verdictCounts(verdicts)}${oursAmong(report, rows)}` } };
+  return { node, lines, entry: { id: `paper-${paper.key}`, words: paper.title, tally: verdictCounts(verdicts, oursAmong(report, rows)) } };
 }
 
 /** The list that stays in sight. */

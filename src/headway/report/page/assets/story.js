@@ -98,7 +98,8 @@ const MOST_MINIMA = 4; // minima that a reader follows in one sentence
 /** "KL to unigram reaches its minimum (0.02) at step 120, to bigram (0.01) at step 600": the minima by which stages are found. */
 function minimumWords(run, seed, stages) {
   const kl = run.arrays.kl_rungs;
-  const minima = (kl && stages.length <= MOST_MINIMA ? stages : []).flatMap(({ rung }) => {
+  const rungs = [...new Set(stages.map(({ rung }) => rung))]; // some are left and entered again
+  const minima = (kl && rungs.length <= MOST_MINIMA ? rungs : []).flatMap((rung) => {
     const values = [...run.evaluation].map((_, time) => kl.at(seed, time, rung));
     const lowest = Math.min(...values.filter(Number.isFinite));
     const at = values.indexOf(lowest);

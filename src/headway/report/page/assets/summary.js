@@ -41,7 +41,7 @@ function minimaWords(run) {
   if (byMinima === byTurns) return "";
   const minima = `${sentence(rungMeasure(run))} minima are ${byMinima ? "" : "not "}in order`;
   const where = run.seeds.length > 1 && byMinima ? ` in ${byMinima} of ${run.seeds.length} seeds` : "";
-  return ` ${minima}${where}; a stage also requires a turn that lasts (see the words used on this page).`;
+  return ` ${minima}${where}; a stage also requires a turn, and must last (see the words used on this page).`;
 }
 
 /** What the seeds did that went another way, and the count by minima where it differs. */
