@@ -79,11 +79,11 @@ def test_a_run_ends_with_a_verdict_on_every_claim_and_the_path_of_the_page(first
 
 def test_a_run_shows_what_it_does_and_how_far_it_is(first):
     told = [line for line in first.stderr.splitlines() if line.startswith(("training", "step", "done"))]
-    assert told[0].startswith("training minimal (2 runs side by side) for 12 steps")
+    assert told[0].startswith("training minimal (2 seeds side by side) for 12 steps")
     assert re.fullmatch(
         r"step 12/12, median loss \d\.\d{3}, rung that each seed approaches: [123] [123], 0:00 left", told[-2]
     )
-    assert re.fullmatch(r"done: minimal \(2 runs side by side\), \d:\d\d", told[-1])
+    assert re.fullmatch(r"done: minimal \(2 seeds side by side\), \d:\d\d", told[-1])
 
 
 def test_a_run_writes_a_record_figures_and_a_page_and_nothing_outside_its_folder(first, shell, record):

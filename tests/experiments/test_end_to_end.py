@@ -161,20 +161,17 @@ def test_a_run_that_several_experiments_need_is_trained_once(asked, everything, 
     wanted = {*cells.values(), *needed} - served
     assert cells["attention", "full"] in served
     assert {entry.identity for entry in store.status() if entry.state == "done"} == {cell.identity for cell in wanted}
-    began = re.findall(
-        r"^training (?:minimal|full|\d+-gram)(?!-).* \((\d+) runs side by side\)", everything.stderr, re.MULTILINE
-    )
-    assert sum(map(int, began)) == len(SEEDS) * sum(cell.kind == "markov" for cell in wanted)
+    assert sum(_side_by_side(everything.stderr)) == len(SEEDS) * sum(cell.kind == "markov" for cell in wanted)
+
+
+def _side_by_side(printed: str) -> list[int]:
+    """The number of seeds of every program of transformers on chains."""
+    began = r"^training (?:minimal|full|\d+-gram)(?!-).* \((\d+) seeds side by side\)"
+    return [int(seeds) for seeds in re.findall(began, printed, re.MULTILINE)]
 
 
 def test_runs_that_differ_in_numbers_alone_share_a_program(asked, everything):
-    began = [
-        int(runs)
-        for runs in re.findall(
-            r"^training (?:minimal|full|\d+-gram)(?!-).* \((\d+) runs", everything.stderr, re.MULTILINE
-        )
-    ]
-    assert sorted(began)[-len(asked.together) :] == asked.together
+    assert sorted(_side_by_side(everything.stderr))[-len(asked.together) :] == asked.together
 
 
 def test_every_figure_is_there_as_png_pdf_and_svg(asked, everything, store):

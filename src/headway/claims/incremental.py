@@ -137,4 +137,4 @@ def orders_in_words(trajectory: Trajectory) -> str:
         return told
     stageless = [arrival_order(seed[None]) for seed in np.asarray(trajectory.facts["kl_stageless_subsets"])]
     same = sum(one == other for one, other in zip(found, stageless, strict=True))
-    return f"{told}, as in a model without stages in {same} of them" if same else told
+    return f"{told}; growing confidence alone would give the same order in {same} of them" if same else told

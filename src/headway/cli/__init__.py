@@ -28,11 +28,11 @@ COMMANDS = {
     "list": "list the experiments and what is already computed",
     "claims": "show every claim with its verdict, from records on disk",
     "report": "show claims, figures and a page from records on disk, without training",
-    "ladders": "compare the length of plateaus with the gain of the next rung, task by task",
+    "ladders": "compare the length of each plateau with the drop in loss that follows it, task by task",
     "predict": "predict how long a plateau will last, without training",
     "measure": "measure head scores and a ladder over PyTorch checkpoints",
     "export": "export the numbers of a record, an animation or a model",
-    "bench": "measure training speed against PyTorch and plain JAX (in a source checkout)",
+    "bench": "measure training speed against PyTorch and plain JAX (in a clone)",
 }
 
 HELP = """\

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from headway.analysis.transitions import Transitions
 
 USAGE = """\
-Compare the length of the plateau before each rung with the gain of that rung: one line per task, over
-all records, seeds and rungs in the folders. Records without losses of their rungs are skipped. With --into, two
-figures are written.
+Compare the length of the plateau before each rung with the gain of that rung, the drop in loss to it: one line per
+task, over all records, seeds and rungs in the folders. Records without losses of their rungs are skipped. With --into,
+two figures are written.
 
 examples:
   headway ladders --from results

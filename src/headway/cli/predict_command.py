@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from headway.forecast.held_out import HeldOut
 
 USAGE = """\
-Predict the length of a plateau, in steps of training, with a 95 % interval for one run and its source: theory, or a law
-fitted to records. Nothing is trained.
+Predict the length of a plateau in training steps, with a 95 % interval for one run. The source of the prediction is
+stated: theory, or a law fitted to records. Nothing is trained.
 """
 ENDS = {
     "toy": "paper B's toy model: until attention finds the relevant token",
@@ -57,7 +57,7 @@ def usage(model: str | None) -> str:
     column = lines[0].index("the T attention")
     held_out = (
         f"  headway predict {model or 'toy'} --held-out".ljust(column)
-        + "accuracy on measured settings that are held out\n"
+        + "how well it predicts measured settings that are held out\n"
     )
     if model is None:
         wide = max(map(len, ENDS))

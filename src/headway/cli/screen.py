@@ -115,7 +115,7 @@ def describe(cells: Sequence[Cell]) -> str:
     """A line about cells that train together."""
     names = ", ".join(dict.fromkeys(name(cell) for cell in cells))
     seeds = sum(len(cell.seeds) for cell in cells)
-    return f"{names} ({seeds} runs side by side)"
+    return f"{names} ({seeds} seeds side by side)"
 
 
 def clock(seconds: float) -> str:

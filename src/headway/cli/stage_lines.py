@@ -12,7 +12,7 @@ from headway.records import Trajectory
 
 MOST_RUNS = 4
 """Runs that get a line each; of more, the page and the verdicts say it."""
-WHY = "a stage also requires a turn that lasts (docs/ladder.md)"
+WHY = "a stage also requires a turn, and must last (docs/ladder.md)"
 
 
 def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:

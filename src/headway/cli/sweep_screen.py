@@ -56,7 +56,7 @@ class SweepScreen(LiveScreen):
 
 
 def rows(working: Sequence[Working]) -> Table:
-    """process 3   8-gram, 10 runs side by side   step 400/2000   loss 2.31   0:35 left"""
+    """process 3   8-gram, 10 seeds side by side   step 400/2000   loss 2.31   0:35 left"""
     table = Table(box=None, padding=(0, 2), show_header=False)
     for each in working:
         if each.state == "ended":
@@ -69,7 +69,7 @@ def rows(working: Sequence[Working]) -> Table:
         else:
             done = f"step {each.step}/{each.steps}" if each.step else "compiling"
             loss = f"loss {each.loss:.3f}" if each.step and isfinite(each.loss) else ""
-            table.add_row(name, f"{each.run} ({each.members} runs side by side)", done, loss, _rest(each))
+            table.add_row(name, f"{each.run} ({each.members} seeds side by side)", done, loss, _rest(each))
     return table
 
 

@@ -120,9 +120,9 @@ def stage_counts(trajectory: Trajectory) -> np.ndarray:
 
 A8 = Claim(
     "A8",
-    title="two stages without a hierarchy, three with one",
+    title="two stages of the loss without a hierarchy, three with one",
     statement="Without a hierarchy (m = 1) there are two stages; with m = 1.3 there are three, intertwined; with m = "
-    "1.5 there are three.",
+    "1.5 there are three. (Stages of the loss, not of the ladder.)",
     definition="""A stage is a hump of the speed -dL/dt at which the excess loss falls, on a linear time axis as in
     Figure 4, separated from the next by a dip to 0.8 of the smaller hump or less. With the same
     seed there are 2 for m = 1, 3 for m = 1.3 and 3 for m = 1.5; and the shallowest dip is shallower for m = 1.3
@@ -148,7 +148,7 @@ A8_SMALL_START = A8.called(
     """As A8, from the small initialisation of Figure 4, left: queries in [-1e-9, 1e-9] and values 0. (Ours, post hoc:
     with m = 1 and m = 1.3 four seeds had been seen. The paper does not say from which initialisation its right panel
     starts.)""",
-    title="from a small initialisation: two stages without a hierarchy, three with one (ours, post hoc)",
+    title="from a small initialisation: two stages of the loss without a hierarchy, three with one (ours, post hoc)",
     definition="As A8, of runs that are evaluated every 5 steps up to step 700, or 800 with m = 1.5.",
     judge=of_runs(humps_follow_the_hierarchy, *SMALL_START),
     reasons={"as-run": ONE_MERGED_TWO_DEEP},

@@ -61,8 +61,8 @@ LEFT = (0.0, 0.0, 0.5, 1.0)
 HEADLINES = (
     Headline(
         "A1",
-        """The full transformer approaches the reference predictors in order: KL to each reaches its minimum later than
-        to the one before ({here.held} seeds), and lower than by growing confidence alone ({beside.held}).""",
+        """The full transformer approaches the reference predictors in order, by the minima of KL ({here.held} seeds),
+        and the lower ones more closely than by confidence alone ({beside.held}).""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
         brief="A transformer learns the blocks of a Markov chain one after the other ({here.held} seeds).",
         figure="figure-3",
@@ -73,7 +73,7 @@ HEADLINES = (
         "A4",
         """In the full transformer heads first compete, then cooperate: the overlap of their attention rises and then
         falls in {here.held} seeds (median fall from its peak: {here.median}).""",
-        brief="Its heads first compete for the same block, then divide the blocks ({here.held} seeds).",
+        brief="Its heads first compete for the same block, then overlap less ({here.held} seeds).",
         figure="mass",
     ),
     Headline(
@@ -107,22 +107,23 @@ HEADLINES = (
         "H1",
         """In a smaller full model, with all {here.parts} positional encodings tried, KL minima are in order, and closer
         than by confidence alone, in {here.held} seeds.""",
-        """In a smaller full model, KL minima in order, and closer than by confidence alone, depend on the positional
-        encoding: with every one of {here.parts} in {here.held} seeds as-run, {printed.held} printed.""",
+        """In a smaller full model, KL minima in order and closer than by confidence alone depend on the positional
+        encoding: {beside.held} seeds with learned positions, {here.held} with all {here.parts} encodings alike.""",
         figure="ladders",
+        beside="H1 learned",
     ),
     Headline(
         "B5",
-        """In the toy model attention finds the one relevant token suddenly: the loss drops within {here.percent} of the
-        time before the drop (median; {here.held} seeds).""",
+        """In the toy model, which is deterministic, attention finds the one relevant token suddenly: the loss drops
+        within {here.percent} of the time before the drop (median of {here.held} similar seeds).""",
         figure="expectation",
         crop=LEFT,
     ),
     Headline(
         "B7",
-        """In the toy model with one trained score, repetition shortens the plateau, in the context more than across
-        samples ({here.held} seeds). With all scores trained the same holds in {beside.held}.""",
-        figure="repeated",
+        """In the toy model (deterministic, one trained score) repetition shortens the plateau, in the context more than
+        across samples ({here.held} seeds); with all scores trained, the context gains more in {beside.held}.""",
+        figure="repetition",
         beside="B7 logits",
     ),
     Headline(
@@ -132,8 +133,8 @@ HEADLINES = (
         (T/B)^{published.length}).""",
         """Trained as in paper B's appendix, a transformer's plateau grows as d^{here.median}, published d^{published.d}
         ({here.held} seeds within {published.close} of it).""",
-        brief="""The wait until attention finds the relevant token grows as d^{here.median}; published: d^{published.d}
-        ({here.held} seeds near it).""",
+        brief="""The plateau before a transformer finds the relevant token grows as d^{here.median}; published:
+        d^{published.d} ({here.held} seeds near it).""",
         figure="plateaus",
         crop=(0.0, 0.0, 0.53, 1.0),
         beside="B3 appendix tokens per copy",
@@ -175,8 +176,8 @@ HEADLINES = (
     Headline(
         "B9 appendix",
         "Trained as in paper B's appendix, recall is learnt in one transition, in {here.held} seeds.",
-        """At some sizes recall takes two transitions: naming any value comes first; half of the answers are right only
-        after {here.median} times the plateau. A single transition at every size: {here.held} seeds.""",
+        """Recall is not learnt in one transition at every size ({here.held} seeds): at the slowest, naming any value
+        comes first, and half of the answers are right only after {here.median} times the plateau.""",
         figure="accuracy",
     ),
     Headline(

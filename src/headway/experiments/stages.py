@@ -41,8 +41,8 @@ A1_MINIMAL_NEARER = Claim(
     definition=f"""For every rung i below the truth, the smallest KL(rung i || model) over training is below
     {NEARER:g} of the smallest KL(rung i || softmax(s z)) over s, where z are the truth's logits. A model that
     learns all blocks at once and only grows in confidence also has its minima in order, but comes no nearer.""",
-    quantity=f"""smallest KL of the model, divided by the smallest by confidence alone; the largest over the lower
-    rungs (below {NEARER:g}: nearer than by confidence alone)""",
+    quantity=f"""the model's smallest KL to a lower rung, divided by the smallest that confidence alone reaches; the
+    largest ratio of all lower rungs (below {NEARER:g}: nearer than by confidence alone)""",
     judge=of_runs(nearer_than_stageless, "minimal"),
 )
 A4_MINIMAL = Claim(

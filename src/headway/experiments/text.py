@@ -109,8 +109,8 @@ CLAIMS = (
         statement="A model comes closer to unigrams, bigrams and trigrams than one that only grows in confidence.",
         definition="""In every text and for n = 1, 2, 3, KL(n-gram || model) falls below 0.99 of the smallest value that
         KL(n-gram || softmax(s z)) takes over s, where z are the same model's logits at the end of training.""",
-        quantity="""smallest KL of the model, divided by the smallest by confidence alone; the largest over texts and
-        n-grams""",
+        quantity="""the model's smallest KL to an n-gram, divided by the smallest that confidence alone reaches; the
+        largest ratio of all texts and n-grams""",
         about=runs.main,
         judge=of_runs(nearer_than_by_confidence),
         reasons={"paper": reasons.CONFIDENCE},
