@@ -14,7 +14,8 @@ from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.toy import Toy, toy_settings
 from headway.training.limits import Limit
-from headway.training.memory import footprint
+from headway.training import chunks
+from headway.training.memory import PROCESS, footprint
 
 SEEDS = (0, 1, 2)
 CELL = Cell(TINY, SEEDS)
@@ -71,11 +72,14 @@ def test_json_that_is_no_order_is_refused():
         decode(json.dumps({"bundles": []}))
 
 
-def test_a_program_holds_as_many_cells_as_the_device_has_memory_for():
-    """Members take the same room each, and what is active at a time comes once."""
+@pytest.mark.parametrize("cores", [1, 3])
+def test_a_program_holds_as_many_cells_as_the_device_has_memory_for(monkeypatch, cores):
+    """Members take the same room each, and what is active at a time comes once for every core."""
+    monkeypatch.setattr(chunks, "cores", lambda: cores)
     bundle = Bundle(tuple(Cell(TINY, (seed, seed + 1)) for seed in range(0, 12, 2)), 20)
     one = footprint(TINY, 20)
-    assert plan.memory_of(bundle) - one.of(1) == 11 * one.resident
+    active = one.of(1) - one.resident - PROCESS["kernels"]
+    assert plan.memory_of(bundle) - one.of(1) == 11 * one.resident + (cores - 1) * active
     for cells in (1, 2, 3, 6):
         limit = Limit(one.of(2 * cells), "a made limit")
         assert {len(piece.cells) for piece in plan.pieces_of(bundle, limit)} == {cells}

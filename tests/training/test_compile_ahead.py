@@ -55,7 +55,7 @@ def test_the_numbers_are_those_of_parts_compiled_one_after_the_other(monkeypatch
     settings = changed(TINY, task={"horizon": 6})
     losses, facts = trained(settings)
     jax.clear_caches()
-    monkeypatch.setattr(Program, "compile_ahead", lambda self, within: None)
+    monkeypatch.setattr(Program, "compile_ahead", lambda self: None)
     others, same = trained(settings)
     np.testing.assert_array_equal(losses, others)
     for found, wanted in zip(facts, same, strict=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -95,7 +96,8 @@ class Group:
             chunk = 0 if self.form else chunk_size(batch, size, side_by_side)
             posed = problem(self.settings, self.capacity, self.form, chunk)
             shared = self.settings.task.shared() if has_shared(self.settings.task) else ()
-            self.program = Program(posed, _members(cells, references), side_by_side, shared)
+            arithmetic = partial(precision, self.settings)
+            self.program = Program(posed, _members(cells, references), side_by_side, shared, arithmetic)
 
     @property
     def _kept(self) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ class Group:
         ahead = [step for step in self.settings.evaluation.steps(last) if step > position]
         if ahead:
             with precision(self.settings):
-                self.program.compile_ahead(lambda: precision(self.settings))
+                self.program.compile_ahead()
         self._start(checkpoints)
         nothing = np.zeros((len(self._cell_of), 0), np.float32)
         if position == 0:

@@ -1,4 +1,4 @@
-"""Memory of a process = itself + shared + members * (model + optimiser + data) + those side by side * their work.
+"""Memory of a process = itself + shared + members * (model + optimiser + data) + those under way at once * their work.
 
 What members hold is exact, from shapes alone. Their work is the largest of three: samples as they are drawn, from a
 trace; activations of a step, of which temporaries take about as much as what is kept; half of them in a test, where
@@ -18,7 +18,7 @@ from jaxtyping import PyTree
 from headway.tasks.run import Settings
 from headway.tasks.task import functions_of, has_shared, shape_of
 from headway.training.checkpoint import plain
-from headway.training.chunks import chunk_size, together
+from headway.training.chunks import at_once, chunk_size, together
 from headway.training.evaluation import AT_A_TIME, EvaluationData
 from headway.training.limits import Limit, limits, smallest
 from headway.training.liveness import bytes_alive
@@ -85,7 +85,7 @@ class Footprint:
             "model": members * self.model,
             "training": members * self.training,
             "tests": members * self.tests,
-            largest: side_by_side * work[largest],
+            largest: side_by_side * at_once(-(-members // side_by_side)) * work[largest],
         }
 
 

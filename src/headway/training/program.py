@@ -1,12 +1,11 @@
 """Train many members at once, each until it is to stop; knows neither tasks nor models nor disks."""
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -14,10 +13,14 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from headway.training.checkpoint import fill, flatten
+from headway.training.chunks import at_once, cores
 from headway.training.steps import Member, Problem, State, compiled
 
 FEWEST = 8
 """A pack of so many is not made smaller: on a GPU it takes as long as one member, and one more program to compile."""
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -43,25 +46,34 @@ class Program:
     still run are fewer, some that have stopped go along and nobody looks at them.
     """
 
-    def __init__(self, problem: Problem, members: Member, together: int, shared: PyTree = ()):
-        """Packs of `together` members: one after the other is what caches like, side by side what GPUs like.
+    def __init__(
+        self,
+        problem: Problem,
+        members: Member,
+        together: int,
+        shared: PyTree = (),
+        within: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ):
+        """Packs of `together` members: few are what caches like, many what GPUs like.
 
         `shared` is the same for all of them. It goes to the device once and is an input of what is compiled: large
-        arrays are neither constants in its code nor copied from member to member.
+        arrays are neither constants in its code nor copied from member to member. `within` sets up a thread: JAX keeps
+        the arithmetic that was asked for in the thread that asked.
         """
         self.running = np.ones(len(members.seed), bool)
         self.problem, self.members, self._together = problem, members, together
         self._shared = jax.device_put(shared)
-        self._compiled = compiled(problem)
+        self._compiled, self._within = compiled(problem), within
         self._packs: list[Pack] = []
         self._kept: list[Pack] = []
         self._stopped: dict[int, State] = {}
         self._facts: dict[str, np.ndarray] | None = None
         self._ahead: dict[str, Future[None]] = {}
         self._behind: list[Callable[[], None]] = []
+        self._called: set[str] = set()
 
-    def compile_ahead(self, within: Callable[[], AbstractContextManager[None]]) -> None:
-        """Steps and measurements are compiled side by side while the members begin; `within` sets a thread up.
+    def compile_ahead(self) -> None:
+        """Steps and measurements are compiled side by side while the members begin.
 
         The facts follow behind the first steps, because nobody waits for them until the end. Whoever needs one first
         waits for it. What goes wrong here goes wrong there again, and is reported there.
@@ -74,11 +86,11 @@ class Program:
         asked = {"advance": (state, members, data, 0, 1), "probe": (state, members, data), "facts": (members, data)}
 
         def compile(name: str) -> None:
-            with within():
+            with self._within():
                 getattr(self._compiled, name).lower(self._shared, *asked[name]).compile()
 
         def start(*names: str) -> None:
-            pool = ThreadPoolExecutor(min(len(names), os.cpu_count() or 1))
+            pool = ThreadPoolExecutor(min(len(names), cores()))
             self._ahead |= {name: pool.submit(compile, name) for name in names}
             pool.shutdown(wait=False)
 
@@ -91,6 +103,29 @@ class Program:
             wait([self._ahead.pop(name)])
         return getattr(self._compiled, name)
 
+    def _each(self, name: str, compute: Callable[[Given], Found], packs: Sequence[Given]) -> list[Found]:
+        """What a compiled function, called by `compute`, finds for every pack: for as many at once as suits the device.
+
+        The first call is made alone, or every thread would compile. After an interrupt what is under way comes to its
+        end, and nothing else begins.
+        """
+        alone = 0 if name in self._called else 1
+        found, rest = [compute(pack) for pack in packs[:alone]], packs[alone:]
+        self._called.add(name)
+        threads = at_once(len(rest))
+        if threads < 2:
+            return found + [compute(pack) for pack in rest]
+
+        def in_thread(pack: Given) -> Found:
+            with self._within():
+                return compute(pack)
+
+        pool = ThreadPoolExecutor(threads)
+        try:
+            return found + list(pool.map(in_thread, rest))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
     def begin(
         self, running: Bool[np.ndarray, " member"] | None = None, saved: Mapping[str, np.ndarray] | None = None
     ) -> None:
@@ -98,15 +133,18 @@ class Program:
         everybody = np.arange(len(self.running))
         self._packs, self._stopped = [], {}
         self.running = np.ones_like(self.running)
-        for first in range(0, len(everybody), self._together):
+
+        def begun(first: int) -> Pack:
             own = everybody[first : first + self._together]
             # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
             rows = np.resize(own, self._together) if first else own
             members = _rows(self.members, rows)
-            state, data = self._compiled.begin(self._shared, members)
+            state, data = jax.block_until_ready(self._compiled.begin(self._shared, members))
             if saved is not None:
                 state = fill(state, {name: values[rows] for name, values in saved.items()})
-            self._packs.append(Pack(rows, len(own), members, data, state))
+            return Pack(rows, len(own), members, data, state)
+
+        self._packs = self._each("begin", begun, range(0, len(everybody), self._together))
         if running is not None and not running.all():
             self.retire(~running)
         self.keep()
@@ -114,35 +152,42 @@ class Program:
     def advance(self, start: int, stop: int) -> Float[np.ndarray, "member steps"]:
         """Steps start .. stop-1, at most `ROOM`; the loss of each running member, NaN for the others."""
         shape = len(self.running), stop - start
-        losses, packs = np.full(shape, np.nan, jnp.result_type(float)), []
-        for pack in self._packs:
-            state, found = self._ready("advance")(self._shared, pack.state, pack.members, pack.data, start, stop)
-            packs.append(replace(pack, state=state))
+        losses, step = np.full(shape, np.nan, jnp.result_type(float)), self._ready("advance")
+
+        def advanced(pack: Pack) -> Pack:
+            state, found = step(self._shared, pack.state, pack.members, pack.data, start, stop)
             losses[pack.own] = np.asarray(found)[: pack.real, : stop - start]
+            return replace(pack, state=state)
+
+        self._packs = self._each("advance", advanced, self._packs)
         losses[~self.running] = np.nan
-        self._packs = packs
         while self._behind:
             self._behind.pop()()
         return losses
 
     def probe(self) -> dict[str, np.ndarray]:
         """Every measurement, (member, ...), NaN for members that have stopped."""
-        return self._gather(lambda pack: self._ready("probe")(self._shared, pack.state, pack.members, pack.data))
+        probe = self._ready("probe")
+        return self._gather("probe", lambda pack: probe(self._shared, pack.state, pack.members, pack.data))
 
     def facts(self) -> dict[str, np.ndarray]:
         """What does not change along the run."""
         if self._facts is None:
-            self._facts = self._gather(lambda pack: self._ready("facts")(self._shared, pack.members, pack.data))
+            facts = self._ready("facts")
+            self._facts = self._gather("facts", lambda pack: facts(self._shared, pack.members, pack.data))
         return self._facts
 
-    def _gather(self, compute: Callable[[Pack], Mapping[str, Array]]) -> dict[str, np.ndarray]:
+    def _gather(self, name: str, compute: Callable[[Pack], Mapping[str, Array]]) -> dict[str, np.ndarray]:
+        def measured(pack: Pack) -> dict[str, np.ndarray]:
+            return {quantity: np.asarray(values) for quantity, values in compute(pack).items()}
+
         found: dict[str, np.ndarray] = {}
-        for pack in self._packs:
+        for pack, own in zip(self._packs, self._each(name, measured, self._packs), strict=True):
             kept = np.flatnonzero(self.running[pack.own])
-            for name, values in compute(pack).items():
-                if name not in found:
-                    found[name] = np.full((len(self.running), *values.shape[1:]), np.nan, values.dtype)
-                found[name][pack.own[kept]] = np.asarray(values)[kept]
+            for quantity, values in own.items():
+                if quantity not in found:
+                    found[quantity] = np.full((len(self.running), *values.shape[1:]), np.nan, values.dtype)
+                found[quantity][pack.own[kept]] = values[kept]
         return found
 
     def diverged_at(self) -> Int[np.ndarray, " member"]:
