@@ -34,7 +34,10 @@ def test_the_table_stands_below_the_bar_with_its_headings_over_its_columns(width
 
 @pytest.mark.parametrize(
     "count, told",
-    [(3, "rung that each seed approaches: 1 2 1, "), (1000, "667 approaching rung 1, 333 approaching rung 2, ")],
+    [
+        (3, "rung that each seed approaches (not yet its stage): 1 2 1, "),
+        (1000, "667 approaching rung 1, 333 approaching rung 2, "),
+    ],
     ids=["few", "many"],
 )
 def test_where_nobody_sees_a_table_a_line_tells_the_rungs_one_by_one_or_how_many_are_at_each(count, told):

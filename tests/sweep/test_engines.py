@@ -147,9 +147,9 @@ def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch, tmp_p
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("submitit", "ray"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SettingsError, match=r"pip install '.\[slurm\]' in the checkout"):
+    with pytest.raises(SettingsError, match=r"needs submitit, which is not installed\. .*pip install '\.\[slurm\]'"):
         engine("slurm", {})
-    with pytest.raises(SettingsError, match=r"pip install '.\[ray\]' in the checkout"):
+    with pytest.raises(SettingsError, match=r"needs Ray, which is not installed\. .*pip install '\.\[ray\]'"):
         engine("ray", {})
 
 

@@ -129,10 +129,15 @@ def folders_with_records(folders: tuple[Path, ...]) -> list[Path]:
 
 def take_option(arguments: list[str], name: str, default: str | None) -> str | None:
     """The value of an option that decides what the others mean, before they are parsed; given twice, the last."""
-    value = default
+    return (take_options(arguments, name) or [default])[-1]
+
+
+def take_options(arguments: Sequence[str], name: str) -> list[str]:
+    """Every value of an option that may be given several times."""
+    values = []
     for place, argument in enumerate(arguments):
         if argument == name and place + 1 < len(arguments):
-            value = arguments[place + 1]
+            values.append(arguments[place + 1])
         if argument.startswith(f"{name}="):
-            value = argument.split("=", 1)[1]
-    return value
+            values.append(argument.split("=", 1)[1])
+    return values

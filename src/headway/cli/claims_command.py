@@ -37,7 +37,8 @@ class Options:
     """Which claims, and from which records."""
 
     claims: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Names of claims, such as A7, to show in full; a table of all claims if not given."""
+    """Names of claims to show in full; A1 also shows its variants, such as A1 minimal. A table of all claims if not
+    given."""
     grid: tuple[str, ...] = ("printed", "as-run", "paper")
     """Which grids to show."""
     published: bool = False

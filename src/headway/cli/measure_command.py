@@ -12,6 +12,7 @@ import tyro
 from headway.cli import UserError
 from headway.cli.option_help import presenting
 from headway.cli.parsing import parse
+from headway.settings.extras import to_install
 
 USAGE = """\
 Measure checkpoints of a PyTorch model as if its training had been watched: attention by lag, head
@@ -85,7 +86,7 @@ def _measure(options: Options, tokens: Path) -> None:
     try:
         import torch
     except ImportError as error:
-        raise UserError("PyTorch is not installed. Add it: pip install '.[telemetry]' in the checkout.") from error
+        raise UserError(f"PyTorch is not installed. {to_install('telemetry')}") from error
     import headway
     from headway.telemetry.checkpoints import Checkpoint, measure
     from headway.telemetry.errors import TelemetryError
@@ -126,7 +127,13 @@ def _tokens(path: Path, options: Options) -> tuple[Any, int | None]:
     folder = next((each for each in options.checkpoints if (each / "tokenizer.json").is_file()), None)
     if folder is None:
         raise UserError(f"{path} is a text, but no checkpoint has a tokenizer for it. Give tokens as a .npy file.")
-    from transformers import AutoTokenizer
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise UserError(
+            f"{path} is a text, and transformers, which reads tokenizers, is not installed. "
+            f"{to_install('transformers')} Or give tokens as a .npy file."
+        ) from error
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     text = path.read_text(encoding="utf-8")

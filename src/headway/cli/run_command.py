@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 import tyro
 
 from headway.cli import UserError, suggestion
-from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option
+from headway.cli.arguments import experiments_with, seeds_of, take_experiment, take_option, take_options
 from headway.cli.parsing import parse
 from headway.experiments.former_names import FORMERLY
 from headway.settings.renamed import renamed_to
@@ -27,10 +27,10 @@ Train what an experiment needs, then show its claims, figures and page. `all` st
 experiment.
 
 What is already in the output folder (--into, runs by default) is not computed again, and an interrupted run resumes.
-Any setting can be changed; the change applies to every run of the grid.
+Any setting can be changed; the change applies to every run of the grid, or to those that --only names.
 
 examples:
-  headway run stages                                  quick grid, one to three minutes
+  headway run stages                                  quick grid, half a minute to three minutes
   headway run stages --seeds 16 --task.ratio 1.3      more seeds, blocks of more similar strength
   headway run stages --task.blocks 5-6 3-4 1-2        the furthest block matters most
   headway run stages --vary task.ratio 1.2:2.0:5 --vary model.heads 2 3    every combination of values
@@ -75,8 +75,8 @@ class Options(Generic[Chosen]):
     dry_run: bool = False
     """Only report which cells would be computed, in how many programs, in what time and with how much memory."""
     on: Annotated[str, tyro.conf.arg(metavar="WHERE")] = "auto"
-    """Where cells are computed: here (in this process), processes:N, slurm or ray; auto is here on a CPU, and several
-    processes that share it on a GPU."""
+    """Where cells are computed: here (in this process), processes:N, slurm or ray; auto means here on a CPU and, on a GPU,
+    several processes that share it."""
     engine: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
     """An option of Slurm or Ray, such as --engine partition=gpu --engine time=4:00:00."""
     cluster: Path | None = None
@@ -96,10 +96,12 @@ def main(arguments: Sequence[str]) -> None:
     name = "all" if word == "all" else next(iter(experiments))
     summary = OF_ALL if name == "all" else experiments[name].title
     strange = set(rest)
-    parsed: dict[str, dict[str, Options]] = {each: {} for each in experiments}
+    grids = {each: experiment.grids[grid] for each, experiment in experiments.items()}
+    chosen = _only(grids, take_options(rest, "--only"))
+    parsed: dict[str, dict[str, Options]] = {each: {} for each in chosen}
     untouched: dict[Any, Options] = {}  # of grids with hundreds of runs that differ only in numbers, one is parsed
-    for each, experiment in experiments.items():
-        for run, settings in experiment.grids[grid].items():
+    for each, runs in chosen.items():
+        for run, settings in runs.items():
             kind = settings_type(settings)
             if kind in untouched:
                 parsed[each][run] = replace(untouched[kind], settings=settings)
@@ -108,7 +110,6 @@ def main(arguments: Sequence[str]) -> None:
             strange &= set(unknown)
             if not _names_settings(rest, unknown):
                 untouched[kind] = parsed[each][run]
-    parsed = _only(parsed)
     if strange:
         raise UserError(f"no run of this grid has the option {' '.join(each for each in rest if each in strange)}.")
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
@@ -193,17 +194,19 @@ def _note_fixed_width(cells: Sequence[Any]) -> None:
         )
 
 
-def _only(parsed: dict[str, dict[str, Options]]) -> dict[str, dict[str, Options]]:
-    """The runs that were asked for by name; all of them if none was."""
-    wanted = next(iter(next(iter(parsed.values())).values())).only
-    names = {run: None for runs in parsed.values() for run in runs}
-    former = {old: new for name in parsed for old, new in FORMERLY.get(name, {}).items() if new in names}
+def _only(grids: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The runs that were asked for by name; all of them if none was.
+
+    Only these are parsed: a setting need not suit the others.
+    """
+    names = {run: None for runs in grids.values() for run in runs}
+    former = {old: new for name in grids for old, new in FORMERLY.get(name, {}).items() if new in names}
     wanted = [each if each in names else former.get(each, each) for each in wanted]
     for each in wanted:
         if each not in names:
             raise UserError(f"no run is called {each!r}.{suggestion(each, tuple(names))} There are {', '.join(names)}.")
     chosen = {
-        name: {run: one for run, one in runs.items() if not wanted or run in wanted} for name, runs in parsed.items()
+        name: {run: one for run, one in runs.items() if not wanted or run in wanted} for name, runs in grids.items()
     }
     return {name: runs for name, runs in chosen.items() if runs}
 

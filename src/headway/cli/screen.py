@@ -91,7 +91,7 @@ class Screen(LiveScreen):
         if self._rungs is None:
             return ""
         if len(self._rungs) <= MOST_SHOWN:
-            return f", rung that each seed approaches: {' '.join(map(str, self._rungs))}"
+            return f", rung that each seed approaches (not yet its stage): {' '.join(map(str, self._rungs))}"
         rungs, counts = np.unique(self._rungs, return_counts=True)
         return f", {', '.join(f'{count} approaching rung {rung}' for rung, count in zip(rungs, counts, strict=True))}"
 

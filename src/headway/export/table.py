@@ -25,6 +25,7 @@ from typing import IO, Any
 import numpy as np
 
 from headway.export.errors import ExportError, require_place
+from headway.settings.extras import to_install
 from headway.store import Record
 from headway.store.output import written
 from headway.store.texts import csv_cell
@@ -164,8 +165,7 @@ def _write_parquet(file: IO[bytes], columns: Sequence[str], batches: Iterator[Co
         from pyarrow import parquet
     except ImportError as error:
         raise ExportError(
-            "Parquet needs the package pyarrow, which is not installed. "
-            "Install it with: pip install '.[parquet]' in the checkout. Or export to .csv."
+            f"Parquet needs the package pyarrow, which is not installed. {to_install('parquet')} Or export to .csv."
         ) from error
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     types = {"seed": pyarrow.int64(), "clock": words, "quantity": words}

@@ -44,11 +44,12 @@ class TrainingSettings:
     factor: float = 0.5
     """Factor by which the plateau schedule multiplies the learning rate."""
     steps: int = 2000
-    """Number of steps; with a threshold, the largest number: a run that has not reached it by then is censored."""
+    """Number of steps; with a threshold, at most this many: a run that has not reached the threshold by then is
+    censored."""
     threshold: float | None = field(default=None, metadata={"added": "0.2"})
     """Train until learnt: the plateau ends when the task's measure of progress (a loss, an accuracy) reaches this."""
     until: float | None = field(default=None, metadata={"added": "0.2"})
-    """With a threshold: the level up to which training continues; the threshold if not given."""
+    """With a threshold: continue training until this level is reached; the threshold if not given."""
     tail: float = field(default=0.5, metadata={"added": "0.2"})
     """With a threshold: continue for this share of the steps so far; below 0, continue to the last step."""
     batch: int = 3000

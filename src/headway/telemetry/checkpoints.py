@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from headway.settings.extras import to_install
 from headway.telemetry.errors import TelemetryError
 from headway.telemetry.schedule import Schedule
 from headway.telemetry.watch import Watch
@@ -113,7 +114,9 @@ def _from_transformers(path: Path) -> torch.nn.Module:
     try:
         from transformers import AutoModelForCausalLM
     except ImportError as error:
-        raise TelemetryError(f"{path} needs transformers: pip install '.[transformers]' in the checkout.") from error
+        raise TelemetryError(
+            f"{path} needs transformers, which is not installed. {to_install('transformers')}"
+        ) from error
     try:
         return AutoModelForCausalLM.from_pretrained(path, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 import headway
 from headway.settings import SettingsError
+from headway.settings.extras import to_install
 from headway.sweep.engines import Engine, Order, Unheard
 from headway.sweep.engines.launch import attend, command, spawn
 from headway.sweep.engines.options import Option, read_options
@@ -31,7 +32,7 @@ def ray_engine(options: Mapping[str, Any]) -> Engine:
     try:
         import ray
     except ModuleNotFoundError:
-        raise SettingsError("--on ray needs Ray. Install it: pip install '.[ray]' in the checkout.") from None
+        raise SettingsError(f"--on ray needs Ray, which is not installed. {to_install('ray')}") from None
     return Engine(
         "ray",
         lambda order, _after: Tasks(ray, order, chosen, needs),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.settings import SettingsError
+from headway.settings.extras import to_install
 from headway.sweep.engines import Engine, Order, Started, Unheard
 from headway.sweep.engines.launch import ask_to_stop, attend, command, spawn
 from headway.sweep.engines.options import Option, read_options
@@ -105,7 +106,7 @@ def executor(folder: Path, chosen: Mapping[str, Any], *, dry: bool = False) -> A
     try:
         import submitit
     except ModuleNotFoundError:
-        raise SettingsError("--on slurm needs submitit. Install it: pip install '.[slurm]' in the checkout.") from None
+        raise SettingsError(f"--on slurm needs submitit, which is not installed. {to_install('slurm')}") from None
     if dry:
         return None
     made = submitit.SlurmExecutor(folder, max_num_timeout=chosen.get("requeues", 100))
