@@ -13,8 +13,8 @@ from headway.tasks.construction import ConstructionSettings
 from headway.tasks.recall import Recall
 from headway.tasks.single_location import SingleLocation
 from headway.tasks.toy import Toy, toy_settings
-from headway.training.limits import Limit
 from headway.training import chunks
+from headway.training.limits import Limit
 from headway.training.memory import PROCESS, footprint
 
 SEEDS = (0, 1, 2)
