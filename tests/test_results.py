@@ -133,6 +133,16 @@ def test_a_record_that_no_grid_names_is_named_after_the_run_beside_it(outcomes, 
     assert all(re.match(r"n-gram model, c = \d+, beside [^,]+, .*(printed|as-run)$", each.label) for each in beside)
 
 
+def test_the_page_of_the_ladder_counts_the_records_without_distances_to_their_rungs(records):
+    text = (ROOT / "docs" / "ladder.md").read_text()
+    for kind, words in (("recall", "of recall"), ("single-location", "of single-location regression")):
+        own = [record for record in records if record.cell.kind == kind]
+        without = [record for record in own if "kl_rungs" not in record.trajectory]
+        number = f"{len(without)} of {len(own)}"
+        assert f"{number} records {words}" in text or f"{number} {words}" in text, number
+    assert not any("kl_rungs" in record.trajectory for record in records if record.cell.kind == "toy")
+
+
 def tables() -> list[list[list[str]]]:
     """The tables of claims in docs/verdicts.md: cells of rows, the header first."""
     found = re.findall(r"^\| claim \|.*(?:\n\|.*)*", (ROOT / "docs" / "verdicts.md").read_text(), re.MULTILINE)

@@ -75,8 +75,8 @@ class Options(Generic[Chosen]):
     dry_run: bool = False
     """Only report which cells would be computed, in how many programs, in what time and with how much memory."""
     on: Annotated[str, tyro.conf.arg(metavar="WHERE")] = "auto"
-    """Where cells are computed: here (in this process), processes:N, slurm or ray; auto means here on a CPU and, on a GPU,
-    several processes that share it."""
+    """Where cells are computed: here (in this process), processes:N, slurm or ray; auto means here on a CPU and, on a
+    GPU, several processes that share it."""
     engine: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
     """An option of Slurm or Ray, such as --engine partition=gpu --engine time=4:00:00."""
     cluster: Path | None = None
