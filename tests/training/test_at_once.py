@@ -2,8 +2,12 @@
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
+from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.training import toy
@@ -11,6 +15,7 @@ from tests.training.tiny import TINY, changed, outcomes
 
 from headway.records import Cell
 from headway.training import chunks
+from headway.training.blocking import blocks
 from headway.training.group import Group
 from headway.training.program import Program
 
@@ -51,11 +56,30 @@ def test_a_thread_computes_in_the_arithmetic_of_the_run(monkeypatch, precision):
         np.testing.assert_array_equal(values, found[1].arrays[name], err_msg=name)
 
 
-def test_after_a_fault_what_is_under_way_ends_and_nothing_else_begins(monkeypatch):
-    monkeypatch.setattr(chunks, "cores", lambda: 2)
-    program, begun, ended = toy.program(toy.members(SEEDS)), [], []
+class Made(NamedTuple):
+    """Instead of a compiled function: what it does, and what would be traced."""
 
-    def compute(number: int) -> None:
+    work: Callable[[int], None]
+
+    def __call__(self, _shared, number: int) -> None:
+        self.work(number)
+
+    def trace(self, _shared, _number: int):
+        return jax.jit(lambda: 0).trace()
+
+
+def of(work: Callable[[int], None]) -> Program:
+    """A program whose measurements are this work."""
+    program = toy.program(toy.members(SEEDS))
+    program._compiled = program._compiled._replace(probe=Made(work))
+    return program
+
+
+def test_after_a_fault_what_is_under_way_ends_and_nothing_else_begins(monkeypatch, unchecked_test):
+    monkeypatch.setattr(chunks, "cores", lambda: 2)
+    begun, ended = [], []
+
+    def work(number: int) -> None:
         begun.append(number)
         if number == 2:
             raise RuntimeError("no memory")
@@ -63,21 +87,51 @@ def test_after_a_fault_what_is_under_way_ends_and_nothing_else_begins(monkeypatc
         ended.append(number)
 
     with pytest.raises(RuntimeError, match="no memory"):
-        program._each("anything", compute, range(40))
+        of(work)._each("probe", [(number,) for number in range(40)])
     assert len(begun) < 40
     assert len(ended) == len(begun) - 1, "nobody goes on behind the error"
 
 
-def test_the_first_call_is_made_alone_because_it_compiles(monkeypatch):
+def test_the_first_call_is_made_alone_because_it_compiles(monkeypatch, unchecked_test):
     monkeypatch.setattr(chunks, "cores", lambda: 4)
-    program, under_way, most = toy.program(toy.members(SEEDS)), [], {}
+    under_way, most = [], {}
 
-    def compute(number: int) -> None:
+    def work(number: int) -> None:
         under_way.append(number)
         most[number] = len(under_way)
         time.sleep(0.02)
         under_way.remove(number)
 
-    program._each("anything", compute, range(5))
+    of(work)._each("probe", [(number,) for number in range(5)])
     assert most[0] == 1
     assert max(most.values()) == 4
+
+
+SQUARE = jnp.eye(3)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        jnp.linalg.qr,
+        jnp.linalg.eigh,
+        jnp.linalg.cholesky,
+        jax.jit(jnp.linalg.inv),
+        jax.vmap(lambda x: jnp.linalg.svd(x[None])),
+        lambda x: jax.lax.fori_loop(0, 2, lambda _, x: jnp.linalg.qr(x)[0], x),
+        lambda x: jax.lax.cond(x.sum() > 0, jnp.linalg.inv, lambda x: x, x),
+        lambda x: jax.ffi.ffi_call("lapack_sgetrf_ffi", jax.ShapeDtypeStruct((3, 3), x.dtype))(x),
+        lambda x: jax.pure_callback(np.asarray, x, x),
+    ],
+    ids=["qr", "eigh", "cholesky", "inside another", "mapped", "in a loop", "in a branch", "call", "callback"],
+)
+def test_what_waits_for_xlas_threads_is_found_wherever_it_stands(function):
+    assert blocks(jax.make_jaxpr(function)(SQUARE).jaxpr)
+
+
+def test_training_steps_do_not_wait_and_orthogonal_draws_do(monkeypatch):
+    """With an orthogonal matrix a seed, as paper A draws them; its kernels and products run beside each other."""
+    monkeypatch.setattr(chunks, "cores", lambda: 3)
+    group = Group([Cell(TINY, SEEDS)])
+    outcomes(group)
+    assert group.program._blocks == {"begin": True, "advance": False, "probe": False, "facts": False}

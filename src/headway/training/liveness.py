@@ -16,7 +16,7 @@ def bytes_alive(jaxpr: Any) -> int:
     held: dict[Any, int] = {}
     most = 0
     for place, equation in enumerate(jaxpr.eqns):
-        inside = max(map(bytes_alive, _inner(equation)), default=0)
+        inside = max(map(bytes_alive, inner(equation)), default=0)
         made = {each: _bytes(each) for each in equation.outvars}
         most = max(most, sum(held.values()) + max(inside, sum(made.values())))
         held = {each: size for each, size in (held | made).items() if last.get(each, -1) > place}
@@ -28,7 +28,7 @@ def _variables(found: Any) -> list[Any]:
     return [each for each in found if not hasattr(each, "val")]
 
 
-def _inner(equation: Any) -> Iterator[Any]:
+def inner(equation: Any) -> Iterator[Any]:
     """What it calls: the body of a loop, a function of its own."""
     for value in equation.params.values():
         for each in value if isinstance(value, (tuple, list)) else (value,):

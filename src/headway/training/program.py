@@ -5,22 +5,21 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jax.stages import Wrapped
+from jaxtyping import Bool, Float, Int, PyTree
 
+from headway.training.blocking import blocks
 from headway.training.checkpoint import fill, flatten
 from headway.training.chunks import at_once, cores
 from headway.training.steps import Member, Problem, State, compiled
 
 FEWEST = 8
 """A pack of so many is not made smaller: on a GPU it takes as long as one member, and one more program to compile."""
-
-Given = TypeVar("Given")
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Program:
         self._facts: dict[str, np.ndarray] | None = None
         self._ahead: dict[str, Future[None]] = {}
         self._behind: list[Callable[[], None]] = []
-        self._called: set[str] = set()
+        self._blocks: dict[str, bool] = {}
 
     def compile_ahead(self) -> None:
         """Steps and measurements are compiled side by side while the members begin.
@@ -97,28 +96,34 @@ class Program:
         start("advance", "probe")
         self._behind = [partial(start, "facts")]
 
-    def _ready(self, name: str) -> Callable[..., Any]:
+    def _ready(self, name: str) -> Wrapped:
         """A compiled function; should it be compiled in a thread, not twice."""
         if name in self._ahead:
             wait([self._ahead.pop(name)])
         return getattr(self._compiled, name)
 
-    def _each(self, name: str, compute: Callable[[Given], Found], packs: Sequence[Given]) -> list[Found]:
-        """What a compiled function, called by `compute`, finds for every pack: for as many at once as suits the device.
+    def _each(self, name: str, asked: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """What a compiled function finds for each: for as many packs at once as suits the device and the function.
 
         The first call is made alone, or every thread would compile. After an interrupt what is under way comes to its
         end, and nothing else begins.
         """
-        alone = 0 if name in self._called else 1
-        found, rest = [compute(pack) for pack in packs[:alone]], packs[alone:]
-        self._called.add(name)
-        threads = at_once(len(rest))
-        if threads < 2:
-            return found + [compute(pack) for pack in rest]
+        function = self._ready(name)
 
-        def in_thread(pack: Given) -> Found:
+        def compute(arguments: tuple[Any, ...]) -> Any:
+            return jax.block_until_ready(function(self._shared, *arguments))
+
+        alone = 0 if name in self._blocks else 1
+        found, rest = [compute(arguments) for arguments in asked[:alone]], asked[alone:]
+        for arguments in asked[:alone]:
+            self._blocks[name] = blocks(function.trace(self._shared, *arguments).jaxpr.jaxpr)
+        threads = at_once(len(rest))
+        if threads < 2 or self._blocks[name]:
+            return found + [compute(arguments) for arguments in rest]
+
+        def in_thread(arguments: tuple[Any, ...]) -> Any:
             with self._within():
-                return compute(pack)
+                return compute(arguments)
 
         pool = ThreadPoolExecutor(threads)
         try:
@@ -133,61 +138,48 @@ class Program:
         everybody = np.arange(len(self.running))
         self._packs, self._stopped = [], {}
         self.running = np.ones_like(self.running)
-
-        def begun(first: int) -> Pack:
-            own = everybody[first : first + self._together]
-            # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
-            rows = np.resize(own, self._together) if first else own
-            members = _rows(self.members, rows)
-            state, data = jax.block_until_ready(self._compiled.begin(self._shared, members))
+        # Packs of one size share one compilation: the last is filled up with members that nobody looks at.
+        own = [everybody[first : first + self._together] for first in range(0, len(everybody), self._together)]
+        rows = [own[0], *(np.resize(each, self._together) for each in own[1:])]
+        members = [_rows(self.members, each) for each in rows]
+        for place, (state, data) in enumerate(self._each("begin", [(each,) for each in members])):
             if saved is not None:
-                state = fill(state, {name: values[rows] for name, values in saved.items()})
-            return Pack(rows, len(own), members, data, state)
-
-        self._packs = self._each("begin", begun, range(0, len(everybody), self._together))
+                state = fill(state, {name: values[rows[place]] for name, values in saved.items()})
+            self._packs.append(Pack(rows[place], len(own[place]), members[place], data, state))
         if running is not None and not running.all():
             self.retire(~running)
         self.keep()
 
     def advance(self, start: int, stop: int) -> Float[np.ndarray, "member steps"]:
         """Steps start .. stop-1, at most `ROOM`; the loss of each running member, NaN for the others."""
-        shape = len(self.running), stop - start
-        losses, step = np.full(shape, np.nan, jnp.result_type(float)), self._ready("advance")
-
-        def advanced(pack: Pack) -> Pack:
-            state, found = step(self._shared, pack.state, pack.members, pack.data, start, stop)
+        losses = np.full((len(self.running), stop - start), np.nan, jnp.result_type(float))
+        advanced = self._each("advance", [(pack.state, pack.members, pack.data, start, stop) for pack in self._packs])
+        for pack, (_, found) in zip(self._packs, advanced, strict=True):
             losses[pack.own] = np.asarray(found)[: pack.real, : stop - start]
-            return replace(pack, state=state)
-
-        self._packs = self._each("advance", advanced, self._packs)
         losses[~self.running] = np.nan
+        self._packs = [replace(pack, state=state) for pack, (state, _) in zip(self._packs, advanced, strict=True)]
         while self._behind:
             self._behind.pop()()
         return losses
 
     def probe(self) -> dict[str, np.ndarray]:
         """Every measurement, (member, ...), NaN for members that have stopped."""
-        probe = self._ready("probe")
-        return self._gather("probe", lambda pack: probe(self._shared, pack.state, pack.members, pack.data))
+        return self._gather("probe", [(pack.state, pack.members, pack.data) for pack in self._packs])
 
     def facts(self) -> dict[str, np.ndarray]:
         """What does not change along the run."""
         if self._facts is None:
-            facts = self._ready("facts")
-            self._facts = self._gather("facts", lambda pack: facts(self._shared, pack.members, pack.data))
+            self._facts = self._gather("facts", [(pack.members, pack.data) for pack in self._packs])
         return self._facts
 
-    def _gather(self, name: str, compute: Callable[[Pack], Mapping[str, Array]]) -> dict[str, np.ndarray]:
-        def measured(pack: Pack) -> dict[str, np.ndarray]:
-            return {quantity: np.asarray(values) for quantity, values in compute(pack).items()}
-
+    def _gather(self, name: str, asked: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
-        for pack, own in zip(self._packs, self._each(name, measured, self._packs), strict=True):
+        for pack, measured in zip(self._packs, self._each(name, asked), strict=True):
             kept = np.flatnonzero(self.running[pack.own])
-            for quantity, values in own.items():
+            for quantity, values in measured.items():
                 if quantity not in found:
                     found[quantity] = np.full((len(self.running), *values.shape[1:]), np.nan, values.dtype)
-                found[quantity][pack.own[kept]] = values[kept]
+                found[quantity][pack.own[kept]] = np.asarray(values)[kept]
         return found
 
     def diverged_at(self) -> Int[np.ndarray, " member"]:

@@ -78,9 +78,9 @@ class Compiled(NamedTuple):
     """The functions below for one problem; when no program is left that needs them, their code goes, too."""
 
     begin: Wrapped
-    advance: Callable[..., Any]
-    probe: Callable[..., Any]
-    facts: Callable[..., Any]
+    advance: Wrapped
+    probe: Wrapped
+    facts: Wrapped
 
 
 @lru_cache(MOST_KEPT)
