@@ -52,7 +52,7 @@ def test_blocks_that_arrive_one_by_one_in_any_order_are_incremental(order):
     found = overlapping(subsets=combinations(order))
     assert found.verdict == "holds"
     assert found.values == pytest.approx((0.01,)), "it comes to 0.01 where confidence alone comes to 1"
-    assert f"in the order {' '.join(map(str, order))} (1 seeds)" in found.detail
+    assert f"at whatever step: {' '.join(map(str, order))} (1 seeds)" in found.detail
 
 
 def test_the_order_of_the_rungs_is_told_and_does_not_count():
@@ -144,8 +144,8 @@ def test_a_run_beside_is_told_of_and_does_not_count():
 def test_in_which_order_the_blocks_arrive_is_told_run_by_run():
     one, two = (made_run(SETTINGS, **NEAR, subsets=combinations(order)) for order in ((1, 2, 3), (1, 3, 2)))
     found = staircase_survives(H2, one, two, names=("1 layer", "2 layers"))
-    assert "1 layer: blocks are learnt in the order 1 2 3 (1 seeds)" in found.detail
-    assert "2 layers: blocks are learnt in the order 1 3 2 (1 seeds)" in found.detail
+    assert "at whatever step, with 1 layer: 1 2 3 (1 seeds)" in found.detail
+    assert "With 2 layers: 1 3 2 (1 seeds)" in found.detail
 
 
 def test_how_near_each_rung_was_approached_is_told_run_by_run():

@@ -1,10 +1,11 @@
 """A6, A11, A12, A18 and A19: the same in kind, seed by seed."""
 
+import numpy as np
 import pytest
 from tests.claims.exemplary import IN_ORDER, OFTEN_SHARED, SETTINGS, SHARED
 from tests.claims.made import OFTEN, bottoming_at, climbing, heads_on, made_run, made_settings, made_trajectory
 
-from headway.claims.clarity import same_and_clearer
+from headway.claims.clarity import clarity_in_words, same_and_clearer
 from headway.claims.kind import same_in_kind
 from headway.experiments.ablations import A19
 from headway.experiments.ladder import A6
@@ -128,3 +129,12 @@ def test_easier_to_see_is_not_enough(changed, missing):
     found = same_and_clearer(A12, changed, staircase(blur=0.25))
     assert found.verdict == "fails"
     assert {part for part, count in found.parts.items() if count == 0} == missing
+
+
+def test_over_which_seeds_a_clarity_is_the_median_is_stated():
+    usual, all_known = np.array([0.6, 0.6, 0.7]), np.array([0.9, 0.8, 0.0])
+    assert clarity_in_words(all_known, usual).startswith("Clarity 0.80 against 0.60 (medians over seeds). It is 0")
+    words = clarity_in_words(np.array([np.nan, np.nan, 0.0]), usual)
+    assert words.startswith("Clarity 0.00 (median of the 1 seeds in which it can be read) against 0.60 (of 3); the ")
+    assert words.endswith("is measured in 1 of 3 seeds. It is 0, no pause at all, in 1 of those 1 seeds.")
+    assert clarity_in_words(np.full(3, np.nan), usual) == "No seed has all plateaus in both runs."

@@ -35,7 +35,10 @@ def test_the_tied_law_is_found_where_it_was_put_and_the_untied_one_stands_beside
     wanted = (1.29, 0.80, 0.80, -0.80)
     for finding, power in zip(found.values(), wanted, strict=True):
         assert finding.values == pytest.approx([power] * 4, abs=0.01)
-    assert "0.76 d^1.29 (T/B)^0.80" in found[""].detail and "Untied: 0.76 d^1.29 T^0.80 B^-0.80" in found[""].detail
+    assert (
+        "0.76 d^1.29 (T/B)^0.80" in found[""].detail
+        and "With T and B fitted separately: 0.76 d^1.29 T^0.80 B^-0.80" in found[""].detail
+    )
     assert held(LAW, "B3 appendix constant", runs).verdict == "holds"
 
 

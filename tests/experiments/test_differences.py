@@ -39,9 +39,9 @@ def test_a_saddle_that_both_leave_or_neither_does_is_not_ended_by_the_schedule(n
 
 def test_what_never_happens_is_told_so():
     runs = other("H3", 1, rates=falling_rate(None))
-    assert "to a tenth by step (never)" in judged(runs).detail
+    assert "the rate never falls to a tenth" in judged(runs).detail
     assert judged(runs).values == (1,)
-    assert "ends at step (never) under a constant rate" in judged(other("H3", 0, **climbing(20))).detail
+    assert "The first stage never ends under a constant rate" in judged(other("H3", 0, **climbing(20))).detail
 
 
 def test_a_rate_that_falls_in_some_seeds_only_is_told_by_their_median():

@@ -68,6 +68,27 @@ def test_a_sentence_about_two_claims_needs_both():
     assert only(("as-run", FOUR), ("printed", other), headline=both).sentence == "In 4 of 4 seeds: rungs in order."
 
 
+def test_a_sentence_may_name_a_third_claim_and_the_parts_of_one():
+    """Nothing is said of a part that the records do not have."""
+    words = Headline(
+        "A1", "{here.held}: {beside.part[texts, 2]} of {beside.all}, {also.some}", beside="A1 b", also="A1 c"
+    )
+    parts = replace(FOUR, claim="A1 b", parts={"texts, 2": 3})
+    none = replace(FOUR, claim="A1 c", holds=(False,) * 4)
+    told = only(("as-run", FOUR), ("as-run", parts), ("as-run", none), headline=words)
+    assert told.sentence == "4 of 4: 3 of 4, no seed"
+    other = replace(parts, parts={"texts, 1": 3})
+    found = only(("as-run", FOUR), ("as-run", other), ("as-run", none), headline=words)
+    assert found.sentence == "In 4 of 4 seeds: rungs in order."
+
+
+def test_a_line_that_a_page_opens_with_may_give_the_number_of_another_claim():
+    both = replace(SAYS, brief="{here.held}, nearer {beside.held}", beside="A1 nearer")
+    near = replace(FOUR, claim="A1 nearer", holds=(True, True, True, False))
+    assert only(("as-run", FOUR), ("as-run", near), headline=both).brief == "4 of 4, nearer 3 of 4"
+    assert only(("as-run", FOUR), headline=both).brief == "In 4 of 4 seeds: rungs in order."
+
+
 def test_a_claim_that_cannot_be_judged_is_shown_so():
     found = only(("as-run", replace(FOUR, holds=(None,) * 4, values=(float("nan"),) * 4)))
     assert found.sentence == "It cannot be judged in 4 of 4 seeds: rungs in order."
@@ -76,7 +97,7 @@ def test_a_claim_that_cannot_be_judged_is_shown_so():
 def test_every_headline_is_of_a_claim_and_every_claim_of_a_paper():
     claims = {claim.name: name for name in NAMES for claim in find(name).claims}
     assert {headline.claim for headline in HEADLINES} <= set(claims)
-    assert {headline.beside for headline in HEADLINES if headline.beside} <= set(claims)
+    assert {other for headline in HEADLINES for other in (headline.beside, headline.also) if other} <= set(claims)
     letters = [letter for paper in PAPERS for letter in paper.letters]
     assert len(letters) == len(set(letters)) and {name[0] for name in claims} <= set(letters)
 
@@ -92,9 +113,10 @@ def test_no_headline_holds_a_number_of_its_own(headline):
 
 @pytest.mark.parametrize("headline", HEADLINES, ids=lambda headline: headline.claim)
 def test_a_finding_is_short_and_a_law_is_a_formula(headline):
-    """{here.held} is three words, as in "10 of 10"."""
+    """{here.held} is three words, as in "10 of 10"; every other number is one."""
     filled = [re.sub(r"\{[^}]*held\}", "a of b", words) for words in (headline.holds, headline.fails, headline.brief)]
-    assert all(len(words.split()) <= most for words, most in zip(filled, (35, 35, 24), strict=True))
+    filled = [re.sub(r"\{[^}]*\}", "x", words) for words in filled]
+    assert all(len(words.split()) <= most for words, most in zip(filled, (35, 35, 28), strict=True))
     assert not any("power" in words or "exponent" in words for words in filled)
 
 

@@ -170,5 +170,5 @@ def test_the_slides_laws_are_those_of_one_size():
     assert ACROSS.predict([replace(question, copies=1)])[0] == pytest.approx(2.15 * (8 * 1024) ** 1.02)
     assert CONTEXT.words == "1.51 d^0.49 (T/B)^0.99"
     assert claim_of(SHARES, "B2").statement.endswith(
-        "lasts 2.15 (sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02 steps: the exponent."
+        "lasts 2.15 (sqrt(d) T / sqrt(p^2 d + (1-p)^2))^1.02 steps. (Tested here: the exponent.)"
     )

@@ -1,4 +1,4 @@
-"""In which order a model took in the blocks, where that is not known beforehand."""
+"""Which order of the blocks a model's distances fit best, where none is known beforehand."""
 
 from __future__ import annotations
 

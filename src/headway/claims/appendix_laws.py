@@ -86,7 +86,8 @@ def tied_exponent(
     changing = [name for name in beside if len(np.unique(sizes([name], every))) > 1]
     untied = fit(changing, runs).in_words(changing) if list(law.powers) != changing else ""
     words = [lasts(found, law.powers), inside(powers, law.powers[factor])]
-    words += [f"Untied: {untied}."] if untied else []
+    apart = " and ".join(name for name in changing if name not in law.powers)
+    words += [f"With {apart} fitted separately: {untied}."] if untied else []
     words += [read_otherwise(runs, law, factor, levels)] if levels else []
     return claim.finding(
         runs, powers, np.abs(powers - law.powers[factor]) <= law.near, " ".join([*words, censored(runs)]).strip()

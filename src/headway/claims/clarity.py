@@ -45,13 +45,20 @@ def plateau_clarity(trajectory: Trajectory) -> np.ndarray:
 
 
 def clarity_in_words(here: np.ndarray, there: np.ndarray) -> str:
-    """Both medians over seeds, and in how many seeds there is no plateau to look at."""
+    """Both medians over seeds, and over how many where a plateau cannot be read in some."""
     ours, theirs = over_seeds(here), over_seeds(there)
     if not (ours.seeds and theirs.seeds):
         return "No seed has all plateaus in both runs."
-    missing = f" {ours.missing} seeds lack a plateau." if ours.missing else ""
-    none = f" It is 0, no pause at all, in {np.sum(here == 0)} of {len(here)} seeds." if np.any(here == 0) else ""
-    return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{none}{missing}"
+    still = np.sum(here == 0)
+    of = "those " if ours.missing else ""
+    none = f" It is 0, no pause at all, in {still} of {of}{ours.seeds} seeds." if still else ""
+    if not (ours.missing or theirs.missing):
+        return f"Clarity {ours.median:.2f} against {theirs.median:.2f} (medians over seeds).{none}"
+    both = int(np.sum(np.isfinite(here) & np.isfinite(there)))
+    return (
+        f"Clarity {ours.median:.2f} (median of the {ours.seeds} seeds in which it can be read) against "
+        f"{theirs.median:.2f} (of {theirs.seeds}); the difference is measured in {both} of {len(here)} seeds.{none}"
+    )
 
 
 def least_clear(trajectory: Trajectory) -> np.ndarray:

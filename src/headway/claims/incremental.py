@@ -15,6 +15,9 @@ from headway.records import Finding, Trajectory
 SURVIVES = """KL to the rungs reaches its minima in order (A1), and each lower rung is approached more closely than by
 confidence alone (A1 nearer)"""
 
+NEAREST_ORDER = "The order of the blocks whose partial predictors the model comes nearest to, at whatever step"
+"""Before the outcome of `arrival_order`, which knows distances and no times."""
+
 
 @judged
 def minima_in_order(claim: Claim, *runs: Run, names: tuple[str, ...] = ("",)) -> Finding:
@@ -59,7 +62,7 @@ def still_incremental(claim: Claim, run: Run) -> Finding:
     ratios = np.where(times[lowest[:, partial]] < truth[:, None], ratios, np.inf)
     best = ratios.min(axis=1)
     ordered = in_order(trajectory)
-    detail = f"Blocks are learnt in the order {orders_in_words(trajectory)}. "
+    detail = f"{NEAREST_ORDER}: {orders_in_words(trajectory)}. "
     detail += f"KL to the rungs reaches its minima in order (A1) in {np.sum(ordered)} of {len(ordered)} seeds."
     return claim.finding([run], best, best < NEARER, detail)
 
@@ -111,22 +114,21 @@ def _distances_by_run(trajectories: Mapping[str, Trajectory]) -> str:
 
 
 def _orders_by_run(trajectories: Mapping[str, Trajectory]) -> str:
-    """The order in which blocks arrived; runs with the same order share a sentence."""
+    """The order of the blocks that fits the distances best; runs with the same order share a sentence."""
     alike: dict[str, list[str]] = {}
     for name, trajectory in trajectories.items():
         alike.setdefault(orders_in_words(trajectory), []).append(name)
     if len(alike) == 1:
-        return (
-            f"Blocks are learnt in the order {next(iter(alike))}{', in each of these runs' * (len(trajectories) > 1)}."
-        )
-    return " ".join(f"{', '.join(names)}: blocks are learnt in the order {words}." for words, names in alike.items())
+        return f"{NEAREST_ORDER}: {next(iter(alike))}{', in each of these runs' * (len(trajectories) > 1)}."
+    said = [f"ith {', '.join(names)}: {words}." for words, names in alike.items()]
+    return f"{NEAREST_ORDER}, w{' W'.join(said)}"
 
 
 def orders_in_words(trajectory: Trajectory) -> str:
-    """ "1 2 3 (9 seeds), 2 1 3 (1)": the orders in which blocks arrived, the most frequent first.
+    """ "1 2 3 (9 seeds), 2 1 3 (1)": the orders whose partial predictors are nearest, the most frequent first.
 
-    A learner without stages passes some order, too. Where it is the same, the detail states it: the order then shows
-    nothing.
+    Confidence alone comes nearest to those of some order, too. Where it is the same, the detail states it: the order
+    then shows nothing.
     """
     if "kl_subsets" not in trajectory:
         return "(not measured)"

@@ -60,7 +60,8 @@ A19_TOGETHER = A19.called(
 )
 A19_HEADS = A19.called(
     "A19 heads",
-    "With any one component removed, heads still compete, then cooperate. (Ours.)",
+    """With any one component removed, KL to the rungs still reaches its minima in order, and heads still compete, then
+    cooperate. (Ours.)""",
     title="any one component removed: KL minima in order; heads compete, then cooperate (ours)",
     definition=f"With the same seed, for each component removed alone, {SAME}.",
     quantity="""number of components without which the minima are still in order and heads still compete, then
@@ -79,8 +80,8 @@ A5_RESIDUAL = Claim(
     "A5 residual",
     title="without the residual path the newest position's attention is closer to that of its block (ours, post hoc)",
     statement="""The newest position gets less attention than the other positions of its block because the residual path
-    carries it: without that path its attention is closer to theirs. (Ours, post hoc: the paper explains A5 so; written
-    when the outcome was known.)""",
+    carries it: without that path its attention is closer to theirs. (Ours, post hoc: this is the paper's explanation of
+    A5; written when the outcome was known.)""",
     definition="""With the same seed, the ratio of the attention to lag 1, summed over the heads, to the mean over the
     other lags of its block (A5) is closer to 1 without the residual path than with it; all else is equal. Both models
     are evaluated at the last step of the shorter run.""",

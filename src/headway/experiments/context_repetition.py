@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B1",
-            f"{_STEPS}: the exponent of d.",
+            f"{_STEPS}. (Tested here: the exponent of d.)",
             f"{_FIT}the exponent of d is within {CONTEXT.near} of 0.49. The trained parameter is the gap between "
             "the logits, as in the reduced flow of the slides.",
             "exponent of d",
@@ -114,7 +114,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B1 tokens per copy",
-            f"{_STEPS}: the exponent of T/B.",
+            f"{_STEPS}. (Tested here: the exponent of T/B.)",
             f"{_FIT}the exponent of T/B is within {CONTEXT.near} of 0.99. The trained parameter is the gap "
             "between the logits.",
             "exponent of T/B",
@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B1 constant",
-            f"{_STEPS}: the constant.",
+            f"{_STEPS}. (Tested here: the constant.)",
             f"{_FIT}the constant is within a factor of {CONTEXT.within} of 1.51. The trained parameter is the "
             "gap between the logits.",
             "constant",

@@ -87,7 +87,7 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B2",
-            f"{_STEPS}: the exponent.",
+            f"{_STEPS}. (Tested here: the exponent.)",
             f"{_FIT}the exponent is within {ACROSS.near} of 1.02. The test loss is measured without repetition.",
             "exponent",
             about=_REPEATED,
@@ -96,7 +96,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B2 constant",
-            f"{_STEPS}: the constant.",
+            f"{_STEPS}. (Tested here: the constant.)",
             f"{_FIT}the constant is within a factor of {ACROSS.within} of 2.15. The test loss is measured "
             "without repetition.",
             "constant",

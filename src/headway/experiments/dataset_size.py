@@ -82,9 +82,9 @@ A10_ADAPTIVE = Claim(
 A10_STOPPING = Claim(
     "A10 stopping",
     title="an early-stopping rule without the truth stops near the best step (ours)",
-    statement="""A rule that sees only the held-out loss and what heads attend to stops near the best step, in the
-    mean over sizes: it waits in proportion to time, less long once heads have specialised, and not at all once the
-    loss has risen by a tenth of its fall. (Ours.)""",
+    statement="""A rule that sees only the held-out loss and what heads attend to stops near the best step, on
+    average over sizes: it waits in proportion to time, for less time once heads have specialised, and not at all once
+    the loss has risen by a tenth of its fall. (Ours.)""",
     definition=f"""The rule is `stop_by_stages` with its defaults, on the loss of the even test
     sequences and the overlap of the heads' attention by lag. What is kept is the best step until it
     stops. Its excess loss on the odd test sequences minus the lowest of all steps there, in the

@@ -46,11 +46,12 @@ def plateau_schedule_stops_at_saddles(claim: Claim, one: Run, other: Run) -> Fin
         return claim.not_run("It needs a run with a constant rate and one with the plateau schedule.")
     end, lowered_end = (boundary_table(trajectory)[:, 0] for trajectory in (*constant, *lowered))
     rates = lowered[0]["learning_rate"]
-    left, low = (steps_in_words(column[:, None]) for column in (end, _tenth(lowered[0])))
-    words = (
-        f"The first stage ends at step {left} under a constant rate; under the schedule the rate has fallen to a tenth "
-        f"by step {low} (medians over seeds)."
-    )
+    tenth = _tenth(lowered[0])
+    left, low = (steps_in_words(column[:, None]) for column in (end, tenth))
+    ends = f"ends at step {left}" if np.isfinite(end).any() else "never ends"
+    falls = f"has fallen to a tenth by step {low}" if np.isfinite(tenth).any() else "never falls to a tenth"
+    known = " (medians over seeds)" if np.isfinite([end, tenth]).any() else ""
+    words = f"The first stage {ends} under a constant rate; under the schedule the rate {falls}{known}."
     parts = {"the constant rate leaves": np.isfinite(end), "the plateau schedule stays": np.isnan(lowered_end)}
     return claim.all_of([one, other], parts, words, rates[:, -1] / rates[:, 0])
 

@@ -28,11 +28,12 @@ CANCELLED = 0.5
 """Share of a cross term that may be left where the heads count as cancelling it."""
 
 BOTH_TOGETHER = """
-The printed flow differs from the as-run flow in two settings, and it takes both for every seed to fail: with Pi twice
-and the noise as run, A14 holds in 18 of 20 seeds; with Pi once and the noise as printed, in 17 (A14 smaller noise,
-A14 Pi once). With both as printed, the heads are never mostly on position 1 together: the largest share that every
-head has there at once is 0.12 (median), instead of 0.82 and 0.58. The last head keeps 0.02 of its attention there
-(median), instead of 0.48 and 0.48; in 11 seeds that is less than uniform attention, so that nothing is left to offset.
+The printed flow differs from the as-run flow in two settings, and it takes both for every seed to fail: with Pi
+applied twice (as printed) and the noise as-run, A14 holds in 18 of 20 seeds; with Pi applied once (as-run) and the
+noise as printed, in 17 (A14 smaller noise, A14 Pi once). With both as printed, the heads are never mostly on position
+1 together: the largest share that every head has there at once is 0.12 (median), instead of 0.82 and 0.58. The last
+head keeps 0.02 of its attention there (median), instead of 0.48 and 0.48; in 11 seeds that is less than uniform
+attention, so that nothing is left to offset.
 We think that Pi twice widens the differences between heads while feature 1 is learnt, and that only differences that
 are large from the start then let one head take position 1 alone."""
 BY_ATTENTION = """
@@ -55,8 +56,8 @@ A14 = Claim(
     title="the flow learns one position after another; heads share a position, then specialise",
     statement="""The gradient flow learns position 1, then 2, then 3, at clearly separated times. The first is
     the fastest, the third the slowest. At first all heads move to position 1; later there is one head per position.
-    At the end the head at position 1 offsets feature 3, which the third head's remaining attention to position 1
-    would otherwise add there.""",
+    At the end the third head still attends partly to position 1 and so adds feature 3 there; the head at position 1
+    cancels this.""",
     definition=f"""Order: half of feature j is learnt at position j at times that rise with j. Slower: the time from
     boundary to boundary (the loss half-way between two plateaus) grows from each to the next. Separated: each
     lasts longer than all before it together, b_(i+1) > {FACTOR} b_i. Competition: at some time before the second
@@ -86,7 +87,8 @@ A14_ATTENTION = A14.called(
 ONE_CHANGE = "(Ours, post hoc: written when the outcome was known, to explain why A14 fails as printed.)"
 A14_SMALLER_NOISE = A14.called(
     "A14 smaller noise",
-    f"As A14, with Pi twice as printed and the noise as run, of standard deviation 1e-6 instead of 1e-3. {ONE_CHANGE}",
+    f"""As A14, with Pi applied twice (as printed) and the noise as-run, of standard deviation 1e-6 instead of 1e-3.
+    {ONE_CHANGE}""",
     title="A14 with Pi applied twice (as printed) and the noise as-run (ours, post hoc)",
     definition="As A14.",
     judge=of_runs(learns_in_order_and_cooperates, "smaller noise", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),
@@ -94,7 +96,8 @@ A14_SMALLER_NOISE = A14.called(
 )
 A14_PI_ONCE = A14.called(
     "A14 Pi once",
-    f"As A14, with Pi once as run and the noise as printed, of standard deviation 1e-3 instead of 1e-6. {ONE_CHANGE}",
+    f"""As A14, with Pi applied once (as-run) and the noise as printed, of standard deviation 1e-3 instead of 1e-6.
+    {ONE_CHANGE}""",
     title="A14 with Pi applied once (as-run) and the noise as printed (ours, post hoc)",
     definition="As A14.",
     judge=of_runs(learns_in_order_and_cooperates, "Pi once", factor=FACTOR, mostly=MOSTLY, cancelled=CANCELLED),

@@ -1,9 +1,11 @@
 """What a reader should know after two minutes: claims by name, each with a plain sentence for its numbers.
 
 The sentences hold places for numbers, which come from the findings: {here.held} is "10 of 10", {here.median} the median
-of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts; {printed.held} is
-that of a certain grid, {beside.held} that of another claim, {published.pairs} what a paper gives. The verdict decides
-which sentence is shown, so that none can say more than the records do. A page opens with the few that have a `brief`.
+of what the claim measures, {here.percent} the same in percent, {here.parts} the number of its parts, {here.part[x]} in
+how many seeds of {here.all} part x holds; {here.some} is "no seed" or "3 of 10 seeds"; {printed.held} is that of a
+certain grid, {beside.held} and {also.held} those of other claims, {published.pairs} what a paper gives. The verdict
+decides which sentence is shown, so that none can say more than the records do. A page opens with the few that have a
+`brief`.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ class Headline:
     grids: tuple[str, ...] = GRIDS
     beside: str = ""
     """Another claim whose numbers the sentence gives on the same grid, as {beside.held}."""
+    also: str = ""
+    """A third one, as {also.held}."""
 
 
 LEFT = (0.0, 0.0, 0.5, 1.0)
@@ -64,7 +68,8 @@ HEADLINES = (
         """The full transformer approaches the reference predictors in order, by the minima of KL ({here.held} seeds),
         and the lower ones more closely than by confidence alone ({beside.held}).""",
         "KL to the reference predictors reaches its minima in order in {here.held} seeds only.",
-        brief="A transformer learns the blocks of a Markov chain one after the other ({here.held} seeds).",
+        brief="""A transformer approaches predictors that know one, two and all blocks in order ({here.held} seeds), the
+        lower ones closer than by confidence alone ({beside.held}).""",
         figure="figure-3",
         crop=LEFT,
         beside="A1 nearer",
@@ -108,16 +113,16 @@ HEADLINES = (
         """In a smaller full model, with all {here.parts} positional encodings tried, KL minima are in order, and closer
         than by confidence alone, in {here.held} seeds.""",
         """In a smaller full model, KL minima in order and closer than by confidence alone depend on the positional
-        encoding: {beside.held} seeds with learned positions, {here.held} with all {here.parts} encodings alike.""",
+        encoding: {beside.held} seeds with learned positions, {here.some} with all {here.parts} encodings.""",
         figure="ladders",
         beside="H1 learned",
     ),
     Headline(
         "B5",
-        """In the toy model, which is deterministic, attention finds the one relevant token suddenly: the loss drops
-        within {here.percent} of the time before the drop (median of {here.held} similar seeds).""",
+        """In the toy model, which is deterministic, attention finds the one relevant token suddenly: the drop takes
+        {here.percent} of the time before it ({here.held} seeds, which are practically identical).""",
         figure="expectation",
-        crop=LEFT,
+        crop=(0.0, 0.0, 0.5, 0.9),
     ),
     Headline(
         "B7",
@@ -141,15 +146,16 @@ HEADLINES = (
     ),
     Headline(
         "B4 appendix",
-        """Trained as in paper B's appendix, the plateau of recall grows as N_pairs^{here.median} (published
-        N_pairs^{published.pairs}; {here.held} seeds within {published.near}) and as N_tokens^{beside.median} (published
-        N_tokens^{published.tokens}).""",
-        """Trained as in paper B's appendix, the plateau of recall does not grow as published: as
-        N_pairs^{here.median}, published N_pairs^{published.pairs} ({here.held} seeds within {published.near}), and as
-        N_tokens^{beside.median}, published N_tokens^{published.tokens}.""",
+        """Trained as in paper B's appendix, recall's plateau grows as N_pairs^{here.median} (published
+        {published.pairs}; {here.held} seeds within {published.near}) and N_tokens^{beside.median} (published
+        {published.tokens}; {beside.held}); the constant agrees in {also.held}.""",
+        """Trained as in paper B's appendix, recall's plateau grows as N_pairs^{here.median}, not {published.pairs}
+        ({here.held} seeds within {published.near}), and N_tokens^{beside.median} (published {published.tokens};
+        {beside.held}); the constant agrees in {also.held}.""",
         figure="law",
         crop=(0.0, 0.0, 0.68, 1.0),
         beside="B4 appendix tokens",
+        also="B4 appendix constant",
     ),
     Headline(
         "B4 appendix embedding",
@@ -159,10 +165,10 @@ HEADLINES = (
     ),
     Headline(
         "B7 recall appendix",
-        """Copies of the relevant pair in the context end recall's plateau {here.median} times as soon (published: about
-        {published.sooner}), repeated queries across samples {beside.median} times (about {published.sooner_across});
-        {here.held} seeds.""",
-        brief="""Copies of the relevant pair in the context end the plateau of recall {here.median} times as soon
+        """Copies of the relevant pair in the context shorten recall's plateau by a factor of {here.median} (published:
+        about {published.sooner}; {here.held} seeds), queries repeated across samples by {beside.median} (published:
+        about {published.sooner_across}; {beside.held}).""",
+        brief="""Copies of the relevant pair in the context shorten the plateau of recall by a factor of {here.median}
         ({here.held} seeds).""",
         figure="repetition",
         beside="B7 recall appendix across samples",
@@ -189,11 +195,12 @@ HEADLINES = (
     ),
     Headline(
         "V1",
-        "On in-context n-grams the loss has a plateau at every shorter n-gram, in order ({here.held} seeds).",
-        """On in-context n-grams the loss has plateaus at some shorter n-grams, at every one in {here.held} seeds. On
-        trigrams, with a tenth of the learning rate, at every one in {beside.held}.""",
+        "On in-context n-grams the simple model's loss has plateaus at all shorter n-grams in {here.held} seeds.",
+        """On in-context n-grams the simple model's loss has plateaus at all shorter n-grams in {here.held} seeds, on
+        trigrams at a tenth of the learning rate in {beside.held}; transformer: {also.held}.""",
         figure="sub-n-grams",
         beside="V1 simple model, rate 0.001",
+        also="V1 transformer",
     ),
     Headline(
         "V4",
@@ -222,9 +229,12 @@ HEADLINES = (
     ),
     Headline(
         "N1",
-        """In models of real text, KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds).
-        Coming closer than by confidence alone with every text and vocabulary fails: {beside.held}.""",
-        brief="Models of real text come closest to unigrams, then bigrams, then trigrams ({here.held} seeds).",
+        """KL to unigrams, bigrams and trigrams reaches its minima in order ({here.held} seeds, AdamW). Closer than by
+        confidence alone, in two texts: characters {beside.part[speeches, characters 128]} and
+        {beside.part[enwik8, characters 128]}, byte pairs {beside.part[speeches, bpe 512]} and
+        {beside.part[enwik8, bpe 512]} of {beside.all}.""",
+        brief="""Models of real text trained with AdamW are at their closest to unigrams first, then to bigrams, then to
+        trigrams ({here.held} seeds).""",
         figure="ladder",
         beside="N2",
     ),
@@ -245,19 +255,27 @@ def highlights(
     for headline in headlines:
         own = {grid: finding for grid, finding in findings if finding.claim == headline.claim}
         if own:
-            others = {grid: finding for grid, finding in findings if finding.claim == headline.beside}
+            others = {
+                word: {grid: finding for grid, finding in findings if finding.claim == claim}
+                for word, claim in (("beside", headline.beside), ("also", headline.also))
+            }
             found.append(_highlight(headline, own, others, titles.get(headline.claim, "")))
     return tuple(found)
 
 
-def _highlight(headline: Headline, own: Mapping[str, Finding], others: Mapping[str, Finding], title: str) -> Highlight:
+ByGrid = Mapping[str, Finding]
+
+
+def _highlight(headline: Headline, own: ByGrid, others: Mapping[str, ByGrid], title: str) -> Highlight:
     run = [grid for grid in headline.grids if grid in own and own[grid].holds]
     grid = run[0] if run else next(iter(own))
     finding = own[grid]
     words = title or finding.statement.rstrip(".")
+    numbers = {name.replace("-", "_"): _numbers(each) for name, each in own.items() if each.holds}
+    numbers |= {word: _numbers(each[grid]) for word, each in others.items() if grid in each and each[grid].holds}
     return Highlight(
-        sentence=_sentence(headline, own, others, grid, words),
-        brief=_brief(headline, finding, words),
+        sentence=_sentence(headline, finding, numbers, words),
+        brief=_brief(headline, finding, numbers, words),
         claim=finding.claim,
         grid=grid,
         verdict=finding.verdict,
@@ -268,30 +286,28 @@ def _highlight(headline: Headline, own: Mapping[str, Finding], others: Mapping[s
     )
 
 
-def _brief(headline: Headline, finding: Finding, words: str) -> str:
+Numbers = Mapping[str, SimpleNamespace]
+
+
+def _brief(headline: Headline, finding: Finding, numbers: Numbers, words: str) -> str:
     """The one line of a claim that a page opens with, if it is one of them and was run."""
     if not headline.brief or not finding.holds or finding.verdict == "cannot be judged":
         return ""
-    if finding.verdict == "fails":
-        return f"Not confirmed, in {_held(finding)} seeds only: {words}."
-    return " ".join(headline.brief.split()).format(here=_numbers(finding), published=PUBLISHED)
+    return _filled("" if finding.verdict == "fails" else headline.brief, finding, numbers, words)
 
 
-def _sentence(
-    headline: Headline, own: Mapping[str, Finding], others: Mapping[str, Finding], grid: str, words: str
-) -> str:
-    finding = own[grid]
+def _sentence(headline: Headline, finding: Finding, numbers: Numbers, words: str) -> str:
     if not finding.holds:
         return f"Not run yet: {words}."
-    numbers = {name.replace("-", "_"): _numbers(each) for name, each in own.items() if each.holds}
-    if grid in others and others[grid].holds:
-        numbers["beside"] = _numbers(others[grid])
     if finding.verdict == "cannot be judged":
         return f"It cannot be judged in {finding.unjudged} of {len(finding.holds)} seeds: {words}."
-    template = headline.fails if finding.verdict == "fails" else headline.holds
+    return _filled(headline.fails if finding.verdict == "fails" else headline.holds, finding, numbers, words)
+
+
+def _filled(template: str, finding: Finding, numbers: Numbers, words: str) -> str:
+    if not template:
+        return f"Not confirmed, in {_held(finding)} seeds only: {words}."
     try:
-        if not template:
-            return f"Not confirmed, in {_held(finding)} seeds only: {words}."
         return " ".join(template.split()).format(**numbers, here=_numbers(finding), published=PUBLISHED)
     except (KeyError, AttributeError):
         # It compares two grids or claims, and one of them was not run.
@@ -300,8 +316,15 @@ def _sentence(
 
 def _numbers(finding: Finding) -> SimpleNamespace:
     median = over_seeds(finding.values).median
-    words = {"median": f"{median:.3g}", "percent": f"{100 * median:.2g} %", "parts": len(finding.parts)}
-    return SimpleNamespace(held=_held(finding), **words)
+    return SimpleNamespace(
+        held=_held(finding),
+        some=f"{_held(finding)} seeds" if finding.showing else "no seed",
+        all=len(finding.holds),
+        median=f"{median:.3g}",
+        percent=f"{100 * median:.2g} %",
+        parts=len(finding.parts),
+        part=finding.parts,
+    )
 
 
 def _held(finding: Finding) -> str:

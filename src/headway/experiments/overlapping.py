@@ -24,8 +24,8 @@ BLOCKS: dict[str, Blocks] = {
 """Printed, the furthest block is the strongest; as run, the newest."""
 
 SHARED_LAGS = """
-The blocks share lags, so a combination of them predicts nearly the truth, with less confidence. A model without
-stages comes as near to it. KL to the rungs nevertheless reaches its minima in order."""
+The blocks share lags, so a combination of them predicts nearly the truth, with less confidence. Confidence
+alone comes as near to it. KL to the rungs nevertheless reaches its minima in order."""
 
 CLOSE_MINIMA = """
 With the printed settings the last two minima lie close together, just before overfitting begins. In one seed they
@@ -34,7 +34,8 @@ are not in order."""
 A17 = Claim(
     "A17",
     title="overlapping blocks: KL minima in order (three heads)",
-    statement="With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.",
+    statement="""With overlapping blocks of lags and three heads, learning is still incremental; the order may differ.
+    (Tested here: the minima of KL come in the order of the rungs.)""",
     definition="""Over all evaluations, the step at which KL(rung i || model) reaches its minimum is strictly later for
     each higher i, as the paper's own curves show.""",
     quantity=QUANTITY,

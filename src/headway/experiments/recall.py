@@ -155,12 +155,13 @@ def _powers(
     claims = []
     for factor, more in (("N_pairs", ""), ("N_tokens", " tokens")):
         words = {"B4": f"B4{more}", "matching": f"B4 matching{more}", "factor": factor, "power": RECALL.powers[factor]}
-        ours = {_STATEMENT: "", _ABOVE: " (Ours, post hoc.)"}.get(statement, " (Ours.)")
-        mark = ours.replace("Ours", "ours").replace(".", "")
+        ours = {_STATEMENT: "", _ABOVE: "ours, post hoc"}.get(statement, "ours")
+        tested = f"{ours}; tested here" if ours else "tested here"
+        mark = f" ({ours})" if ours else ""
         claims.append(
             Claim(
                 f"{name}{more}",
-                f"{statement}: the exponent of {factor}.{ours}",
+                f"{statement}. ({tested[0].upper()}{tested[1:]}: the exponent of {factor}.)",
                 definition.format(**words),
                 f"exponent of {factor}",
                 about=where,
@@ -189,7 +190,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B4 constant",
-            f"{_STATEMENT}: the constant.",
+            f"{_STATEMENT}. (Tested here: the constant.)",
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{RECALL.within:g} of 0.55.",
             "constant with the published exponents, in steps",

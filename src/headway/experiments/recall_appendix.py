@@ -187,7 +187,7 @@ def _exponents(of: Variant) -> list[Claim]:
         claims += [
             Claim(
                 f"{name}{more}",
-                f"{_STATEMENT}: the exponent of {factor}, {of.words}.",
+                f"{_STATEMENT}. (Tested here, {of.words}: the exponent of {factor}.)",
                 f"{of.trained} Least squares on the logarithms of all plateaus that ended, seed by seed, in N_tokens "
                 f"and N_pairs: the exponent of {factor} is within {RECALL.near} of {power}. {of.known}",
                 f"exponent of {factor}",
@@ -198,8 +198,8 @@ def _exponents(of: Variant) -> list[Claim]:
             ),
             Claim(
                 f"{name} matching{more}",
-                f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau: the exponent of {factor}, "
-                f"{of.words}. (Ours.)",
+                f"The time to an accuracy of {KNOWN:.0%} obeys the law of the plateau. (Ours; tested here, "
+                f"{of.words}: the exponent of {factor}.)",
                 f"As {name}{more}, with the time to an accuracy of {KNOWN:.0%}.",
                 f"exponent of {factor}",
                 about=of.where,
@@ -216,7 +216,7 @@ def _law(of: Variant) -> list[Claim]:
     """Exponents and constant."""
     constant = Claim(
         f"B4 appendix{of.name} constant",
-        f"{_STATEMENT}: the constant, {of.words}.",
+        f"{_STATEMENT}. (Tested here, {of.words}: the constant.)",
         f"{of.trained} With the published exponents, the constant that fits a seed's plateaus best is within a factor "
         f"of {RECALL.within:g} of 0.55. {of.known}",
         "constant with the published exponents, in steps",

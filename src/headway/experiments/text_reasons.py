@@ -13,11 +13,11 @@ rate the minima are in order in seeds 0 to 3, with a loss of 1.69 to 1.75 after 
 CONFIDENCE = """
 It fails for the trigram of byte pairs only. Unigram and bigram are approached in every text and seed (medians 0.07 to
 0.15 and 0.36 to 0.60 of what confidence alone reaches), with characters the trigram as well (0.64 and 0.83). With
-BPE-512 its ratio is 0.99 (speeches) and 1.06 (enwik8). There the loss at the end is about that of the trigram (2.50 and
-2.53, 2.74 and 2.69), so that the last model, less confident, is as close to it as any earlier one. This is not all:
-with one setting changed at a time, depth, an MLP or 256 tokens leave enwik8 at 1.03 to 1.11, though the loss then ends
-as low as 2.53. In speeches the ratio is 0.98 with 256 tokens (below 0.99 in 7 of 10), and with an MLP as well it is
-0.95 (10 of 10)."""
+BPE-512 its ratio is 0.99 (speeches) and 1.06 (enwik8). There the model's loss at the end is about the
+trigram's (speeches: model 2.50, trigram 2.53; enwik8: 2.74 and 2.69), so that the last model, less confident, is as
+close to it as any earlier one. This is not all: with one setting changed at a time, depth, an MLP or 256 tokens leave
+enwik8 at 1.03 to 1.11, though the loss then ends as low as 2.53. In speeches the ratio is 0.98 with 256 tokens (below
+0.99 in 7 of 10), and with an MLP as well it is 0.95 (10 of 10)."""
 WINDOW = """
 Lags are not taken up one at a time. A head's attention becomes a window that falls off with distance, and lags 2 and 3
 rise together: at steps 39 and 39, 78 and 78, 45 and 59, 25 and 25 (medians, text by text), with evaluations 15 % apart.
@@ -59,8 +59,8 @@ No induction head forms, so that there is no step to compare: prefix matching st
 (0.056), never exceeds 0.063 and ends at 0.02 to 0.04. With one setting changed at a time, neither 1, 3 or 4 layers, nor
 an MLP, nor 256 tokens, nor SGD makes it rise by 0.1 in any seed; with Muon it does in one of ten. There is little to
 gain: in 64 tokens a cache of repetitions lowers the loss of the longest n-gram by 0.00 to 0.04 nats. In 256 tokens of
-enwik8 in byte pairs it is 0.15, but there the model has not passed the 4-gram when training ends (2.62 and 2.27).
-Longer training and larger models have not been run."""
+enwik8 in byte pairs it is 0.15, but there the model has not passed the 4-gram when training ends (its
+loss is 2.62, the 4-gram's 2.27). Longer training and larger models have not been run."""
 BAG = """
 Shuffling in windows of four leaves the nearest lag 0.10 to 0.46 nats, and which tokens are near says more than any
 n-gram: the models end 0.09 to 0.32 nats below the best one. So attention is spread over the window instead of

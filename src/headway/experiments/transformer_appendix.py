@@ -171,7 +171,8 @@ def _powers() -> list[Claim]:
     return [
         Claim(
             f"B3 appendix{more}",
-            f"{_STATEMENT}: the exponent of {factor}." + ("" if law is TIED else " (Ours: fitted separately.)"),
+            f"{_STATEMENT}. ({'Tested' if law is TIED else 'Ours, fitted separately; tested'} here: the exponent of "
+            f"{factor}.)",
             f"{fit}the exponent of {factor} is within {law.near} of {law.powers[factor]:g}.{_KNOWN}",
             f"exponent of {factor}",
             about=_in_law,
@@ -191,7 +192,7 @@ EXPERIMENT = Experiment(
         *_powers(),
         Claim(
             "B3 appendix constant",
-            f"{_STATEMENT}: the constant.",
+            f"{_STATEMENT}. (Tested here: the constant.)",
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{TIED.within:g} of 0.76.",
             "constant with the published exponents, in steps",

@@ -168,7 +168,7 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "B3",
-            f"{_STATEMENT}: the exponent of d.",
+            f"{_STATEMENT}. (Tested here: the exponent of d.)",
             f"{_FIT}the exponent of d is within {NEAR} of 1.29. The initialisation, variance 1 / fan-in, was chosen "
             "after two sizes had been run with it and with Xavier initialisation.",
             "exponent of d",
@@ -178,7 +178,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 length",
-            f"{_STATEMENT}: the exponent of T.",
+            f"{_STATEMENT}. (Tested here: the exponent of T.)",
             f"{_FIT}the exponent of T is within {NEAR} of 0.80.",
             "exponent of T",
             about=_in_law,
@@ -192,7 +192,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 copies",
-            f"{_STATEMENT}: the exponent of B.",
+            f"{_STATEMENT}. (Tested here: the exponent of B.)",
             f"{_FIT}the exponent of B is within {NEAR} of -0.80.",
             "exponent of B",
             about=_in_law,
@@ -206,7 +206,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 constant",
-            f"{_STATEMENT}: the constant.",
+            f"{_STATEMENT}. (Tested here: the constant.)",
             "With the published exponents, the constant that fits a seed's plateaus best is within a factor of "
             f"{WITHIN:g} of 0.76.",
             "constant with the published exponents, in steps",
@@ -216,7 +216,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 Xavier",
-            f"{_OTHER_START}: the exponent of d. (Ours.)",
+            f"{_OTHER_START}. (Ours; tested here: the exponent of d.)",
             f"As B3, from the runs with this initialisation, which have no copies: within {NEAR} of 1.29.",
             "exponent of d",
             about=_xavier,
@@ -231,7 +231,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "B3 Xavier length",
-            f"{_OTHER_START}: the exponent of T. (Ours.)",
+            f"{_OTHER_START}. (Ours; tested here: the exponent of T.)",
             f"As B3 length, from the runs with this initialisation, which have no copies: within {NEAR} of 0.80.",
             "exponent of T",
             about=_xavier,
