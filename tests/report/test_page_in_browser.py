@@ -230,13 +230,20 @@ def test_the_charts_have_only_the_buttons_that_are_named_here_and_nowhere_to_sen
     assert shown.page.evaluate("document.querySelector('.plot')._context.plotlyServerURL") == ""
 
 
-def test_a_stage_is_named_by_its_rung_also_where_one_was_skipped(opened):
+def test_a_run_that_begins_in_its_first_stage_has_no_start(opened):
+    whole = made_view()
+    early = tuple(replace(stages, start=0.0) for stages in whole.stages)
+    it = opened(made_report(runs=(replace(whole, stages=early),), findings=()))
+    assert it.page.locator(".chapter button").all_inner_texts() == ["Stage 1", "Stage 2", "Stage 3"]
+
+
+def test_a_stage_is_named_by_its_rung_also_where_no_turn_to_one_was_seen(opened):
     whole = made_view()
     skipping = replace(whole.stages[0], rungs=(1, 3), boundaries=whole.stages[0].boundaries[:1], levels=())
     it = opened(made_report(runs=(replace(whole, stages=(skipping, *whole.stages[1:])),), findings=()))
     assert it.page.locator(".stage-buttons button").all_inner_texts() == ["‹", "1", "3", "›"]
     assert it.page.locator(".chapter button").all_inner_texts() == ["The start", "Stage 1", "Stage 3"]
-    assert "rung 3 of 3" in it.text(".chapter:nth-child(3)") and "Rung 2 was skipped." in it.text(
+    assert "rung 3 of 3" in it.text(".chapter:nth-child(3)") and "No turn to rung 2 was seen." in it.text(
         ".chapter:nth-child(3)"
     )
     step = it.step()

@@ -23,6 +23,7 @@ from headway.report.page.picture_payload import MOST_PICTURES
 from headway.report.page.run_payload import MOST_TIMES, run_payload
 from headway.settings.plain import plain
 from headway.tasks.chain import Chain
+from headway.tasks.in_context_chain import InContextChain
 
 RUNS = (chain_view(), line_view(), heads_view(), made_view("minimal, quick"))
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
@@ -52,6 +53,22 @@ def test_about_comes_from_the_record_then_from_the_settings_then_from_what_is_th
     assert (generic.progress, generic.rungs) == ("loss", ())
     with pytest.raises(ValueError, match="has an unknown 'colour'"):
         about_of(Own(), {"about": {"title": "x", "colour": "red"}})
+
+
+def test_older_records_of_in_context_chains_say_over_which_positions_attention_was_taken():
+    former = {"title": "x", "measures": [["attention_back_1", "attention on the token before"], ["mine", "my own"]]}
+    told = dict(about_of(settings(), {"about": former}).measures)
+    assert told["attention_back_1"] == dict(InContextChain().about().measures)["attention_back_1"]
+    assert told == {"attention_back_1": "attention on the token before (mean over positions)", "mine": "my own"}
+
+
+def test_a_clock_of_another_unit_says_it_and_ends_where_the_curves_do():
+    """Predicted plateaus go on to 2.5, whenever the last seed is done."""
+    loss = np.array([[0.5, 0.4, 0.1, 0.0, np.nan, np.nan], [0.5, 0.4, 0.1, np.nan, np.nan, np.nan]])
+    trajectory = Trajectory((0, 1), {"escape": np.linspace(0, 2.5, 6)}, {"loss": loss}, {"loss": "escape"}, {})
+    run = run_payload(run_view("toy", settings(), trajectory, {}))
+    assert len(run["clocks"]["evaluation"]) == unpack(run["arrays"]["loss"]).shape[1] == 4
+    assert (run["clock"]["axis"], run["clock"]["unit"]) == ("time, in predicted plateaus", "in predicted plateaus")
 
 
 def test_a_chain_has_one_title_though_older_records_put_it_otherwise():

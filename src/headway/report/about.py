@@ -49,6 +49,9 @@ HEADS = {
 }
 """Numbers of a head, (seed, time, layer, head), that older records have without saying what they are."""
 
+_FORMER_BACK = re.compile(r"attention on the token (?:\d+ )?before")
+"""What older records call `attention_back_1`, .., without saying over which positions it was taken."""
+
 _FORMER_CHAIN = re.compile(r"A Markov chain of (\d+) tokens with (\d+ blocks of lags)")
 """The title that older records give: it was read as the length of the sequence."""
 
@@ -58,10 +61,17 @@ def about_of(settings: Any, provenance: Mapping[str, Any], trajectory: Trajector
     given = provenance.get("about")
     if isinstance(given, Mapping):
         said = revive(About, {**plain(About("")), **given})
-        return replace(said, title=_FORMER_CHAIN.sub(r"A Markov chain with vocabulary size \1 and \2", said.title))
+        measures = tuple((name, _over_positions(name, words)) for name, words in said.measures)
+        title = _FORMER_CHAIN.sub(r"A Markov chain with vocabulary size \1 and \2", said.title)
+        return replace(said, title=title, measures=measures)
     own = getattr(settings, "about", None)
     said = own() if callable(own) else None
     return said if isinstance(said, About) else _from_what_is_there(settings, trajectory)
+
+
+def _over_positions(name: str, words: str) -> str:
+    former = name.startswith("attention_back_") and _FORMER_BACK.fullmatch(words)
+    return f"{words} (mean over positions)" if former else words
 
 
 def context_of(settings: Any) -> int | None:

@@ -197,7 +197,7 @@ class InContextChain:
 
 
 def _back(lag: int) -> str:
-    return "the token before" if lag == 1 else f"the token {lag} before"
+    return f"the token {'' if lag == 1 else f'{lag} '}before (mean over positions)"
 
 
 def _context(tokens: Array, states: int, order: int) -> Array:

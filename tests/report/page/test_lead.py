@@ -78,18 +78,22 @@ PASSED = """m.leadSentence({seeds: rungs.map((_, k) => k), rungs: 3, rungNames: 
     ("rungs", "words"),
     [
         ([[1, 2, 3]] * 2, "Both seeds entered stage 3 of 3; "),
-        ([[2, 3]] * 5, "All 5 seeds entered stage 3 of 3 and skipped stage 1; "),
-        ([[3]] * 5, "All 5 seeds entered stage 3 of 3 and skipped stages 1 and 2"),
-        ([[1, 3], [1, 2, 3]], "Both seeds entered stage 3 of 3 (seed 0 skipped stage 2); "),
+        ([[2, 3]] * 5, "All 5 seeds entered stage 3 of 3 and made no turn to stage 1; "),
+        ([[3]] * 5, "All 5 seeds entered stage 3 of 3 and made no turn to stages 1 and 2"),
+        ([[1, 3], [1, 2, 3]], "Both seeds entered stage 3 of 3 (seed 0 made no turn to stage 2); "),
         (
             [[1, 2], [1, 3], [1, 2, 3]],
             "2 of 3 seeds entered stage 3 of 3 by step 800 (seed 0 ended in stage 2 and seed",
         ),
-        ([[1, 2, 3, 2], [2, 1, 3]], "Both seeds entered stage 3 of 3 (seed 0 returned to stage 2 and seed 1 went"),
+        (
+            [[1, 2, 3, 2], [2, 1, 3]],
+            "Both seeds entered stage 3 of 3 (seed 0 returned to stage 2 and seed 1 went through",
+        ),
+        ([[1, 2, 1, 2, 3]], "Seed 0 entered stage 3 of 3 and went back to an earlier stage on the way; "),
         ([[1, 2]] * 4, "None of 4 seeds entered stage 3 of 3 by step 800 (4 ended in stage 2); "),
-        ([[2, 3]], "Seed 0 entered stage 3 of 3 and skipped stage 1; "),
+        ([[2, 3]], "Seed 0 entered stage 3 of 3 and made no turn to stage 1; "),
         ([[1]], "Seed 0 did not enter stage 3 of 3 by step 800"),
     ],
 )
-def test_who_entered_the_last_stage_is_counted_whichever_stages_were_skipped(js, rungs, words):
+def test_who_entered_the_last_stage_is_counted_whichever_stages_came_before(js, rungs, words):
     assert js("lead", PASSED, rungs=rungs).startswith(words)

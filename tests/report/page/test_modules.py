@@ -117,8 +117,8 @@ def test_where_training_ended_is_stated_with_the_count_by_minima_where_it_is_ano
     words = js("summary", SHORT, rungs=[[1, 2, 3], [1, 2], [1, 2], [1]])
     assert words.startswith(" Seed 3 ended in stage 1 and seeds 1 and 2 ended in stage 2.")
     assert " KL minima are in order in 4 of 4 seeds; a stage also requires a turn" in words
-    skipped = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
-    assert skipped.startswith(" Seed 0 skipped stage 2. KL minima are in order in 2 of 2 seeds")
+    missed = js("summary", SHORT, rungs=[[1, 3], [1, 2, 3]])
+    assert missed.startswith(" Seed 0 made no turn to stage 2. KL minima are in order in 2 of 2 seeds")
     squared = SHORT.replace("excess loss", "squared error")
     assert " Distance minima are in order in 2 of 2 seeds" in js("summary", squared, rungs=[[1, 3], [1, 2, 3]])
 
@@ -178,11 +178,32 @@ def test_a_line_is_named_at_its_height_at_the_edge_of_what_is_seen(js):
     assert js("curves", height, logarithmic=False, y=[4.0, 2.0, None], x=100) == 2.0  # it diverged
 
 
-def test_a_long_name_beside_a_chart_is_cut_and_its_number_stays(js):
+FALLING = """m.OF({seeds: falls.map((_, k) => k), rungs: 2, rungNames: ["the start", "plateau 1", "plateau 2"],
+    stages: falls.map((each) => ({rungs: each.map((_, k) => k + 1), start: each[0], boundaries: each.slice(1)})),
+    stages_from: "loss", evaluation: [0, 1000], intervals: [], divergedAt: falls.map(() => -1),
+    stoppedAt: falls.map(() => -1), clock: {word: "step", whole: true}, arrays: {},
+    progress: {array: "loss", word: "loss", unit: ""}})"""
+
+
+def test_the_first_of_two_drops_has_no_median_with_the_only_drop_of_another_seed(js):
+    def of(word: str, module: str, falls: list) -> object:
+        return js(module, FALLING.replace("OF", word), falls=falls)
+
+    mixed, same = [[100, 400], [500], [120, 420], [600]], [[100, 400], [120, 420]]
+    words = of("summarise", "summary", mixed)
+    assert "the loss falls once in 2 seeds and falls twice in 2 seeds." in words
+    assert "at step 550 where it falls once; at step 110 and at step 410 where it falls twice." in words
+    assert of("beginnings", "stages", mixed) == []
+    assert "The drops are half done, in the median, at step 110 and at step 410." in of("summarise", "summary", same)
+    assert [each["step"] for each in of("beginnings", "stages", same)] == [110, 410]
+
+
+def test_a_long_name_beside_a_chart_takes_two_lines_or_is_cut_and_its_number_stays(js):
     labels = [{"text": "no component 0.999", "end": "0.999"}, {"text": "bigram 0.0093", "end": "0.0093"}]
-    labels.append({"text": "any value of the context"})
-    cut = js("figure", "labels.map((label) => m.fitted(label, 124))", labels=labels)
-    assert cut == ["no compone… 0.999", "bigram 0.0093", "any value of th…"]
+    labels += [{"text": "any value of the context"}, {"text": "a name that has far too many letters 0.1", "end": "0.1"}]
+    cut = js("figure", "labels.map((label) => m.fitted(label, 17))", labels=labels)
+    assert cut[:2] == [["no component", "0.999"], ["bigram 0.0093"]]
+    assert cut[2:] == [["any value of", "the context"], ["a name that… 0.1"]]
 
 
 def test_what_heads_did_is_said_from_their_shares_before_and_after(js):

@@ -37,11 +37,11 @@ minimum by as much as KL to the next does ([measures](measures.md)). If some see
 those that have it follows it. *Stages* is the number of stages (each rung counted once), from fewest to most over
 seeds; the number of seeds in which they do not come in order (rung 2, then rung 1) follows in brackets. A step back,
 or over a rung, has no boundary in the table. *Published* values of paper A are read by eye from the authors' figures,
-for one seed; for those of the other papers see below. Excess loss is in nats. *At the rungs* is its value where KL to
-each rung reaches its minimum, in the seeds in which that KL rises again (for the last rung, in which it does for all
-others); *lowest* is its smallest value over training, in all seeds. *Not in grid* means that the grid has no such
-runs, *not run* that it has them, but not all of them have been made. Grids on which nothing was run for a claim are
-left out of its table."""
+for one seed; for those of the other papers see below. Excess loss is in nats. *At the rungs* is the excess loss
+at the step where KL to each rung reaches its minimum. For each rung but the last, only seeds in which that KL rises
+again count; for the last, only seeds in which KL to all other rungs rises again. *Lowest* is its smallest value over
+training, in all seeds. *Not in grid* means that the grid has no such runs, *not run* that it has them, but not all of
+them have been made. Grids on which nothing was run for a claim are left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:
@@ -78,8 +78,8 @@ def write_document(
     """The whole page as Markdown; `titles` are the experiments, in order, with what each shows."""
     parts = [
         "# What is reproduced, and what is not",
-        f"Every number on this page is made from the records by `{command}` (in a clone, type `./run` instead of "
-        "`headway`); do not edit it.",
+        f"This page is generated from the records by `{command}` (in a clone, type `./run` instead of `headway`); do "
+        "not edit it by hand.",
         INTRODUCTION,
         "## All claims",
         _summary(findings),

@@ -47,6 +47,7 @@ def run_payload(view: RunView) -> dict[str, Any]:
             "the page needs a loss, an excess_loss or an accuracy, (seed, time)."
         )
     trajectory, clock = _on_one_clock(trajectory, progress)
+    trajectory = _while_known(trajectory, clock, progress)
     levels = _levels(about, view.settings, trajectory, progress)
     names = _rung_names(about, trajectory, view)
     measures = _measures(about, trajectory, progress)
@@ -154,11 +155,25 @@ def _on_one_clock(trajectory: Trajectory, progress: str) -> tuple[Trajectory, st
     return replace(trajectory, arrays=arrays, clock_of={**trajectory.clock_of, progress: clock}), clock
 
 
+def _while_known(trajectory: Trajectory, clock: str, progress: str) -> Trajectory:
+    """The same run without the ticks at its end at which no seed has progress: a clock that is no count of steps may go
+    on for longer than any run does.
+    """
+    known = np.argwhere(np.isfinite(trajectory[progress]))  # (seed, tick, ..) of each number
+    end = int(known[:, 1].max()) + 1 if len(known) else 0
+    if clock in STEPS or not end:
+        return trajectory
+    own = [name for name, each in trajectory.clock_of.items() if each == clock]
+    arrays = {name: values[:, :end] if name in own else values for name, values in trajectory.arrays.items()}
+    return replace(trajectory, arrays=arrays, clocks={**trajectory.clocks, clock: trajectory.clocks[clock][:end]})
+
+
 def _clock(name: str, settings: Any, trajectory: Trajectory) -> dict[str, Any]:
     """What the slider counts, and how far the run was meant to go."""
     if name not in STEPS:
         word, planned = "time" if name in CLOCKS else name, plain_json(getattr(settings, "last", None))
-        return {"word": word, "whole": False, "axis": CLOCKS.get(name, name), "planned": planned}
+        axis = CLOCKS.get(name, name)
+        return {"word": word, "unit": axis.partition(", ")[2], "whole": False, "axis": axis, "planned": planned}
     training = getattr(settings, "training", settings)
     planned = getattr(training, "steps", None)
     stopped = trajectory.facts.get("stopped_at")

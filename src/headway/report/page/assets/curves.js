@@ -81,8 +81,8 @@ export function heightAt(axis, xs, ys, x) {
 }
 
 /**
- * Labels beside an axis of `height` pixels, moved apart where they would overlap:
- * each gets its coordinate and the shift in pixels that keeps `gap` between neighbours.
+ * Labels beside an axis of `height` pixels, moved apart where they would overlap: each gets its coordinate and the shift
+ * in pixels that keeps `gap` between neighbours; one of several `lines` takes as many gaps.
  */
 export function apart(labels, axis, height, gap = 14) {
   const [low, high] = axis.range;
@@ -91,9 +91,16 @@ export function apart(labels, axis, height, gap = 14) {
     .filter(({ coordinate }) => coordinate >= low && coordinate <= high)
     .map((label) => ({ ...label, wanted: (height * (label.coordinate - low)) / (high - low) }))
     .sort((a, b) => a.wanted - b.wanted);
-  let below = -gap;
-  for (const label of placed) label.at = below = Math.max(label.wanted, below + gap);
-  let above = height + gap;
-  for (const label of placed.toReversed()) label.at = above = Math.min(label.at, above - gap);
+  const half = ({ lines = 1 }) => (gap * lines + 4 * (lines - 1)) / 2; // of the room that a label takes
+  let below = null;
+  for (const label of placed) {
+    label.at = Math.max(label.wanted, below ? below.at + half(below) + half(label) : half(label) - gap / 2);
+    below = label;
+  }
+  let above = null;
+  for (const label of placed.toReversed()) {
+    label.at = Math.min(label.at, above ? above.at - half(above) - half(label) : height - half(label) + gap / 2);
+    above = label;
+  }
   return placed.map((label) => ({ ...label, shift: label.at - label.wanted }));
 }

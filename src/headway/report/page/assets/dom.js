@@ -26,6 +26,15 @@ export function drawn(tag, attributes = {}, ...children) {
   return build(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** A box in which a wide table scrolls by itself; where it does, a line above the table says so. */
+export function scrolling(table) {
+  const hint = element("p", { class: "sideways quiet", hidden: true }, "Scroll the table sideways to see all of it.");
+  const box = element("div", { class: "scroll" }, hint, table);
+  const check = () => (hint.hidden = table.scrollWidth <= box.clientWidth);
+  new ResizeObserver(() => requestAnimationFrame(check)).observe(box);
+  return box;
+}
+
 export const find = (id) => document.getElementById(id);
 
 /**

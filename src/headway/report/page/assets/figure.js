@@ -57,13 +57,18 @@ export function figure(run, state, theme, width, beside = null, seen = null) {
   const lossAxis = valueAxis(loss.values.concat(otherLoss?.values ?? []), logarithmic);
   const ladderAxis = ladder && valueAxis(ladder.values.concat(otherLadder?.values ?? []), logarithmic);
   const laid = state.over && sameLoss ? [...laidLines(otherLoss, beside, theme.second), ...laidLines(otherLadder, beside)] : [];
-  const labels = [...loss.labels, ...(ladder?.labels ?? [])];
   const sides = [
     [loss.labels, lossAxis, "y", places.loss],
     ...(ladder ? [[ladder.labels, ladderAxis, "y2", places.ladder]] : []),
-  ].map(([own, itsAxis, yref, place]) => ({ yref, placed: apart(own, itsAxis, place.height) }));
+  ].map(([own, itsAxis, yref, place]) => {
+    const words = own.map((label) => ({ ...label, words: fitted(label, letters(narrow)) }));
+    const labels = words.map((label) => ({ ...label, lines: label.words.length }));
+    return { yref, placed: apart(labels, itsAxis, place.height) };
+  });
   const led = sides.some(({ placed }) => placed.some(isAway));
-  const margin = { ...MARGIN, r: labelRoom(labels, narrow) + (led ? LEADER : 0) };
+  const longest = Math.max(0, ...sides.flatMap(({ placed }) => placed.flatMap(({ words }) => words.map(lengthOf))));
+  const room = Math.min(narrow ? 124 : 150, Math.max(narrow ? 64 : MARGIN.r, GAPS + LETTER * longest));
+  const margin = { ...MARGIN, r: room + (led ? LEADER : 0) };
   const begun = beginnings(run, shownSeeds(run, state));
   const bars = places.strip ? strip(run, state, axis, palette, places.strip.height) : [];
   const layout = {
@@ -84,7 +89,7 @@ export function figure(run, state, theme, width, beside = null, seen = null) {
             title("Stage of each seed", theme, places.strip),
           ]
         : []),
-      ...sides.flatMap((side) => sideLabels(side, margin.r - (led ? LEADER : 0), led)),
+      ...sides.flatMap((side) => sideLabels(side, led)),
     ],
     shapes: stageLines(begun, axis, theme),
   };
@@ -104,18 +109,22 @@ function laidLines(panel, { label }, colour) {
 const LETTER = 6.4; // pixels, of a label; and of the gaps beside it:
 const GAPS = 14;
 
-/** As wide a margin as the longest label needs, within reason. */
-function labelRoom(labels, narrow) {
-  const longest = Math.max(0, ...labels.map(({ text }) => text.replace(/<.*?>/g, "").length));
-  return Math.min(narrow ? 124 : 150, Math.max(narrow ? 64 : MARGIN.r, GAPS + LETTER * longest));
-}
+/** Letters of a line of a label for which there is a margin. */
+const letters = (narrow) => Math.floor(((narrow ? 124 : 150) - GAPS) / LETTER);
 
-/** A label as its margin can show it: a long name is cut, the number at its end stays. */
-export function fitted({ text, end = "" }, room) {
-  const letters = Math.floor((room - GAPS) / LETTER);
-  if (text.includes("<") || text.length <= letters) return text;
-  const kept = text.slice(0, Math.max(1, letters - end.length - 2)).trimEnd();
-  return end ? `${kept}… ${end}` : `${kept}…`;
+/** Of a label, without what marks a part of it. */
+const lengthOf = (text) => text.replace(/<.*?>/g, "").length;
+
+/** A label in lines of at most so many letters: a long name takes two, and is cut if it needs more; its number stays. */
+export function fitted({ text, end = "" }, most) {
+  if (text.includes("<") || text.length <= most) return [text];
+  const words = text.split(" ");
+  const splits = words.slice(1).map((_, k) => [words.slice(0, k + 1).join(" "), words.slice(k + 1).join(" ")]);
+  const longer = (lines) => Math.max(...lines.map((line) => line.length));
+  const best = splits.reduce((least, lines) => (longer(lines) < longer(least) ? lines : least), [text]);
+  if (longer(best) <= most) return best;
+  const kept = text.slice(0, Math.max(1, most - end.length - 2)).trimEnd();
+  return [end ? `${kept}… ${end}` : `${kept}…`];
 }
 
 function general(theme, narrow) {
@@ -207,14 +216,15 @@ const LEADER = 14; // pixels across which a thin line leads from the end of a cu
 const isAway = ({ shift }) => Math.abs(shift) > 4;
 
 /** Names in the right margin, at the heights of what they name; from there a line leads to those that gave way. */
-function sideLabels({ placed, yref }, room, led) {
-  return placed.map(({ text, end, colour, coordinate, shift }) => {
+function sideLabels({ placed, yref }, led) {
+  return placed.map(({ words, colour, coordinate, shift }) => {
     const place = led
       ? { showarrow: true, ax: LEADER, ay: -shift, arrowhead: 0, arrowwidth: 1, arrowcolor: colour, standoff: 1 }
       : { showarrow: false, xshift: 4, yshift: shift };
     return {
       ...place,
-      text: fitted({ text, end }, room),
+      text: words.join("<br>"),
+      align: "left",
       xref: "paper",
       yref,
       x: 1,

@@ -77,7 +77,8 @@ export function mountLags(host, report, selection) {
     const each = all[0][1];
     most = Math.min(1, each * grid.values.reduce((high, value) => (value > high ? value : high), 1e-6));
     charts = shownLayers(run(), state).flatMap((layer) => allHeads(run()).map((head) => makeChart(layer, head, all)));
-    const scale = element("span", { class: "quiet" }, `bars up to ${number(most)}; lag 1 is the newest position`);
+    const where = !run().pictures ? "" : run().queries === 1 ? "of the last position; " : "mean over the query positions; ";
+    const scale = element("span", { class: "quiet" }, `${where}bars up to ${number(most)}; lag 1 is the newest position`);
     const columns = Math.min(run().heads === 1 ? run().layers : run().heads, 4);
     const look = { class: "small-charts", style: { "--columns": columns } };
     host.replaceChildren(

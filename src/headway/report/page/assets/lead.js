@@ -2,7 +2,7 @@
 import { diverged } from "./data.js";
 import { settlingOf } from "./settling.js";
 import { allStages, arrivals, countedSeeds, departure, enteredLast, inOrder, lastStage } from "./stages.js";
-import { byLadder, byLevels, clockWord, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
+import { byLadder, byLevels, clockWord, inUnit, lossOf, lossUnit, moment, rungName, theLoss, when } from "./terms.js";
 import { counted, joined, median, number, percent, sentence, threeDigits, whole } from "./words.js";
 
 /** The last moment that was measured, and the one that was asked for. */
@@ -40,7 +40,7 @@ function rungsTogether(run) {
   return short ? joined(names) : allStages(run);
 }
 
-/** " (seed 7 ended in stage 2)", " and skipped stage 1" where all did: of few seeds each, of more their number. */
+/** " (seed 7 ended in stage 2)", " and made no turn to stage 1" where all did: of few seeds each, of more their number. */
 function departureWords(run) {
   const others = run.seeds.map((_, seed) => seed).filter((seed) => !inOrder(run, seed) && !diverged(run, seed));
   const ends = others.map((seed) => departure(run, seed));
@@ -86,9 +86,8 @@ function fallWords(run) {
   const times = most ? `in ${{ 1: "one", 2: "two", 3: "three" }[most] ?? number(most)} ${noun}${most === 1 ? "" : "s"}` : "without coming to a plateau";
   const such = run.seeds.map((_, seed) => seed).filter((seed) => counts[seed] === most); // the first of two drops is another's only
   const moves = arrivals(run, such).filter((move) => Number.isFinite(move.step));
-  const places = moves.length ? `, half done at ${joined(moves.map(({ step }) => when(run, step)))}` : "";
-  const alike = counts.every((count) => count === counts[0]);
-  const who = counts.length === 1 ? "" : alike ? `in all ${counts.length} seeds ` : "in the median seed ";
+  const places = moves.length ? `, half done at ${joined(moves.map(({ step }) => when(run, step)))}${inUnit(run)}` : "";
+  const who = counts.length === 1 ? "" : such.length === counts.length ? `in all ${counts.length} seeds ` : `in ${such.length} of ${counts.length} seeds `;
   return { who, fall: `${rises ? "grows" : "falls"} ${times}${places}` };
 }
 

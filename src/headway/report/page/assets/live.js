@@ -1,6 +1,6 @@
 // A page that `headway watch` serves asks for news and takes them in where it stands: nothing that the reader chose is lost.
 import { nearestIndex, readReport } from "./data.js";
-import { element, find } from "./dom.js";
+import { element, find, scrolling } from "./dom.js";
 import { counted, joined, whole } from "./words.js";
 
 const MOST_RUNS = 12; // that are taken into a page while it lies open; the list has links to the others
@@ -64,7 +64,7 @@ function mountSweep(report, open) {
   const more = element("p", { class: "quiet" });
   const head = ["state", "cell", "progress"].map((text) => element("th", { scope: "col" }, text));
   const table = element("table", { class: "sweep" }, element("thead", {}, element("tr", {}, head)), rows);
-  const list = element("details", { open }, element("summary", {}, "every cell"), element("div", { class: "scroll" }, table), more);
+  const list = element("details", { open }, element("summary", {}, "every cell"), scrolling(table), more);
   const title = element("h2", { id: "live-title" }, "In this folder");
   const home = location.pathname === "/" ? null : element("p", {}, element("a", { href: "/" }, "All runs of this folder"));
   const host = element("section", { id: "live", "aria-labelledby": "live-title" }, title, words, bar, list, home, contact);

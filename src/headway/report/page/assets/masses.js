@@ -2,7 +2,7 @@
 import { chip } from "./pictures.js";
 import { css, paletteOf } from "./colour.js";
 import { blockMasses, hasShares } from "./data.js";
-import { element } from "./dom.js";
+import { element, scrolling } from "./dom.js";
 import { placeName, placesOf } from "./terms.js";
 import { shareTable } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
@@ -43,9 +43,7 @@ export function mountMasses(host, report, selection) {
     );
     host.replaceChildren(
       element("h3", {}, `Share of attention on each ${places.word}`, layerWords(), files()),
-      element(
-        "div",
-        { class: "scroll" },
+      scrolling(
         element(
           "table",
           { class: "mass-table", style: { "--columns": blocks.length + 1 } },

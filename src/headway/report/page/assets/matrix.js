@@ -9,6 +9,8 @@ const ROOM = { left: 40, right: 6, top: 18, bottom: 34 };
 const TEXT = 12;
 const MOST_NUMBERS = 12; // groups whose numbers fit over a picture
 const LOWEST = 44; // pixels that all rows take together at least
+const DIGIT = 7.5; // width of a digit in pixels
+const AXIS_TITLE = 66; // height of a picture beside which "query position" has room, with what is above and below
 
 /** Where cells lie for a given width: whole device pixels a cell, so that edges are sharp on every screen. */
 export function matrixLayout(run, width) {
@@ -104,7 +106,9 @@ function drawFrame(context, run, layout, theme) {
     [1, 2, 5, 10, 20, 50, 100, 200, 500].find((gap) => gap * size >= 30 || gap >= count) ?? 1000;
   const across = every(run.keys, cell);
   for (let position = across; position <= run.keys; position += across) {
-    context.fillText(String(position * run.coarse), left + (position - 0.5) * cell, top + height + 4);
+    const words = String(position * run.coarse);
+    const furthest = layout.width - (DIGIT * words.length) / 2; // a wide number at the edge would be cut
+    context.fillText(words, Math.min(left + (position - 0.5) * cell, furthest), top + height + 4);
   }
   context.fillText("key position", left + width / 2, top + height + 4 + TEXT + 4);
   context.textAlign = "right";
@@ -118,7 +122,7 @@ function drawFrame(context, run, layout, theme) {
   context.translate(7, top + height / 2);
   context.rotate(-Math.PI / 2);
   context.textAlign = "center";
-  context.fillText("query position", 0, 0);
+  context.fillText(height < AXIS_TITLE ? "query" : "query position", 0, 0);
   context.restore();
 }
 

@@ -6,6 +6,7 @@ import {
   byLevels,
   clockWord,
   headName,
+  inUnit,
   lossOf,
   lossUnit,
   lossWord,
@@ -126,7 +127,7 @@ export function narrate(run, seed, layer, time) {
   if (step === undefined) return { lead: "", words: "Nothing was measured over time.", numbers: "" };
   const stage = stageAt(run, seed, step);
   const before = run.stages[seed]?.rungs.length ? ", the start" : "";
-  const lead = `${sentence(when(run, step))}${stage ? `, stage ${stage.number} of ${run.rungs}${nameOfStage(run, stage)}` : before}`;
+  const lead = `${sentence(when(run, step))}${inUnit(run)}${stage ? `, stage ${stage.number} of ${run.rungs}${nameOfStage(run, stage)}` : before}`;
   const masses = blockMasses(run, seed, layer, time);
   const halted = stoppedBefore(run, seed, step);
   const last = shownTime(run, seed, step);

@@ -1,10 +1,10 @@
 // Stage boundaries of every seed, and what each run was made with.
 import { diverged } from "./data.js";
-import { element } from "./dom.js";
+import { element, scrolling } from "./dom.js";
 import { byLadder, moment, rungTitle } from "./terms.js";
 import { stageRows } from "./numbers.js";
 import { fileName, saving } from "./saving.js";
-import { arrival, arrivals } from "./stages.js";
+import { alike, arrival, arrivals } from "./stages.js";
 import { number, threeDigits, whole } from "./words.js";
 
 /** "rung 1 → 2", "unigram → bigram". */
@@ -45,6 +45,7 @@ function stageTable(run) {
   const middle =
     moves.length > 0 &&
     run.seeds.length > 1 &&
+    alike(run).length < 2 && // seeds whose losses fall another number of times have no median together
     element(
       "tr",
       { class: "median" },
@@ -65,11 +66,7 @@ function stageTable(run) {
       element("td"),
       levelled ? element("td") : null,
     );
-  return element(
-    "div",
-    { class: "scroll" },
-    element("table", { class: "numbers" }, element("thead", {}, header), element("tbody", {}, rows, middle)),
-  );
+  return scrolling(element("table", { class: "numbers" }, element("thead", {}, header), element("tbody", {}, rows, middle)));
 }
 
 /** With the experiment that it is of, where a page has several. */
@@ -92,7 +89,7 @@ export function mountStages(host, report) {
     const files = saving(`the stages of ${run.label}`, () => fileName(run.label, "stages"), () => stageRows(run), null);
     return folding(many, titleIn(run), () => [element("h3", {}, run.label, files), stageTable(run)]);
   };
-  const words = "When a seed went from one stage to the next, in steps (of a gradient flow, in its time); a dash where it never did.";
+  const words = "When a seed went from one stage to the next, in steps (for a gradient flow: in units of its time); a dash where it never did.";
   host.append(
     element("p", { class: "quiet" }, words),
     ...folding(many, `stages of ${staged.length} runs`, () => staged.flatMap(tables)),

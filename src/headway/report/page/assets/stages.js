@@ -44,8 +44,24 @@ export function arrivals(run, seeds = run.seeds.map((_, seed) => seed)) {
   });
 }
 
-/** Where stages 1, 2, .. begin in the median of these seeds, in order of time; none where the run began in it. */
+/** How often the loss of a seed falls. */
+const drops = (run, seed) => run.stages[seed]?.rungs.length ?? 0;
+
+/**
+ * Where stages are found in the loss alone, seeds by how often it falls, each kind by itself: the first of two drops is
+ * another than the only one, and has no median with it. Seeds whose loss comes to no plateau are left out; where stages
+ * are those of rungs or levels, all seeds are of one kind.
+ */
+export function alike(run, seeds = run.seeds.map((_, seed) => seed)) {
+  if (byLadder(run) || byLevels(run)) return [seeds];
+  const falling = seeds.filter((seed) => drops(run, seed) > 0);
+  const counts = [...new Set(falling.map((seed) => drops(run, seed)))].sort((a, b) => a - b);
+  return counts.map((count) => falling.filter((seed) => drops(run, seed) === count));
+}
+
+/** Where stages 1, 2, .. begin in the median of these seeds, in order of time; none where the run began in it, or differs. */
 export function beginnings(run, seeds = run.seeds.map((_, seed) => seed)) {
+  if (alike(run, seeds).length > 1) return [];
   return Array.from({ length: Math.max(0, run.rungs) }, (_, k) => k + 1)
     .map((rung) => ({ rung, step: median(seeds.map((seed) => arrival(run, seed, rung)).filter(Number.isFinite)) }))
     .filter(({ step }) => step > (run.evaluation[0] ?? 0))
@@ -70,15 +86,18 @@ const visited = (run, seed) => (run.stages[seed]?.rungs ?? []).filter((rung) => 
 /** Whether a seed entered the last stage, whichever stages it went through before. */
 export const enteredLast = (run, seed) => visited(run, seed).includes(run.rungs);
 
-/** Of a seed that did not go through all stages in order, what it did: "ended in stage 2", "skipped stage 1". */
+/** Of a seed that did not go through all stages in order, what it did: "ended in stage 2", "made no turn to stage 1". */
 export function departure(run, seed) {
   const rungs = visited(run, seed);
   const end = rungs.at(-1) ?? 0;
   if (!enteredLast(run, seed)) return end ? `ended in stage ${end}` : "ended before stage 1";
   if (end !== run.rungs) return `returned to stage ${end}`;
-  const skipped = Array.from({ length: run.rungs }, (_, k) => k + 1).filter((rung) => !rungs.includes(rung));
-  if (!skipped.length) return "went through the stages in another order";
-  return `skipped ${skipped.length > 1 ? "stages" : "stage"} ${joined(skipped)}`;
+  const missed = Array.from({ length: run.rungs }, (_, k) => k + 1).filter((rung) => !rungs.includes(rung));
+  // Two rungs may lie so close that no turn between them can be seen: what is known is that there was none.
+  if (missed.length) return `made no turn to ${missed.length > 1 ? "stages" : "stage"} ${joined(missed)}`;
+  const first = [...new Set(rungs)];
+  const forward = first.every((rung, k) => rung === k + 1);
+  return forward ? "went back to an earlier stage on the way" : "went through the stages in another order";
 }
 
 /** Whether a seed stood on rung 1, then 2, and so on to the truth, and nowhere else. */

@@ -1,6 +1,6 @@
 // What happened from stage to stage, in words made from the numbers that were measured there.
 import { blockMasses } from "./data.js";
-import { blocksAreRungs, byLadder, byLevels, lossOf, lossUnit, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
+import { blocksAreRungs, byLadder, byLevels, inUnit, lossOf, lossUnit, lossWord, moment, placeName, placesOf, placeWord, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
 import { heldBlock, heldPercent } from "./narration.js";
 import { settlingOf } from "./settling.js";
 import { showcase, stagesOf } from "./stages.js";
@@ -61,30 +61,43 @@ export function unheldWords(before, now, block, places, where = "") {
   return `; no head${where} holds ${placeName(places, block)}${yet}; ${leading}`;
 }
 
-/** "Since step 60 the excess loss has fallen from 1.1 to 0.38 nats". */
-function lossWords(run, seed, before, now) {
+/** "Since step 60 the excess loss has fallen from 1.1 to 0.38 nats."; by itself "By step 300 .. nats (since step 60)." */
+function lossWords(run, seed, before, now, alone) {
   const loss = lossOf(run);
   const [past, value] = [before, now].map((time) => loss?.at(seed, run.nearest[time]));
   if (!Number.isFinite(past) || !Number.isFinite(value)) return "";
   const verb = value < past ? "has fallen" : "has risen";
-  const since = `Since ${when(run, run.times[before])}`;
-  return `${since} ${theLoss(run)} ${verb} from ${threeDigits(past)} to ${threeDigits(value)}${lossUnit(run)}.`;
+  const change = `${theLoss(run)} ${verb} from ${threeDigits(past)} to ${threeDigits(value)}${lossUnit(run)}`;
+  const since = `since ${when(run, run.times[before])}`;
+  return alone ? `By ${when(run, run.times[now])}${inUnit(run)} ${change} (${since}).` : `${sentence(since)} ${change}.`;
 }
+
+const momentOf = (run, time) => `at ${when(run, run.times[time])}`;
 
 /** Which moment of the stage the card describes: a stage is long, and its other moments have other numbers. */
 function momentWords(run, seed, stage, time) {
-  const here = `at ${when(run, run.times[time])}`;
+  const here = momentOf(run, time);
   if (byLevels(run)) return `${here}, closest to the plateau at ${threeDigits(run.levels[stage.rung])}`;
   const kl = run.arrays.kl_rungs?.at(seed, run.nearest[time], stage.rung);
   return Number.isFinite(kl) ? `${here}, where ${rungMeasure(run)} to ${rungName(run, stage.rung)} is ${threeDigits(kl)}` : here;
 }
 
-/** "Rung 2 was skipped." */
-function skipWords(run, stage, before) {
+const CLOSE = 0.05; // of the way from the first level to the last: between rungs that are closer no turn can be seen
+
+/** " (its loss, 0.466, is close to that of silence, 0.478)": "" where the level of a rung is unknown, or lies apart. */
+function closeWords(run, rung) {
+  const [first, before, own, last] = [0, rung - 1, rung, run.rungs].map((each) => run.levels?.[each] ?? NaN);
+  if (!(Math.abs(before - own) < CLOSE * Math.abs(first - last))) return "";
+  const word = /^half /i.test(lossWord(run)) ? "loss" : lossWord(run);
+  return ` (its ${word}, ${threeDigits(own)}, is close to that of ${rungName(run, rung - 1)}, ${threeDigits(before)})`;
+}
+
+/** "No turn to rung 2 was seen.": between the stage before and this one. */
+function missedWords(run, stage, before) {
   const missed = Array.from({ length: Math.max(0, stage.rung - before - 1) }, (_, k) => before + 1 + k);
   if (!missed.length || !byLadder(run)) return "";
-  const names = missed.map((rung) => rungName(run, rung));
-  return `${sentence(joined(names))} ${missed.length > 1 ? "were" : "was"} skipped.`;
+  const close = missed.length > 1 ? "" : closeWords(run, missed[0]);
+  return `No turn to ${joined(missed.map((rung) => rungName(run, rung)))} was seen${close}.`;
 }
 
 /** "rung 2 of 3", "unigram". */
@@ -154,10 +167,11 @@ export function storyOf(run, seed, layer) {
     const where = run.layers > 1 ? ` of layer ${layer + 1}` : "";
     const unheld = byLadder(run) && blocksAreRungs(run) ? unheldWords(past, now, stage.rung - 1, places, where) : "";
     const moved = now.length ? `: ${moveWords(past, now, places)}${unheld}.` : ".";
-    const skipped = skipWords(run, stage, stages[k - 1]?.rung ?? 0);
+    const missed = missedWords(run, stage, stages[k - 1]?.rung ?? 0);
     const placed = momentWords(run, seed, stage, time);
-    const told = sentence(`${now.length ? placed : placed.replace(", where ", ", ")}${moved}`);
-    const words = [skipped, told, lossWords(run, seed, before, time)];
+    const alone = !now.length && placed === momentOf(run, time); // there is nothing to say but the loss
+    const told = alone ? "" : sentence(`${now.length ? placed : placed.replace(", where ", ", ")}${moved}`);
+    const words = [missed, told, lossWords(run, seed, before, time, alone)];
     before = time;
     return {
       number: stage.number,
@@ -168,7 +182,7 @@ export function storyOf(run, seed, layer) {
       from: stage.from,
     };
   });
-  return [opening, ...chapters];
+  return stages[0].from > run.times[0] ? [opening, ...chapters] : chapters; // a run may begin in its first stage
 }
 
 /** The chapter of a time. */

@@ -1,7 +1,7 @@
 // What happened altogether, in words, from the measured numbers.
 import { caveats, lossEnds, thresholdWords } from "./lead.js";
-import { byLadder, byLevels, clockWord, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
-import { allStages, arrivals, countedSeeds, departure, enteredLast, inOrder, lastStage } from "./stages.js";
+import { byLadder, byLevels, clockWord, inUnit, lossUnit, rungMeasure, rungName, stageName, theLoss, when } from "./terms.js";
+import { alike, allStages, arrivals, countedSeeds, departure, enteredLast, inOrder, lastStage } from "./stages.js";
 import { counted, joined, sentence, threeDigits } from "./words.js";
 
 /** "4 seeds, 700 steps; every seed entered stage 3 of 3." */
@@ -83,6 +83,24 @@ function dropWords(run) {
   return `the loss ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
 }
 
+const TIMES = { 1: "once", 2: "twice" };
+
+/** "The drops are half done, in the median, at step 300 and at step 900 (2 of 4 seeds).", by how often the loss falls. */
+function halfDone(run) {
+  const groups = alike(run).map((seeds) => {
+    const moves = arrivals(run, seeds).filter((move) => Number.isFinite(move.step));
+    return { seeds, drops: moves.map((move) => `at ${when(run, move.step)}`) };
+  });
+  const many = run.seeds.length > 1 ? ", in the median," : "";
+  if (groups.length > 1) {
+    const each = groups.map(({ drops }) => `${joined(drops)} where it falls ${TIMES[drops.length] ?? `${drops.length} times`}`);
+    return `The drops are half done${many} ${each.join("; ")}${inUnit(run)}.`;
+  }
+  const [{ seeds, drops }] = groups;
+  const some = seeds.length < run.seeds.length ? ` (${seeds.length} of ${run.seeds.length} seeds)` : "";
+  return `${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}${inUnit(run)}${some}.`;
+}
+
 /** One run in a few sentences, with all that the first one leaves out. */
 export function summarise(run) {
   const sentences = [orderWords(run)];
@@ -91,12 +109,9 @@ export function summarise(run) {
     const goal = (rung) => (byLadder(run) ? stageName(run, rung) : rungName(run, rung));
     const share = (move) => (move.seeds < run.seeds.length ? ` (of the ${move.seeds} that did)` : "");
     const each = moves.map((move) => `${goal(move.rung)} at ${when(run, move.step)}${share(move)}`);
-    const some = (move) => (move.seeds < run.seeds.length ? ` (${move.seeds} of ${run.seeds.length} seeds)` : "");
-    const drops = moves.map((move) => `at ${when(run, move.step)}${some(move)}`);
-    const many = run.seeds.length > 1 ? ", in the median," : "";
     if (byLadder(run) || byLevels(run))
       sentences.push(`${run.seeds.length === 1 ? "It" : "The median seed"} ${byLadder(run) ? "entered" : "reached"} ${joined(each)}.`);
-    else sentences.push(`${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}.`);
+    else sentences.push(halfDone(run));
   }
   sentences.push(...arrivedWords(run));
   const ends = lossEnds(run);

@@ -9,6 +9,9 @@ export const moment = (run, time) => (run.clock.whole ? whole(time) : number(tim
 /** "step 300", "time 45.4". */
 export const when = (run, time) => `${clockWord(run)} ${moment(run, time)}`;
 
+/** " (in predicted plateaus)", behind a time whose unit is not that of the flow itself. */
+export const inUnit = (run) => (run.clock.unit ? ` (${run.clock.unit})` : "");
+
 /** The array by which one sees how far the run has come. */
 export const lossOf = (run) => run.arrays[run.progress.array];
 
@@ -38,7 +41,7 @@ export function marked(name) {
 /** The same without markup. */
 export const unmarked = (name) => name.replace(/_\{(.*?)\}/, " $1");
 
-const LONGEST = 16; // letters of a name beside a chart
+const LONGEST = 40; // letters of a name beside a chart, where it may take two lines
 
 /** A rung as charts name it: by its number where its own name is a formula. */
 export function rungSymbol(run, rung) {

@@ -1,6 +1,6 @@
 // What each head passes on along each feature: bars with a sign, to the right if positive.
 import { css, paletteOf } from "./colour.js";
-import { element } from "./dom.js";
+import { element, scrolling } from "./dom.js";
 import { chip } from "./pictures.js";
 import { number } from "./words.js";
 
@@ -44,9 +44,7 @@ export function mountValues(host, report, selection) {
     );
     host.replaceChildren(
       element("h3", {}, "Value of each head along each feature"),
-      element(
-        "div",
-        { class: "scroll" },
+      scrolling(
         element(
           "table",
           { class: "mass-table", style: { "--columns": strengths.length } },
