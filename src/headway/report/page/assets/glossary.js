@@ -15,7 +15,7 @@ const WORDS = {
   stage:
     "For each rung that the model reaches, take how far KL now lies above its lowest value in this run. The stage is that of the rung " +
     "for which this is smallest. Stages that last fewer than 2 evaluations, or that end less than 10 % later than they began, are ignored. A " +
-    "seed counts as having entered the last stage if it was in it at some step; seeds that skipped a stage, went back or took another order are " +
+    "seed counts as having entered the last stage if it was in it at some step; seeds that made no turn to a stage, went back or took another order are " +
     "named. Entering a stage means that the model has turned towards its rung, not that it has arrived. The time before stage 1 is the start.",
   turn:
     "A rung is reached after another only by a turn: KL to the new rung falls while KL to the old one rises, each by more than 3 % of its fall. The fall is counted from the minimum of KL to the rung reached before the old one (for the first turn, from the beginning of training). Both changes are measured from the minimum of KL to the old rung to the later minimum of KL to the new one. So " +

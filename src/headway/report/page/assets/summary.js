@@ -29,7 +29,10 @@ function departures(run) {
   const named = (seeds) => every(seeds) ? "all seeds" : `${seeds.length > 1 ? "seeds" : "seed"} ${joined(seeds.map((seed) => run.seeds[seed]))}`;
   const end = (seed) => run.stages[seed]?.rungs.at(-1) ?? 0;
   const kinds = [...new Set(others.toSorted((a, b) => end(a) - end(b)).map((seed) => departure(run, seed)))];
-  const each = kinds.map((kind) => `${named(others.filter((seed) => departure(run, seed) === kind))} ${kind}`);
+  const each = kinds.map((kind) => {
+    const own = others.filter((seed) => departure(run, seed) === kind);
+    return every(own) && /^made no /.test(kind) ? kind.replace("made no ", "no seed made a ") : `${named(own)} ${kind}`;
+  });
   return ` ${sentence(joined(each))}.`;
 }
 
