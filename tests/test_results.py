@@ -37,7 +37,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Outcome
     (folder / "results").symlink_to(RESULTS.root)
     (folder / "docs").mkdir()
     (folder / "docs" / "figures").symlink_to(ROOT / "docs" / "figures")
-    (command,) = re.findall(r"made from the records by `headway (report [^`]*)`", DOCUMENT.read_text())
+    (command,) = re.findall(r"generated from the records by `headway (report [^`]*)`", DOCUMENT.read_text())
     read: list[Outcome] = []
 
     def noted(*asked: Any) -> list[Outcome]:
