@@ -19,6 +19,7 @@ from headway.settings import SettingsError
 from headway.store import Record, Store
 from headway.tasks.construction import ConstructionSettings
 
+RESULTS = Path(__file__).parents[1] / "results"
 NAME = "A Markov chain with vocabulary size 50 and 3 blocks of lags"
 """No experiment has a run like it."""
 
@@ -95,6 +96,12 @@ def test_the_stages_of_every_seed_are_those_of_its_ladder(record):
     assert [stages.rungs for stages in found] == [(1, 2, 3)] * 4
     for seed, stages in zip(FOUR, found, strict=True):
         assert stages.boundaries == pytest.approx(made_boundaries(3, seed), rel=0.15)
+
+
+def test_a_record_without_a_ladder_says_what_it_has_instead():
+    toy = next(iter(sorted(RESULTS.glob("toy-*"))))
+    with pytest.raises(ValueError, match=r"no KL to the rungs of its task \(toy\).* it has .*stages_from_loss"):
+        headway.stages(headway.load(toy))
 
 
 def test_one_page_shows_one_run_or_several(record, tmp_path: Path):

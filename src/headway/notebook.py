@@ -189,6 +189,12 @@ def stages(record: Record) -> list[Stages]:
     """The stages of every seed, found from its KL to the rungs."""
     from headway.analysis.seed_stages import ladder_stages
 
+    if "kl_rungs" not in record.trajectory:
+        raise ValueError(
+            f"this record has no KL to the rungs of its task ({record.cell.settings.KIND}), from which stages are found; "
+            f"it has {', '.join(sorted(record.trajectory.arrays))}. Find stages from a loss curve with "
+            "headway.analysis.stages_from_loss."
+        )
     return ladder_stages(record.trajectory)
 
 

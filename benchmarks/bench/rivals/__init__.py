@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.bench.contestant import Contestant
+from headway.settings.extras import to_install
 from headway.tasks.run import Settings
 
 Arrays = Mapping[str, np.ndarray]
@@ -46,9 +47,7 @@ def absence(name: str, gpu: bool) -> str | None:
     if name == "jax":
         return None
     if importlib.util.find_spec("torch") is None:
-        return (
-            f"{TITLES[name]} is left out: PyTorch is not installed. `pip install '.[torch]'` in the checkout does it."
-        )
+        return f"{TITLES[name]} is left out: PyTorch is not installed. {to_install('torch')}"
     if name == "torch-graphs" and not gpu:
         return f"{TITLES[name]} is left out: there is no GPU."
     if name.startswith("torch-") and not any(map(shutil.which, (os.environ.get("CXX", "c++"), "g++", "clang++"))):
