@@ -191,8 +191,8 @@ def stages(record: Record) -> list[Stages]:
 
     if "kl_rungs" not in record.trajectory:
         raise ValueError(
-            f"this record has no KL to the rungs of its task ({record.cell.settings.KIND}), from which stages are found; "
-            f"it has {', '.join(sorted(record.trajectory.arrays))}. Find stages from a loss curve with "
+            f"this record has no KL to the rungs of its task ({record.cell.settings.KIND}), from which stages are "
+            f"found; it has {', '.join(sorted(record.trajectory.arrays))}. Find stages from a loss curve with "
             "headway.analysis.stages_from_loss."
         )
     return ladder_stages(record.trajectory)
