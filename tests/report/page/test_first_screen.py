@@ -59,7 +59,9 @@ def test_sentence_slider_curve_and_picture_are_on_the_first_screen(loaded, width
 
 def test_on_a_phone_the_numbers_of_each_seed_keep_their_headings(loaded):
     loaded.page.set_viewport_size({"width": 400, "height": 900})
+    loaded.settle()
     loaded.page.evaluate("document.querySelectorAll('.verdicts details').forEach((each) => { each.open = true; })")
+    loaded.settle()
     headings = loaded.page.locator(".verdicts table.numbers").first.locator("thead th")
     assert headings.all_inner_texts() == ["seed", "value", "holds"] and headings.first.is_visible()
     assert loaded.overflow() <= 0
