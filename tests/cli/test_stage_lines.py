@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.analysis.ladders_of_blocks import ladder_of
 
-from headway.cli.stage_lines import WHY, stages_in_words
+from headway.analysis.stages import Stages
+from headway.cli.stage_lines import WHY, _departures, stages_in_words
 from headway.records import Trajectory
 
 
@@ -40,11 +41,22 @@ def test_seeds_that_end_before_the_first_stage_or_skip_one_are_named():
     jumps = np.abs(np.where(times < 50, 1.0, 3.0)[:, None] - np.arange(4))
     words = stages_in_words(of_ladders(times, np.stack([stays, jumps])))
     assert words.startswith("1 of 2 seeds entered stage 3 of 3; training ended before stage 1 in seed 0; ")
-    assert "; stage 2 was skipped in seed 1" in words
+    assert "; no turn to stage 2 in seed 1" in words
+
+
+@pytest.mark.parametrize(
+    ("rungs", "words"),
+    [
+        ((1, 2, 1, 2, 3), "training went back to an earlier stage on the way in seed 0"),
+        ((2, 1, 3), "training went through the stages in another order in seed 0"),
+    ],
+)
+def test_a_seed_that_went_back_is_told_from_one_that_took_another_order(rungs, words):
+    assert list(_departures([Stages(rungs=rungs, visits=rungs)], (0,), 3)) == [words]
 
 
 def test_seeds_that_all_skip_a_stage_still_entered_the_last():
     times = np.arange(100.0)
     jumps = np.abs(np.where(times < 50, 0.0, 2.0)[:, None] - np.arange(3))
     words = stages_in_words(of_ladders(times, np.stack([jumps, jumps])))
-    assert words.startswith("2 of 2 seeds entered stage 2 of 2; stage 1 was skipped in seeds 0, 1")
+    assert words.startswith("2 of 2 seeds entered stage 2 of 2; no turn to stage 1 in seeds 0, 1")

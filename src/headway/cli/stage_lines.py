@@ -31,7 +31,7 @@ def stage_lines(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def stages_in_words(trajectory: Trajectory) -> str:
-    """How many seeds entered the last stage, which ended earlier or skipped one, and why minima count more."""
+    """How many seeds entered the last stage, which ended earlier or took another way, and why minima count more."""
     top, seeds = trajectory["kl_rungs"].shape[2] - 1, trajectory.seeds
     found = ladder_stages(trajectory)
     entered = sum(top in each.rungs for each in found)
@@ -59,7 +59,11 @@ def _departure(stages: Stages, top: int) -> str:
         return f"training ended in stage {stages.reached}" if stages.reached else "training ended before stage 1"
     if stages.rungs[-1] != top:
         return f"training returned to stage {stages.rungs[-1]}"
-    if not stages.skipped:
-        return "training went through the stages in another order"
-    names = " and ".join(map(str, stages.skipped))
-    return f"stage {names} was skipped" if len(stages.skipped) == 1 else f"stages {names} were skipped"
+    if stages.skipped:
+        names = " and ".join(map(str, stages.skipped))
+        return f"no turn to {'stage' if len(stages.skipped) == 1 else 'stages'} {names}"
+    first = tuple(dict.fromkeys(stages.rungs))
+    forward = first == tuple(range(1, top + 1))
+    return (
+        f"training went {'back to an earlier stage on the way' if forward else 'through the stages in another order'}"
+    )
