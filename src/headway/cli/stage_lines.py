@@ -62,8 +62,6 @@ def _departure(stages: Stages, top: int) -> str:
     if stages.skipped:
         names = " and ".join(map(str, stages.skipped))
         return f"no turn to {'stage' if len(stages.skipped) == 1 else 'stages'} {names}"
-    first = tuple(dict.fromkeys(stages.rungs))
-    forward = first == tuple(range(1, top + 1))
-    return (
-        f"training went {'back to an earlier stage on the way' if forward else 'through the stages in another order'}"
-    )
+    if tuple(dict.fromkeys(stages.rungs)) == tuple(range(1, top + 1)):
+        return "training went back to an earlier stage on the way"
+    return "training went through the stages in another order"
