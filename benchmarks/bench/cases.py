@@ -79,7 +79,8 @@ def _pace(minimal: bool, scale: str, gpu: bool) -> Pace:
 def _small_pace(scale: str, gpu: bool) -> Pace:
     if scale == QUICK:
         return Pace(headway_steps=2, rival_steps=2, rounds=2)
-    return Pace(headway_steps=30, rival_steps=30, rounds=7) if gpu else Pace(3, 3, 7)
+    # A call of ours has up to 64 steps in a run, and begins by keeping the weights as they were.
+    return Pace(headway_steps=30, rival_steps=30, rounds=7) if gpu else Pace(12, 3, 7)
 
 
 def _small(settings: Settings, minimal: bool) -> Settings:

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 
 import jax
 
-CPU_BYTES = 40 * 2**20
-"""Measured: on two cores a step is fastest with about this much alive; half or twice as much costs a few percent."""
+CPU_BYTES = 20 * 2**20
+"""Alive in one pack. Measured with a pack on each of two cores: twice as much makes most small transformers slower by a
+tenth to a fifth, and those with many weights or with dropout faster by a tenth; half as much is slower for more."""
 GPU_SHARE = 0.4
 """Of the device's memory, for the activations of members side by side; temporaries need about as much again."""
 
