@@ -32,7 +32,7 @@ COMMANDS = {
     "predict": "predict how long a plateau will last, without training",
     "measure": "measure head scores and a ladder over PyTorch checkpoints",
     "export": "export the numbers of a record, an animation or a model",
-    "bench": "measure training speed against PyTorch and plain JAX (in a clone)",
+    "bench": "measure training speed against PyTorch and plain JAX (./run only)",
 }
 
 HELP = """\

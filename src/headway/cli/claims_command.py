@@ -27,8 +27,8 @@ examples:
   headway claims --from results              the paper-scale runs
   headway claims A7 A8 --from results        two claims with definition, parts and every seed's number
   headway claims --grid quick                the runs of the quick grid
-  headway claims --published --from results  published numbers beside ours; paper A's boundaries are read from
-                                             curves much as its authors read them
+  headway claims --published --from results  published numbers beside ours; our boundaries of paper A are read
+                                             from curves, much as its authors read theirs
 """
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 USAGE = """\
 Compare the length of the plateau before each rung with the gain of that rung, the drop in loss to it: one line per
-task, over all records, seeds and rungs in the folders. Records without losses of their rungs are skipped. With --into,
-two figures are written.
+task, over all records, seeds and rungs in the folders. In records without losses of their rungs, the end of the
+plateau counts as the one transition. With --into, two figures are written.
 
 examples:
   headway ladders --from results

@@ -37,8 +37,8 @@ class TrainingSettings:
     clip: float = 1.0
     """Largest global norm of the gradient; 0 means no clipping."""
     schedule: Literal["constant", "plateau", "plateau-step", "cosine"] = "plateau"
-    """plateau: lower the learning rate when the training loss stops falling, once an epoch; plateau-step: every
-    step."""
+    """plateau: lower the learning rate if the training loss, tested every epoch, stops falling; plateau-step: tested
+    every step."""
     patience: int = 10
     """Number of epochs (or steps) without progress before the plateau schedule acts."""
     factor: float = 0.5

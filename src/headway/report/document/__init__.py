@@ -39,8 +39,8 @@ seeds; the number of seeds in which they do not come in order (rung 2, then rung
 or over a rung, has no boundary in the table. *Published* values of paper A are read by eye from the authors' figures,
 for one seed; for those of the other papers see below. Excess loss is in nats. *At the rungs* is the excess loss
 at the step where KL to each rung reaches its minimum. For each rung but the last, only seeds in which that KL rises
-again count; for the last, only seeds in which KL to all other rungs rises again. *Lowest* is its smallest value over
-training, in all seeds. *Not in grid* means that the grid has no such runs, *not run* that it has them, but not all of
+again count; for the last, only seeds in which KL to all other rungs rises again. *Lowest* is the smallest excess loss
+over training, in all seeds. *Not in grid* means that the grid has no such runs, *not run* that it has them, but not all of
 them have been made. Grids on which nothing was run for a claim are left out of its table."""
 
 DIFFERENCES = """\
