@@ -155,7 +155,7 @@ def test_the_speeds_in_the_readme_are_those_of_the_page_about_speed():
     assert f"1/{min(compiled):.1f} to 1/{max(compiled):.0f} of torch.compile's time" in README
     assert f"1/{min(graphs):.1f} to 1/{max(graphs):.0f} if that uses CUDA graphs" in README
     compiled = ratios(small.partition("\n### ")[0], "torch.compile")
-    assert f"on two cores, 1/{min(compiled):.1f} to 1/{max(compiled):.1f}." in README
+    assert f"on two CPU cores, 1/{min(compiled):.1f} to 1/{max(compiled):.1f}." in README
 
 
 def test_the_notebook_uses_only_public_names():
