@@ -180,6 +180,7 @@ def gradient_vanishes(claim: Claim, run: AnyRun) -> Finding:
         "not at random weights": other > VANISHED,
     }
     detail = (
-        f"Medians for k = 1, 2, ...: {', '.join(f'{each:.3f}' for each in np.median(norms[:, -1], axis=0))} at the end."
+        "Norm at the longest context, medians for k = 1, 2, ...: "
+        f"{', '.join(f'{each:.3f}' for each in np.median(norms[:, -1], axis=0))}."
     )
     return claim.all_of([run], parts, detail, ratio.max(axis=1))

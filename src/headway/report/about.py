@@ -52,6 +52,14 @@ HEADS = {
 _FORMER_BACK = re.compile(r"attention on the token (?:\d+ )?before")
 """What older records call `attention_back_1`, .., without saying over which positions it was taken."""
 
+_FORMER_MEASURES = {
+    r"attention of layer 1, (\d+) before": r"attention of layer 1 to the token \1 back",
+    r"attention to what followed the current token, on repeated random tokens": (
+        "attention, on repeated random tokens, to what followed the current token"
+    ),
+}
+"""What older records call numbers of their heads, in words that were misread in a sentence."""
+
 _FORMER_CHAIN = re.compile(r"A Markov chain of (\d+) tokens with (\d+ blocks of lags)")
 """The title that older records give: it was read as the length of the sequence."""
 
@@ -61,12 +69,18 @@ def about_of(settings: Any, provenance: Mapping[str, Any], trajectory: Trajector
     given = provenance.get("about")
     if isinstance(given, Mapping):
         said = revive(About, {**plain(About("")), **given})
-        measures = tuple((name, _over_positions(name, words)) for name, words in said.measures)
+        measures = tuple((name, _over_positions(name, _as_now(words))) for name, words in said.measures)
         title = _FORMER_CHAIN.sub(r"A Markov chain with vocabulary size \1 and \2", said.title)
         return replace(said, title=title, measures=measures)
     own = getattr(settings, "about", None)
     said = own() if callable(own) else None
     return said if isinstance(said, About) else _from_what_is_there(settings, trajectory)
+
+
+def _as_now(words: str) -> str:
+    for former, now in _FORMER_MEASURES.items():
+        words = re.sub(former, now, words)
+    return words
 
 
 def _over_positions(name: str, words: str) -> str:

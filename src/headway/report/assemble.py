@@ -78,8 +78,9 @@ def has_pictures(record: Record) -> bool:
 
 def portraits_among(records: Iterable[Record]) -> list[Portrait]:
     """The planes in which heads of a flow move, which are shown with that flow."""
-    found = [record for record in records if is_portrait(record.cell.settings, record.clock_of)]
-    return [(record.cell.settings, record.trajectory) for record in found]
+    planes = (record for record in records if is_portrait(record.cell.settings, record.clock_of))
+    found = {record.identity: record for record in planes}  # several experiments may have the same one
+    return [(record.cell.settings, record.trajectory) for record in found.values()]
 
 
 def views_of(

@@ -165,7 +165,7 @@ class Text:
             loss="cross-entropy",
             measures=(
                 ("in_context_score", "loss late in the context minus loss early"),
-                ("prefix_matching", "attention to what followed the current token, on repeated random tokens"),
+                ("prefix_matching", "attention, on repeated random tokens, to what followed the current token"),
             ),
         )
 

@@ -198,6 +198,16 @@ def test_the_first_of_two_drops_has_no_median_with_the_only_drop_of_another_seed
     assert [each["step"] for each in of("beginnings", "stages", same)] == [110, 410]
 
 
+def test_where_progress_is_an_accuracy_it_rises_and_the_loss_is_not_mentioned(js):
+    rising = FALLING.replace('word: "loss"', 'word: "accuracy", rises: true')
+    words = js("summary", rising.replace("OF", "summarise"), falls=[[100, 400], [500]])
+    assert "the accuracy rises once in 1 seed and rises twice in 1 seed." in words
+    assert "The rises are half done, in the median, at step 500 where it rises once; at step 100 and" in words
+    run = rising.removeprefix("m.OF(")[:-1].replace("start: each[0]", "levels: [0, 0], start: each[0]")
+    story = js("story", f"m.storyline({run}, 0)", falls=[[100, 400]])
+    assert story == "The accuracy of seed 0 rises at step 100 and at step 400."
+
+
 def test_a_long_name_beside_a_chart_takes_two_lines_or_is_cut_and_its_number_stays(js):
     labels = [{"text": "no component 0.999", "end": "0.999"}, {"text": "bigram 0.0093", "end": "0.0093"}]
     labels += [{"text": "any value of the context"}, {"text": "a name that has far too many letters 0.1", "end": "0.1"}]

@@ -135,6 +135,17 @@ def test_a_name_without_room_is_a_number_and_a_number_without_room_is_left_out(j
     assert named(js, 600) == []
 
 
+def test_before_the_first_line_stands_the_stage_that_the_run_begins_in(js):
+    begun = [{"rung": 2, "step": 50}, {"rung": 3, "step": 80}]
+    names = js(
+        "marks",
+        NAMES.replace("axis", "{ seen: [0, 100], place: (x) => x, coordinate: (x) => x }"),
+        begun=begun,
+        wide=600,
+    )
+    assert names == [["stage 1", "right"], ["stage 2", "left"], ["stage 3", "left"]]
+
+
 def test_a_stage_that_begins_above_the_title_of_the_bars_is_named_behind_it(js):
     assert named(js, 600, 5, 80) == [["stage 1", "left"], ["stage 2", "left"]]
     assert named(js, 600, 5, 21, 80) == [["1", "left"], ["stage 2", "left"], ["stage 3", "left"]]

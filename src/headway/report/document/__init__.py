@@ -40,8 +40,8 @@ or over a rung, has no boundary in the table. *Published* values of paper A are 
 for one seed; for those of the other papers see below. Excess loss is in nats. *At the rungs* is the excess loss
 at the step where KL to each rung reaches its minimum. For each rung but the last, only seeds in which that KL rises
 again count; for the last, only seeds in which KL to all other rungs rises again. *Lowest* is the smallest excess loss
-over training, in all seeds. *Not in grid* means that the grid has no such runs, *not run* that it has them, but not all of
-them have been made. Grids on which nothing was run for a claim are left out of its table."""
+over training, in all seeds. *Not in grid* means that the grid has no such runs, *not run* that it has them, but not
+all of them have been made. Grids on which nothing was run for a claim are left out of its table."""
 
 DIFFERENCES = """\
 Every run takes one setting from the other grid; the table below has the numbers. They show:

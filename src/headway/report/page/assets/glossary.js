@@ -7,8 +7,11 @@ const WORDS = {
     "Reference predictors from knowing nothing to the truth: each is a rung, all of them in this order are the ladder. For a Markov " +
     "chain with blocks of lags, rung i knows the first i blocks; rung 0 is uniform, the last one the truth.",
   "KL to a rung":
-    "KL(rung ‖ model), the mean over test sequences and predicted positions, in nats. Where predictions are numbers, the mean " +
-    "squared distance takes its place.",
+    "KL(rung ‖ model), the mean over test sequences and predicted positions, in nats. Where predictions are numbers, half the " +
+    "mean squared distance takes its place.",
+  median:
+    "Of the seeds; of an even number of seeds the mean of the middle two. Where one of these has dropped and the other has not, " +
+    "the thick line of a chart passes where no seed does.",
   "minima in order":
     "The step at which KL to rung i reaches its minimum is later for each higher i. This is what claims about order count, " +
     "unless they say otherwise. A model that learns everything at once and only grows in confidence can have it, too.",

@@ -116,7 +116,8 @@ export function leadSentence(run) {
   if (!run.stages.some(Boolean)) return `${sentence(loss || "nothing was measured over time")} in ${counted(run.seeds.length, "seed")}.`;
   if (!byLadder(run) && !byLevels(run)) {
     const { who, fall } = fallWords(run);
-    const numbers = ends ? `, from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}` : "";
+    const all = /^in \d+ of /.test(who) ? "; its median over all seeds went" : ","; // what some did is not what all came to
+    const numbers = ends ? `${all} from ${threeDigits(ends.first)} to ${threeDigits(ends.last)}${lossUnit(run)}` : "";
     return `${sentence(`${who}${theLoss(run)} ${fall}`)}${numbers}.`;
   }
   return `${sentence(`${passedWords(run)}${reachedWords(run)}${loss && `, while ${loss}`}`)}.`;

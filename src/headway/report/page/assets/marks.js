@@ -17,8 +17,8 @@ export function stageLines(begun, axis, theme) {
 const firstThatFits = (words, room) => words.find((word) => NAME_LETTER * word.length + 2 * BESIDE <= room) ?? "";
 
 /**
- * Behind each line the stage that begins there, "stage 1" or only "1", and before the first line "start", as the
- * figures have it; whatever has no room there is left out. `wide` is the width of the panels in pixels.
+ * Behind each line the stage that begins there, "stage 1" or only "1", and before the first line "start", or the
+ * stage before it, as the figures have it; whatever has no room there is left out. `wide` is the width of the panels in pixels.
  */
 export function stageNames(begun, axis, theme, y, wide) {
   const [left, right] = axis.seen;
@@ -45,8 +45,10 @@ export function stageNames(begun, axis, theme, y, wide) {
     const until = Math.min(placed[k + 1]?.pixel ?? wide, wide);
     return name(firstThatFits([`stage ${rung}`, `${rung}`], until - from), x, "left", from - pixel + BESIDE);
   });
-  const before = placed.slice(0, 1).map(({ x, pixel }) => {
-    return name(firstThatFits(["start"], pixel - STRIP_TITLE), x, "right", -BESIDE);
+  const before = placed.slice(0, 1).map(({ rung, x, pixel }) => {
+    // Seeds that are in stage 1 from the first step have no start, and no line where it ends.
+    const words = rung > 1 ? [`stage ${rung - 1}`, `${rung - 1}`] : ["start"];
+    return name(firstThatFits(words, pixel - STRIP_TITLE), x, "right", -BESIDE);
   });
   return [...before, ...behind].filter(({ text, x }) => text && x >= left && x <= right);
 }

@@ -118,7 +118,9 @@ function measureWords(run, seed, step) {
       const value = grid.at(seed, time, layer, head);
       if (Number.isFinite(value) && !(best?.value >= value)) best = { layer, head, value };
     }
-  return best ? `${measure.words} is highest in ${headName(run, best.layer, best.head)}: ${number(best.value)}` : "";
+  if (!best) return "";
+  const where = layers * heads > 1 ? ` highest in ${headName(run, best.layer, best.head)}:` : "";
+  return `${measure.words} is${where} ${number(best.value)}`;
 }
 
 /** The line under the slider, as {lead, words, numbers}: when, what the heads do, how good the model is. */

@@ -99,7 +99,7 @@ function rungWords(run) {
       paragraph(
         "The rungs.",
         `The model is compared with predictors that know more and more, from nothing to the truth: ${names}. `,
-        `They are the rungs of a ladder. ${rungMeasure(run) === "KL" ? "KL(rung ‖ model)" : "The mean squared distance"} `,
+        `They are the rungs of a ladder. ${rungMeasure(run) === "KL" ? "KL(rung ‖ model)" : "Half the mean squared distance"} `,
         "measures how far the model is from each of them. ",
         stageWords(run),
       ),

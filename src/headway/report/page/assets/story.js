@@ -133,7 +133,7 @@ export function storyline(run, seed) {
   const who = `seed ${run.seeds[seed]}`;
   if (!byLadder(run)) {
     const begins = stages.map((stage) => `at ${when(run, stage.from)}${byLevels(run) ? ` (${rungName(run, stage.rung)})` : ""}`);
-    return `The loss of ${who} falls ${joined(begins)}.`;
+    return run.progress.rises ? `The ${lossWord(run)} of ${who} rises ${joined(begins)}.` : `The loss of ${who} falls ${joined(begins)}.`;
   }
   const parts = stages.map((stage) => `${stageName(run, stage.rung)} from ${when(run, stage.from)}`);
   return `${sentence(who)}: ${parts.join(", ")}.${minimumWords(run, seed, stages)}`;

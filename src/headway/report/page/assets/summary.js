@@ -76,17 +76,19 @@ function arrivedWords(run) {
   return [`Entering a stage means that the model has turned towards its rung, not that it has arrived: ${away}.`];
 }
 
+const TIMES = { 1: "once", 2: "twice" };
+
 /** "the loss falls once in 3 seeds and falls twice in 1 seed". */
 function dropWords(run) {
   const counts = run.stages.map((stages) => stages?.rungs.length ?? 0);
-  const times = (count) => ["comes to no plateau", "falls once", "falls twice"][count] ?? `falls ${count} times`;
+  const { rises } = run.progress;
+  const [what, moves] = rises ? [theLoss(run), "rises"] : ["the loss", "falls"];
+  const times = (count) => (count ? `${moves} ${TIMES[count] ?? `${count} times`}` : "comes to no plateau");
   const kinds = [...new Set(counts)].sort((a, b) => a - b);
   const many = (count) => counts.filter((each) => each === count).length;
-  if (kinds.length === 1) return `the loss ${times(kinds[0])}${counts.length < 2 ? "" : kinds[0] ? " in every seed" : " in any seed"}`;
-  return `the loss ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
+  if (kinds.length === 1) return `${what} ${times(kinds[0])}${counts.length < 2 ? "" : kinds[0] ? " in every seed" : " in any seed"}`;
+  return `${what} ${joined(kinds.map((count) => `${times(count)} in ${counted(many(count), "seed")}`))}`;
 }
-
-const TIMES = { 1: "once", 2: "twice" };
 
 /** "The drops are half done, in the median, at step 300 and at step 900 (2 of 4 seeds).", by how often the loss falls. */
 function halfDone(run) {
@@ -95,13 +97,14 @@ function halfDone(run) {
     return { seeds, drops: moves.map((move) => `at ${when(run, move.step)}`) };
   });
   const many = run.seeds.length > 1 ? ", in the median," : "";
+  const [noun, moves] = run.progress.rises ? ["rise", "rises"] : ["drop", "falls"];
   if (groups.length > 1) {
-    const each = groups.map(({ drops }) => `${joined(drops)} where it falls ${TIMES[drops.length] ?? `${drops.length} times`}`);
-    return `The drops are half done${many} ${each.join("; ")}${inUnit(run)}.`;
+    const each = groups.map(({ drops }) => `${joined(drops)} where it ${moves} ${TIMES[drops.length] ?? `${drops.length} times`}`);
+    return `The ${noun}s are half done${many} ${each.join("; ")}${inUnit(run)}.`;
   }
   const [{ seeds, drops }] = groups;
   const some = seeds.length < run.seeds.length ? ` (${seeds.length} of ${run.seeds.length} seeds)` : "";
-  return `${drops.length > 1 ? "The drops are" : "The drop is"} half done${many} ${joined(drops)}${inUnit(run)}${some}.`;
+  return `${drops.length > 1 ? `The ${noun}s are` : `The ${noun} is`} half done${many} ${joined(drops)}${inUnit(run)}${some}.`;
 }
 
 /** One run in a few sentences, with all that the first one leaves out. */
