@@ -73,6 +73,12 @@ def test_a_clock_of_another_unit_says_it_and_ends_where_the_curves_do():
 
 def test_a_chain_has_one_title_though_older_records_put_it_otherwise():
     """Of 50 tokens was read as the length of the sequence."""
+    words = "attention to what followed the current token, on repeated random tokens"
+    former = {"title": "x", "measures": [["a", "attention of layer 1, 2 before"], ["b", words]]}
+    assert dict(about_of(settings(), {"about": former}).measures) == {
+        "a": "attention of layer 1 to the token 2 back",
+        "b": "attention, on repeated random tokens, to what followed the current token",
+    }
     former = {"title": "A Markov chain of 50 tokens with 3 blocks of lags"}
     assert about_of(settings(), {"about": former}).title == Chain().about().title
     task = SimpleNamespace(blocks=Chain().blocks, vocab=Chain().vocab)  # settings that say nothing themselves
