@@ -136,7 +136,7 @@ def test_a_name_without_room_is_a_number_and_a_number_without_room_is_left_out(j
 
 
 def test_before_the_first_line_stands_the_stage_that_the_run_begins_in(js):
-    begun = [{"rung": 2, "step": 50}, {"rung": 3, "step": 80}]
+    begun = [{"rung": 2, "step": 50, "before": 1}, {"rung": 3, "step": 80, "before": 2}]
     names = js(
         "marks",
         NAMES.replace("axis", "{ seen: [0, 100], place: (x) => x, coordinate: (x) => x }"),
@@ -144,6 +144,10 @@ def test_before_the_first_line_stands_the_stage_that_the_run_begins_in(js):
         wide=600,
     )
     assert names == [["stage 1", "right"], ["stage 2", "left"], ["stage 3", "left"]]
+    came_from = "m.beginnings(run).map(({ rung, before }) => [rung, before])"
+    run = STAGED | {"rungs": 3, "seeds": [0]}
+    assert js("stages", came_from, run=run | {"stages": [seed([1, 2, 3], 0, 20, 60)]}) == [[2, 1], [3, 2]]
+    assert js("stages", came_from, run=run | {"stages": [seed([2, 3], 20, 60)]}) == [[2, 0], [3, 2]], "no turn to 1"
 
 
 def test_a_stage_that_begins_above_the_title_of_the_bars_is_named_behind_it(js):

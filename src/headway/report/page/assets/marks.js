@@ -22,9 +22,9 @@ const firstThatFits = (words, room) => words.find((word) => NAME_LETTER * word.l
  */
 export function stageNames(begun, axis, theme, y, wide) {
   const [left, right] = axis.seen;
-  const placed = begun.map(({ rung, step }) => {
+  const placed = begun.map(({ rung, before, step }) => {
     const x = axis.coordinate(axis.place(step));
-    return { rung, x, pixel: (wide * (x - left)) / (right - left) };
+    return { rung, before, x, pixel: (wide * (x - left)) / (right - left) };
   });
   const name = (text, x, xanchor, xshift) => ({
     text,
@@ -45,10 +45,9 @@ export function stageNames(begun, axis, theme, y, wide) {
     const until = Math.min(placed[k + 1]?.pixel ?? wide, wide);
     return name(firstThatFits([`stage ${rung}`, `${rung}`], until - from), x, "left", from - pixel + BESIDE);
   });
-  const before = placed.slice(0, 1).map(({ rung, x, pixel }) => {
-    // Seeds that are in stage 1 from the first step have no start, and no line where it ends.
-    const words = rung > 1 ? [`stage ${rung - 1}`, `${rung - 1}`] : ["start"];
+  const first = placed.slice(0, 1).map(({ before, x, pixel }) => {
+    const words = before ? [`stage ${before}`, `${before}`] : ["start"];
     return name(firstThatFits(words, pixel - STRIP_TITLE), x, "right", -BESIDE);
   });
-  return [...before, ...behind].filter(({ text, x }) => text && x >= left && x <= right);
+  return [...first, ...behind].filter(({ text, x }) => text && x >= left && x <= right);
 }

@@ -59,13 +59,18 @@ export function alike(run, seeds = run.seeds.map((_, seed) => seed)) {
   return counts.map((count) => falling.filter((seed) => drops(run, seed) === count));
 }
 
-/** Where stages 1, 2, .. begin in the median of these seeds, in order of time; none where the run began in it, or differs. */
+/**
+ * Where stages 1, 2, .. begin in the median of these seeds, in order of time, and which comes before (0: the start);
+ * none where the run began in it, or seeds differ.
+ */
 export function beginnings(run, seeds = run.seeds.map((_, seed) => seed)) {
   if (alike(run, seeds).length > 1) return [];
-  return Array.from({ length: Math.max(0, run.rungs) }, (_, k) => k + 1)
+  const all = Array.from({ length: Math.max(0, run.rungs) }, (_, k) => k + 1)
     .map((rung) => ({ rung, step: median(seeds.map((seed) => arrival(run, seed, rung)).filter(Number.isFinite)) }))
-    .filter(({ step }) => step > (run.evaluation[0] ?? 0))
     .sort((a, b) => a.step - b.step);
+  const later = all.filter(({ step }) => step > (run.evaluation[0] ?? 0));
+  const atOnce = all.filter(({ step }) => step <= (run.evaluation[0] ?? 0)).at(-1)?.rung ?? 0;
+  return later.map((each, k) => ({ ...each, before: later[k - 1]?.rung ?? atOnce }));
 }
 
 /** "the one stage", "both stages", "all 3 stages". */
