@@ -1,4 +1,4 @@
-"""The gradient flow beside the minimal transformer: how well one factor between their time scales maps their stages."""
+"""The gradient flow beside the minimal transformer: how well one factor on the time axis aligns their stages."""
 
 from __future__ import annotations
 

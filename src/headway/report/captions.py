@@ -25,9 +25,9 @@ FLOW_STAGES = (
 STAIRCASE = "Excess loss over training steps (logarithmic); dotted: that of each rung."
 BY_BLOCK = (
     "In each seed heads are renumbered by the block that they end on: head 1 ends on block 1, and so on. Each block "
-    "gets one head, such that the values of the heads on their own blocks, at the end of training, have the largest "
-    "sum; where two heads end on one block, one of them has the number of a block that it is not on. Heads beyond the "
-    "blocks come last."
+    "gets one head, such that what is plotted of the heads on their own blocks, at the end of training, has the "
+    "largest sum; where two heads end on one block, one of them has the number of a block that it is not on. Heads "
+    "beyond the blocks come last."
 )
 
 

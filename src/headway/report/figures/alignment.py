@@ -46,7 +46,7 @@ def figure_alignment(trajectory: Trajectory) -> Figure:
         name_lines(row[-1], lines)
     return captioned(
         figure,
-        f"""Cosine between each head's value matrix V_k and the matrix A_j* of the chain, one panel for each block
+        f"""Cosine between each head's value matrix V_k and the matrix A_j of the chain, one panel for each block
         j, over training steps (logarithmic). {BY_BLOCK} {CURVES} {STAGES}""",
         [(None, trajectory)],
     )

@@ -37,7 +37,7 @@ export function mountCombined(host, report, selection) {
   const key = element("div", { class: "legend" });
   const frame = element("div", { class: "frame" }, matrix.canvas);
   const scale = element("p", { class: "quiet scale" });
-  const sharing = "Several: more than one head attends there, and none has most of the attention.";
+  const sharing = "Several: more than one head attends there. The smaller the share of the leading head, the darker its colour, and black where it has no more than half.";
   const shared = element("p", { class: "quiet" }, sharing);
   const taken = element("span", { class: "quiet" });
   const title = element("span");
