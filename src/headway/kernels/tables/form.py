@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from headway.kernels.cpu import attention as fused
+from headway.kernels.cpu import attention as on_cpu
+from headway.kernels.tables.attention import Fused
 from headway.kernels.tables.layers import enter, enter_fused, keys_of, leave, queries_of, tables_of
 from headway.kernels.windows import contexts_of
 from headway.models.positions import encoding
@@ -40,16 +41,21 @@ def gradient(
     weights: Float[Array, " batch"],
     key: PRNGKeyArray | None,
     chunk: int,
+    dense: bool = False,
+    fused: Fused | None = None,
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient, `chunk` sequences at a time.
 
-    The noise is that of the simple form: the same key drops the same coordinates.
+    The noise is that of the simple form: the same key drops the same coordinates. `dense` makes no tables, which suits
+    GPUs: their products cost less than looking rows up and adding to them. `fused` are kernels for dense heads.
     """
     noisy = key is not None and model.settings.dropout > 0
     total = jnp.sum(weights)
     contexts, predicted = _shown(model, task, sequences)
     tables = entered = spread = None
-    if not noisy and fused.serves(model, len(contexts), queries_of(model, predicted)):
+    if dense:
+        pass
+    elif not noisy and on_cpu.serves(model, len(contexts), queries_of(model, predicted)):
         entered, spread = jax.vjp(lambda model: enter_fused(model, contexts, predicted)[0], model)
         entered = entered.reshape(len(sequences), -1, *entered.shape[1:])
     elif not noisy:
@@ -59,8 +65,8 @@ def gradient(
         model, tables = shared
         keys = keys_of(model, task, key, places) if noisy and key is not None else None
         if entered is None:
-            entered, _ = enter(model, tables, _shown(model, task, sequences)[0], predicted, keys)
-        logits, _ = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, keys)
+            entered, _ = enter(model, tables, _shown(model, task, sequences)[0], predicted, keys, fused)
+        logits, _ = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, keys, fused)
         logits = logits.reshape(len(sequences), task.horizon, -1)
         targets = sequences[:, task.start :, None]
         # Not a look-up, whose gradient would be added number by number.
@@ -90,7 +96,7 @@ def read(model: Transformer, task: Rows, sequences: Int[Array, "batch time"], ch
     real = jnp.ones(len(sequences), jax.tree.leaves(model)[0].dtype)
     contexts, predicted = _shown(model, task, sequences)
     tables = entered = pattern = None
-    if fused.serves(model, len(contexts), queries_of(model, predicted)):
+    if on_cpu.serves(model, len(contexts), queries_of(model, predicted)):
         entered, pattern = enter_fused(model, contexts, predicted)
         entered = entered.reshape(len(sequences), -1, *entered.shape[1:])
     else:
