@@ -111,7 +111,9 @@ def read(model: Transformer, task: Rows, sequences: Int[Array, "batch time"], ch
             first = [pattern]
         logits, patterns = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, None)
         counted = jnp.repeat(real, len(contexts) // len(sequences))
-        looked = [jnp.einsum("b,bhqk->hqk", counted, pattern[:, :, -predicted:]) for pattern in first + patterns]
+        looked = [
+            jnp.einsum("b,bhqk->hqk", counted, each[:, :, -predicted:]) for each in first + patterns if each is not None
+        ]
         return logits.reshape(len(sequences), task.horizon, -1), looked
 
     logits, looked = jax.lax.map(piece, _pieces(chunk, (entered, sequences, real)))
