@@ -11,7 +11,7 @@ from tests.kernels.forms import CHUNK, QUICK, SMALL, TASK, both, distance, simpl
 from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import products
-from headway.kernels.cuda import own_rows
+from headway.kernels.cuda import norm, own_rows, post_norm
 from headway.kernels.cuda.front import part_of
 from headway.kernels.tables import attention
 from headway.kernels.tables import form as tables
@@ -31,8 +31,12 @@ def double():
         yield
 
 
-def dense_form(model, task, sequences, weights, key, fused=None):
-    return tables.gradient(model, task, sequences, weights, key, CHUNK, dense=True, fused=fused)
+def dense_form(model, task, sequences, weights, key, kernels=None):
+    return tables.gradient(model, task, sequences, weights, key, CHUNK, dense=True, kernels=kernels)
+
+
+HEADS = tables.DenseKernels(own_rows.written, lambda *_: None)
+ALL = tables.DenseKernels(own_rows.written, post_norm.logits)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu", "double")
@@ -113,12 +117,53 @@ def test_kernels_for_the_heads_are_given_what_they_serve_and_nothing_else(case, 
     settings = (SERVED | NOT_SERVED)[case]
     model = stirred(settings)
     for key in (None, jax.random.key(2)):
-        forms = (simple_form, partial(dense_form, fused=own_rows.written))
+        forms = (simple_form, partial(dense_form, kernels=HEADS))
         assert distance(*both(model, TASK, key, forms)) < 1e-10
     assert bool(calls) == (case in SERVED)
     if calls:
         assert {own.part for own in calls} == {part_of(model.layers[0].attention)} == {8}
         assert {own.rate for own in calls} == {0.0, *([0.3] if settings.attention_dropout else [])}
+
+
+def plain_join(own: norm.Joining, x, branch, scale, shift, words):
+    """What the kernels for norms compute, written out; what lies beyond the width is zero."""
+    real = jnp.arange(x.shape[-1]) < own.width
+    kept = jax.vmap(lambda each, pair: dropped_by_words(each[:, : own.width], own.rate, pair))(branch, words)
+    joined = (x[:, -own.queries :] + jnp.pad(kept, [(0, 0), (0, 0), (0, x.shape[-1] - own.width)])) * real
+    centred = (joined - jnp.sum(joined, -1, keepdims=True) / own.width) * real
+    inverse = jax.lax.rsqrt(jnp.sum(centred**2, -1, keepdims=True) / own.width + 1e-5)
+    return centred * inverse * scale + shift
+
+
+POST_NORM = {
+    "two layers": replace(SMALL, layers=2, attention_dropout=True),
+    "no MLP, no readout, one-hot": replace(
+        SMALL, heads=2, mlp=0, readout=False, embedding="one-hot", positions="one-hot"
+    ),
+    "rotary": replace(SMALL, positions="rotary", layers=2),
+}
+OTHERS = {
+    "before the norm": replace(SMALL, norm="pre"),
+    "no residual": replace(SMALL, residual=False),
+    "merged scores": replace(SMALL, keys=False),
+}
+
+
+@pytest.mark.usefixtures("as_on_a_gpu", "double")
+@pytest.mark.parametrize("case", [*POST_NORM, *OTHERS])
+def test_kernels_for_norms_are_given_whole_models_of_post_norm_and_nothing_else(case, monkeypatch):
+    """Vectors are filled up from the embedding to the readout, and nothing of what fills them is learnt."""
+    calls = []
+    monkeypatch.setattr(own_rows, "usable", lambda: True)
+    monkeypatch.setattr(own_rows, "mix", plain_mix)
+    monkeypatch.setattr(post_norm, "WIDTH", 14)
+    monkeypatch.setattr(post_norm, "join", lambda own, *arrays: calls.append(own) or plain_join(own, *arrays))
+    settings = (POST_NORM | OTHERS)[case]
+    model = stirred(settings)
+    for key in (None, jax.random.key(2)):
+        assert distance(*both(model, TASK, key, (simple_form, partial(dense_form, kernels=ALL)))) < 1e-10
+    assert bool(calls) == (case in POST_NORM)
+    assert {own.rate for own in calls} <= {0.0, 0.3}
 
 
 def test_a_sum_over_rows_is_the_same_in_any_number_of_pieces():

@@ -10,8 +10,7 @@ from jaxtyping import Array, Int
 from headway.kernels import cpu, cuda, simple
 from headway.kernels.asked import Asked, is_minimal
 from headway.kernels.tables import form as tables
-from headway.kernels.tables.attention import Fused
-from headway.kernels.tables.form import BatchReading
+from headway.kernels.tables.form import BatchReading, DenseKernels
 from headway.models.gradient import BatchGradient
 from headway.models.transformer import Transformer
 
@@ -71,21 +70,21 @@ def _tables(asked: Asked, chunk: int, reading_chunk: int, shortfall: str | None)
 @lru_cache(MOST_KEPT)
 def _dense(asked: Asked, chunk: int, reading_chunk: int, shortfall: str) -> Form:
     """For GPUs: their products cost less than looking rows up in tables and adding to them."""
-    task, fused = asked.rows, _heads_of(asked.precision)
+    task, kernels = asked.rows, _dense_kernels(asked.precision)
 
     def gradient(model, sequences, weights, key):
-        return tables.gradient(model, task, sequences, weights, key, chunk, dense=True, fused=fused)
+        return tables.gradient(model, task, sequences, weights, key, chunk, dense=True, kernels=kernels)
 
     return Form("dense products", gradient, _tables(asked, chunk, reading_chunk, None).read, shortfall)
 
 
-def _heads_of(precision: str) -> Fused | None:
-    """Kernels of this GPU for the heads of dense rows in this precision, if it has any."""
+def _dense_kernels(precision: str) -> DenseKernels | None:
+    """Those of this GPU for products of this precision, if it has any."""
     if precision != "tf32" or not cuda.usable():
         return None
-    from headway.kernels.cuda import own_rows
+    from headway.kernels.cuda import own_rows, post_norm
 
-    return own_rows.written
+    return DenseKernels(own_rows.written, post_norm.logits)
 
 
 @lru_cache(MOST_KEPT)

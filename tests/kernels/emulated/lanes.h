@@ -81,6 +81,9 @@ inline float __shfl_xor_sync(unsigned, float v, int other) {
     return found;
 }
 
+inline float rsqrtf(float v) { return 1 / std::sqrt(v); }
+inline void add_four(float* at, float x, float y, float z, float w) { at[0] += x, at[1] += y, at[2] += z, at[3] += w; }
+
 inline unsigned hashed(unsigned bits) {
     bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;
     bits = (bits ^ (bits >> 13)) * 0xC2B2AE35u;

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-HEADER = "tensor_cores.cuh"
+HEADERS = ("tensor_cores.cuh", "rows.cuh")
 """What several kernels include."""
 
 
@@ -83,11 +83,12 @@ def _ptx(source: str, macros: tuple[tuple[str, int | str], ...], architecture: s
     library = _library()
     assert library is not None, "ask `usable` first"
     folder = files("headway.kernels.cuda")
-    text, header = ((folder / name).read_text().encode() for name in (source, HEADER))
+    text, *included = ((folder / name).read_text().encode() for name in (source, *HEADERS))
     options = [f"--gpu-architecture={architecture}", *(f"-D{name}={value}" for name, value in macros)]
     program = ctypes.c_void_p()
-    headers, names = (ctypes.c_char_p * 1)(header), (ctypes.c_char_p * 1)(HEADER.encode())
-    created = library.nvrtcCreateProgram(ctypes.byref(program), text, source.encode(), 1, headers, names)
+    several = ctypes.c_char_p * len(HEADERS)
+    headers, names = several(*included), several(*(name.encode() for name in HEADERS))
+    created = library.nvrtcCreateProgram(ctypes.byref(program), text, source.encode(), len(HEADERS), headers, names)
     _check(library, created)
     try:
         pointers = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))

@@ -29,7 +29,7 @@ class Drop(NamedTuple):
 
 ALL = Drop()
 """Nothing falls."""
-Fused = Callable[[Attention, Float[Array, "example key width"], int, int, Drop], Array | None]
+Heads = Callable[[Attention, Float[Array, "example key width"], int, int, Drop], Array | None]
 """(attention, vectors, queries, coordinates, drop) -> what kernels find that the heads write, if they serve them."""
 
 
@@ -82,13 +82,13 @@ def dense_heads(
     queries: int,
     coordinates: int,
     drop: Drop = ALL,
-    fused: Fused | None = None,
+    heads: Heads | None = None,
 ) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"] | None]:
     """The same for vectors that no table knows: one product for all heads of all examples.
 
     Kernels, where there are some, leave no pattern.
     """
-    if fused is not None and (received := fused(attention, x, queries, coordinates, drop)) is not None:
+    if heads is not None and (received := heads(attention, x, queries, coordinates, drop)) is not None:
         return received, None
     if merging_pays(attention, queries, x.shape[1]):
         return _merged_heads(attention, x, queries, coordinates, drop)

@@ -4,6 +4,7 @@ Without dropout, what the first block's heads ask, answer and write is a functio
 alone: length x tokens rows instead of one for every token of the batch.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -11,8 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from headway.kernels.cpu import attention as on_cpu
-from headway.kernels.tables.attention import Fused
-from headway.kernels.tables.layers import enter, enter_fused, keys_of, leave, queries_of, tables_of
+from headway.kernels.tables.attention import Heads
+from headway.kernels.tables.layers import Keys, enter, enter_fused, keys_of, leave, queries_of, tables_of
 from headway.kernels.windows import contexts_of
 from headway.models.positions import encoding
 from headway.models.rows import Rows
@@ -25,6 +26,14 @@ class BatchReading(NamedTuple):
 
     logits: Float[Array, "batch predicted token"]
     pattern: Float[Array, "layer head query key"]
+
+
+class DenseKernels(NamedTuple):
+    """What a GPU has for dense rows; where they do not serve a model they say so by None."""
+
+    heads: Heads
+    logits: Callable[[Transformer, Int[Array, "example length"], int, Keys], Array | None]
+    """(model, tokens, predicted, keys) -> logits of all layers together."""
 
 
 def serves(settings: ModelSettings) -> bool:
@@ -42,12 +51,12 @@ def gradient(
     key: PRNGKeyArray | None,
     chunk: int,
     dense: bool = False,
-    fused: Fused | None = None,
+    kernels: DenseKernels | None = None,
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient, `chunk` sequences at a time.
 
     The noise is that of the simple form: the same key drops the same coordinates. `dense` makes no tables, which suits
-    GPUs: their products cost less than looking rows up and adding to them. `fused` are kernels for dense heads.
+    GPUs: their products cost less than looking rows up and adding to them. `kernels` are those for dense rows.
     """
     noisy = key is not None and model.settings.dropout > 0
     total = jnp.sum(weights)
@@ -64,9 +73,12 @@ def gradient(
     def loss(shared, entered, sequences, weights, places):
         model, tables = shared
         keys = keys_of(model, task, key, places) if noisy and key is not None else None
-        if entered is None:
-            entered, _ = enter(model, tables, _shown(model, task, sequences)[0], predicted, keys, fused)
-        logits, _ = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, keys, fused)
+        logits = None if kernels is None else kernels.logits(model, _shown(model, task, sequences)[0], predicted, keys)
+        if logits is None:
+            heads = None if kernels is None else kernels.heads
+            if entered is None:
+                entered, _ = enter(model, tables, _shown(model, task, sequences)[0], predicted, keys, heads)
+            logits, _ = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, keys, heads)
         logits = logits.reshape(len(sequences), task.horizon, -1)
         targets = sequences[:, task.start :, None]
         # Not a look-up, whose gradient would be added number by number.

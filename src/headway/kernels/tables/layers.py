@@ -9,7 +9,7 @@ from headway.kernels.cpu import dropped
 from headway.kernels.products import embedded, product, through
 from headway.kernels.tables.attention import (
     Drop,
-    Fused,
+    Heads,
     Tables,
     dense_heads,
     looked_up_heads,
@@ -65,7 +65,7 @@ def enter(
     tokens: Int[Array, "example length"],
     predicted: int,
     keys: Keys,
-    fused: Fused | None = None,
+    heads: Heads | None = None,
 ) -> tuple[Float[Array, "example query width"], Float[Array, "example head query key"] | None]:
     """What the first layer's heads write, on top of what they read if there is a residual; and their pattern."""
     attention, queries, coordinates = model.layers[0].attention, queries_of(model, predicted), _coordinates(model, 0)
@@ -74,7 +74,7 @@ def enter(
     elif tables is None:
         x = _dropped(model, embedded(model, tokens), keys, 0)
         read, drop = _before(model, model.layers[0], x), _drop(model, keys, 0)
-        received, pattern = dense_heads(attention, read, queries, coordinates, drop, fused)
+        received, pattern = dense_heads(attention, read, queries, coordinates, drop, heads)
         x = x[:, -queries:]
     else:
         received, pattern = looked_up_heads(tables, attention, tokens, coordinates)
@@ -118,7 +118,7 @@ def leave(
     x: Float[Array, "example query width"],
     predicted: int,
     keys: Keys,
-    fused: Fused | None = None,
+    heads: Heads | None = None,
 ) -> tuple[Float[Array, "example {predicted} token"], list[Float[Array, "example head _ key"] | None]]:
     """From behind the first layer's heads to the logits, with the later layers' patterns."""
     patterns = []
@@ -126,7 +126,7 @@ def leave(
         queries = predicted if number == len(model.layers) - 1 else model.length
         if number > 0:
             read, drop = _before(model, layer, x), _drop(model, keys, number)
-            received, pattern = dense_heads(layer.attention, read, queries, _coordinates(model, number), drop, fused)
+            received, pattern = dense_heads(layer.attention, read, queries, _coordinates(model, number), drop, heads)
             x = _joined(model, x[:, -queries:], received, keys, 2 * number + 1)
             patterns.append(pattern)
         x = layer.norms[0](x) if model.settings.norm == "post" else x
