@@ -37,6 +37,8 @@ float* shared_here;
 
 std::barrier<>* pairs_here[16];  // of two warps each, which may wait for each other
 
+inline float __fdividef(float x, float y) { return x / y; }
+inline void __syncwarp() { warp_here->together.arrive_and_wait(); }
 inline void __syncthreads() { block_here->arrive_and_wait(); }
 
 // What every lane has given, seen by all of them.
