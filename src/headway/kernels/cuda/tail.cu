@@ -11,7 +11,7 @@
 #define COUNT (BATCH * QUERIES)           // predicted positions per member
 #define ANSWERS ((TOKENS + 7) / 8 * 8)
 #define TILE 32                            // predicted positions at a time
-#define WARPS 16                           // so many that one computes while another waits for its numbers
+#define WARPS 8
 #define HELD (TILE / WARPS)               // of which a warp has this many wherever work is by rows
 #define TILE_STRIDE 260                   // strides that spread a fragment over the banks
 #define HIDDEN_STRIDE 68
@@ -31,23 +31,23 @@ __device__ __forceinline__ unsigned readout_at(unsigned row, unsigned column) { 
 
 // out[m][j] = rows 16 m .. of the tile (8 STEPS wide) times columns 8 (first + j) .. of a matrix; at(row, column) is its
 // place. Transposed, the matrix is read by rows, two steps at a time.
-template <int STEPS, int COLUMNS, bool TRANSPOSED, int BLOCKS_OF_ROWS, typename Place>
+template <int STEPS, int COLUMNS, bool TRANSPOSED, typename Place>
 __device__ __forceinline__ void product(
-    float (&out)[BLOCKS_OF_ROWS][COLUMNS][4], const float* tile, int stride, const float* matrix, Place at, unsigned first, unsigned lane) {
+    float (&out)[2][COLUMNS][4], const float* tile, int stride, const float* matrix, Place at, unsigned first, unsigned lane) {
     const unsigned g = lane / 4, t = lane % 4;
     const unsigned tile_row = shared_address(tile + (lane & 15) * stride + (lane >> 4) * 4);
     float b[COLUMNS][4];
 #pragma unroll
-    for (int m = 0; m < BLOCKS_OF_ROWS; m++)
+    for (int m = 0; m < 2; m++)
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++) out[m][j][e] = 0;
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
-        float a[BLOCKS_OF_ROWS][4];
+        float a[2][4];
 #pragma unroll
-        for (int m = 0; m < BLOCKS_OF_ROWS; m++) load_blocks(a[m], tile_row + 4 * (16 * m * stride + 8 * step));
+        for (int m = 0; m < 2; m++) load_blocks(a[m], tile_row + 4 * (16 * m * stride + 8 * step));
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++) {
             if (TRANSPOSED && step % 2 == 0) {  // of an odd number of steps the last half is not used
@@ -57,7 +57,7 @@ __device__ __forceinline__ void product(
             const float b0 = TRANSPOSED ? b[j][step % 2 * 2] : matrix[at(8 * step + t, 8 * (first + j) + g)];
             const float b1 = TRANSPOSED ? b[j][step % 2 * 2 + 1] : matrix[at(8 * step + t + 4, 8 * (first + j) + g)];
 #pragma unroll
-            for (int m = 0; m < BLOCKS_OF_ROWS; m++) multiply(out[m][j], a[m][0], a[m][1], a[m][2], a[m][3], b0, b1);
+            for (int m = 0; m < 2; m++) multiply(out[m][j], a[m][0], a[m][1], a[m][2], a[m][3], b0, b1);
         }
     }
 }
@@ -68,12 +68,12 @@ __device__ __forceinline__ void put(float* tile, int stride, int column, const f
     *reinterpret_cast<float2*>(tile + (g + 8) * stride + column + 2 * t) = make_float2(c[2], c[3]);
 }
 
-// A warp's 16 columns of a product to all rows of the tile.
-__device__ __forceinline__ void put_columns(float* tile, const float (&c)[2][2][4], int warp, int lane) {
+// A warp's 32 columns of a product to all rows of the tile.
+__device__ __forceinline__ void put_columns(float* tile, const float (&c)[2][4][4], int warp, int lane) {
 #pragma unroll
     for (int m = 0; m < 2; m++)
 #pragma unroll
-        for (int j = 0; j < 2; j++) put(tile + 16 * m * TILE_STRIDE, TILE_STRIDE, 16 * warp + 8 * j, c[m][j], lane);
+        for (int j = 0; j < 4; j++) put(tile + 16 * m * TILE_STRIDE, TILE_STRIDE, 32 * warp + 8 * j, c[m][j], lane);
 }
 
 // The same 16 x 8 numbers to rows start .. of an array [member][COUNT][64].
@@ -132,9 +132,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
     const auto in_outer = [](unsigned row, unsigned column) { return outer_at(row, column); };
     const auto in_readout = [](unsigned row, unsigned column) { return readout_at(row, column); };
     const float* vector = vectors + member * VECTORS * 256;
-    // Of narrow products a warp has eight columns, and 16 of the rows.
-    const int narrow = warp % 8, upper = warp / 8 * 16, answer = warp % (ANSWERS / 8), above = warp / (ANSWERS / 8) * 16;
-    const float bias[2] = {vector[INNER_BIAS * 256 + 8 * narrow + 2 * t], vector[INNER_BIAS * 256 + 8 * narrow + 2 * t + 1]};
+    const float bias[2] = {vector[INNER_BIAS * 256 + 8 * warp + 2 * t], vector[INNER_BIAS * 256 + 8 * warp + 2 * t + 1]};
     float product_sum[8] = {}, slope_sum[8] = {}, branch_sum[8] = {};
     float total = 0;
     __syncthreads();
@@ -169,21 +167,24 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
         }
         __syncthreads();
 
-        {  // hidden = relu(tile inner + bias)
-            float c[1][1][4];
-            product<32, 1, false>(c, tile + upper * TILE_STRIDE, TILE_STRIDE, w_inner, in_inner, narrow, lane);
+        {  // hidden = relu(tile inner + bias): a warp has eight columns
+            float c[2][1][4];
+            product<32, 1, false>(c, tile, TILE_STRIDE, w_inner, in_inner, warp, lane);
 #pragma unroll
-            for (int e = 0; e < 4; e++) c[0][0][e] = fmaxf(c[0][0][e] + bias[e % 2], 0);
-            put_rows(hidden, member, start + upper, 8 * narrow, c[0][0], lane);
+            for (int m = 0; m < 2; m++) {
 #pragma unroll
-            for (int e = 0; e < 4; e++) c[0][0][e] = rounded(c[0][0][e]);
-            put(h + upper * HIDDEN_STRIDE, HIDDEN_STRIDE, 8 * narrow, c[0][0], lane);
+                for (int e = 0; e < 4; e++) c[m][0][e] = fmaxf(c[m][0][e] + bias[e % 2], 0);
+                put_rows(hidden, member, start + 16 * m, 8 * warp, c[m][0], lane);
+#pragma unroll
+                for (int e = 0; e < 4; e++) c[m][0][e] = rounded(c[m][0][e]);
+                put(h + 16 * m * HIDDEN_STRIDE, HIDDEN_STRIDE, 8 * warp, c[m][0], lane);
+            }
         }
         __syncthreads();
 
-        {  // tile = hidden outer: a warp has 16 columns
-            float c[2][2][4];
-            product<8, 2, false>(c, h, HIDDEN_STRIDE, w_outer, in_outer, 2 * warp, lane);
+        {  // tile = hidden outer: a warp has 32 columns
+            float c[2][4][4];
+            product<8, 4, false>(c, h, HIDDEN_STRIDE, w_outer, in_outer, 4 * warp, lane);
             put_columns(tile, c, warp, lane);
         }
         __syncthreads();
@@ -209,11 +210,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
         __syncthreads();
 
         {  // answers = tile readout
-            float c[1][1][4];
-            const bool has_some = above < TILE;
-            if (has_some) product<32, 1, false>(c, tile + above * TILE_STRIDE, TILE_STRIDE, w_readout, in_readout, answer, lane);
+            float c[2][1][4];
+            if (warp < ANSWERS / 8) product<32, 1, false>(c, tile, TILE_STRIDE, w_readout, in_readout, warp, lane);
             __syncthreads();
-            if (has_some) put(answers + above * ANSWER_STRIDE, ANSWER_STRIDE, 8 * answer, c[0][0], lane);
+            if (warp < ANSWERS / 8)
+#pragma unroll
+                for (int m = 0; m < 2; m++) put(answers + 16 * m * ANSWER_STRIDE, ANSWER_STRIDE, 8 * warp, c[m][0], lane);
         }
         __syncthreads();
 
@@ -247,8 +249,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
         __syncthreads();
 
         {  // tile = slope readout^T
-            float c[2][2][4];
-            product<ANSWERS / 8, 2, true>(c, answers, ANSWER_STRIDE, w_readout, in_readout, 2 * warp, lane);
+            float c[2][4][4];
+            product<ANSWERS / 8, 4, true>(c, answers, ANSWER_STRIDE, w_readout, in_readout, 4 * warp, lane);
             __syncthreads();
             put_columns(tile, c, warp, lane);
         }
@@ -274,22 +276,25 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(
         __syncthreads();
 
         {  // d_hidden = slope outer^T where the ReLU was open
-            float c[1][1][4];
-            product<32, 1, true>(c, tile + upper * TILE_STRIDE, TILE_STRIDE, w_outer, in_outer, narrow, lane);
-            float* of_hidden = h + upper * HIDDEN_STRIDE;
+            float c[2][1][4];
+            product<32, 1, true>(c, tile, TILE_STRIDE, w_outer, in_outer, warp, lane);
 #pragma unroll
-            for (int e = 0; e < 4; e++)
-                c[0][0][e] = of_hidden[(g + 8 * (e / 2)) * HIDDEN_STRIDE + 8 * narrow + 2 * t + e % 2] > 0 ? c[0][0][e] : 0;
-            put_rows(d_hidden, member, start + upper, 8 * narrow, c[0][0], lane);
+            for (int m = 0; m < 2; m++) {
+                float* of_hidden = h + 16 * m * HIDDEN_STRIDE;
 #pragma unroll
-            for (int e = 0; e < 4; e++) c[0][0][e] = rounded(c[0][0][e]);
-            put(of_hidden, HIDDEN_STRIDE, 8 * narrow, c[0][0], lane);
+                for (int e = 0; e < 4; e++)
+                    c[m][0][e] = of_hidden[(g + 8 * (e / 2)) * HIDDEN_STRIDE + 8 * warp + 2 * t + e % 2] > 0 ? c[m][0][e] : 0;
+                put_rows(d_hidden, member, start + 16 * m, 8 * warp, c[m][0], lane);
+#pragma unroll
+                for (int e = 0; e < 4; e++) c[m][0][e] = rounded(c[m][0][e]);
+                put(of_hidden, HIDDEN_STRIDE, 8 * warp, c[m][0], lane);
+            }
         }
         __syncthreads();
 
         {  // tile = d_hidden inner^T
-            float c[2][2][4];
-            product<8, 2, true>(c, h, HIDDEN_STRIDE, w_inner, in_inner, 2 * warp, lane);
+            float c[2][4][4];
+            product<8, 4, true>(c, h, HIDDEN_STRIDE, w_inner, in_inner, 4 * warp, lane);
             put_columns(tile, c, warp, lane);
         }
         __syncthreads();

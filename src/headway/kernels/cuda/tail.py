@@ -13,7 +13,6 @@ from headway.models.transformer import Transformer
 SOURCE = "tail.cu"
 HIDDEN, MOST_TOKENS = 64, 56
 TILE_FLOATS = 32 * (260 + 68)
-WARPS = 16
 PIECES = 16
 """Parts that a sum over all positions is cut into, so that the library's product fills the device."""
 
@@ -53,7 +52,7 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
         sizes.array(*positions, WIDTH),  # final
         sizes.array(*positions, answers),  # d_logits
         sizes.array(sizes.blocks, 3, WIDTH),  # row_sums
-        sizes.array(sizes.blocks, WARPS),  # losses
+        sizes.array(sizes.blocks, 8),  # losses
     )
     return Tail(
         *call(
@@ -63,7 +62,7 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
             (attended, front.stream, places, targets, shares, *matrices, _vectors(model), words, *start),
             results,
             blocks=sizes.members * sizes.blocks,
-            threads=32 * WARPS,
+            threads=256,
             shared_bytes=tail_bytes(sizes.tokens),
             in_place={10: 0} if start else {},
         )
