@@ -141,11 +141,12 @@ POST_NORM = {
         SMALL, heads=2, mlp=0, readout=False, embedding="one-hot", positions="one-hot"
     ),
     "rotary": replace(SMALL, positions="rotary", layers=2),
+    "merged scores, scaled": replace(SMALL, keys=False, scaled_scores=True),
+    "merged values, shifted scores": replace(SMALL, output=False, positions="alibi"),
 }
 OTHERS = {
     "before the norm": replace(SMALL, norm="pre"),
     "no residual": replace(SMALL, residual=False),
-    "merged scores": replace(SMALL, keys=False),
 }
 
 

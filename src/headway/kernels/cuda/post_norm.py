@@ -4,6 +4,9 @@ Vectors are filled up to 256 from the embedding to the readout, so that every pr
 pass over rows: by XLA alone, norms and their slopes take two fifths of a step.
 """
 
+import math
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
@@ -12,19 +15,18 @@ from headway.kernels.cuda import own_rows
 from headway.kernels.cuda.front import filled
 from headway.kernels.cuda.norm import WIDTH, Joining, join
 from headway.kernels.products import embedded, product
-from headway.kernels.tables.attention import Drop
+from headway.kernels.tables.attention import Drop, dense_heads
 from headway.kernels.tables.layers import Keys
+from headway.models.attention import Attention
 from headway.models.dropout import dropout
 from headway.models.transformer import ACTIVATIONS, MLP, Layer, Norm, Transformer
 
 
 def serves(model: Transformer) -> bool:
-    """Post-norm and residual branches, wide enough, with heads that kernels serve."""
+    """Post-norm and residual branches, wide enough."""
     settings = model.settings
-    width = settings.stream(model.vocab, model.length)
     order = settings.norm == "post" and settings.residual and model.final_norm is None
-    fits = WIDTH // 2 < width <= WIDTH
-    return order and fits and all(own_rows.serves(layer.attention, model.length) for layer in model.layers)
+    return order and WIDTH // 2 < settings.stream(model.vocab, model.length) <= WIDTH
 
 
 def logits(
@@ -53,9 +55,21 @@ def _attended(model: Transformer, layer: Layer, number: int, x: Array, queries: 
     site = 2 * len(model.layers) + 1 + number
     dropped = keys is not None and model.settings.attention_dropout
     drop = Drop(model.settings.dropout, keys[:, site]) if keys is not None and dropped else Drop()
-    written = own_rows.written(layer.attention, x, queries, WIDTH, drop)
-    assert written is not None
-    return written
+    return dense_heads(_filled(layer.attention), x, queries, WIDTH, drop, own_rows.written)[0]
+
+
+def _filled(attention: Attention) -> Attention:
+    """The same heads for vectors that are filled up."""
+    query, key, value, output = attention.query, attention.key, attention.value, attention.output
+    heads, width, score = query.shape
+    if key is None:  # scores of a merged matrix are divided by the root of its width
+        factor = math.sqrt(WIDTH / width) if attention.scaled else 1.0
+        query = factor * filled(query, heads, WIDTH, WIDTH)
+    else:
+        query, key = filled(query, heads, WIDTH, score), filled(key, heads, WIDTH, key.shape[2])
+    value = filled(value, heads, WIDTH, WIDTH if output is None else value.shape[2])
+    output = None if output is None else filled(output, heads, output.shape[1], WIDTH)
+    return replace(attention, query=query, key=key, value=value, output=output)
 
 
 def _through(mlp: MLP, x: Float[Array, "example query width"]) -> Float[Array, "example query width"]:
