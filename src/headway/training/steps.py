@@ -46,7 +46,7 @@ class Problem:
     """
 
     begin: Callable[[Member], tuple[PyTree, PyTree]]
-    """Member -> (model, data), both functions of the member alone."""
+    """Member -> (model, data), both functions of the member alone; without what `compare` adds."""
     draw: Callable[[Member, PyTree, Int[Array, ""]], tuple[PyTree, Bool[Array, " batch"]]]
     """(member, data, step) -> the step's examples, and which of them are real."""
     gradient: Callable[[Member], BatchGradient]
@@ -62,6 +62,8 @@ class Problem:
     """0: no step has noise, 1: every step, n: the first of every n steps."""
     tokens: bool = False
     """Examples are rows of tokens."""
+    compare: Callable[[Member, PyTree], PyTree] | None = None
+    """(member, data) -> the data with what the models that it was given say, if it is compared with some."""
 
 
 class State(NamedTuple):
@@ -78,6 +80,8 @@ class Compiled(NamedTuple):
     """The functions below for one problem; when no program is left that needs them, their code goes, too."""
 
     begin: Wrapped
+    compare: Wrapped
+    """The end of the beginning, where the rest of it was computed elsewhere (`drawing`)."""
     advance: Wrapped
     probe: Wrapped
     facts: Wrapped
@@ -87,20 +91,25 @@ class Compiled(NamedTuple):
 def compiled(problem: Problem) -> Compiled:
     """Once for a problem, whichever program asks: an equal problem is the same problem."""
     often = (jax.jit(partial(function, problem)) for function in (_advance, _probe))
-    # A third sooner with the former emitters: with the same bits for rows of tokens, but not for every other task.
-    plain = {_EMITTERS: False} if problem.tokens and _HAS_EMITTERS else {}
-    begin = _called_once(problem, _begin, {_LEVEL: 1, **plain})
-    return Compiled(begin, *often, _called_once(problem, _facts, {_LEVEL: 0}))
+    cpu = jax.devices()[0].platform == "cpu"
+    begin = jax.jit(partial(_begin, problem), compiler_options=quickly_compiled(problem) if cpu else {})
+    facts = jax.jit(partial(_facts, problem), compiler_options=_unless_chosen({_LEVEL: 0}) if cpu else {})
+    return Compiled(begin, jax.jit(partial(_compare, problem)), *often, facts)
 
 
-def _called_once(problem: Problem, function: Callable, options: Mapping[str, int]) -> Wrapped:
+def quickly_compiled(problem: Problem) -> dict[str, int]:
     """What is called once is not worth optimising: on a CPU that takes half of the time to compile it, or less.
 
     At level 1, which saves a third, sampling takes as long as ever and gives the same bits; at level 0 five times.
-    Who chose a level keeps it.
     """
-    chosen = _LEVEL in os.environ.get("XLA_FLAGS", "") or jax.devices()[0].platform != "cpu"
-    return jax.jit(partial(function, problem), compiler_options={} if chosen else dict(options))
+    # A third sooner with the former emitters: with the same bits for rows of tokens, but not for every other task.
+    plain = {_EMITTERS: False} if problem.tokens and _HAS_EMITTERS else {}
+    return _unless_chosen({_LEVEL: 1, **plain})
+
+
+def _unless_chosen(options: Mapping[str, int]) -> dict[str, int]:
+    """Who chose a level keeps it."""
+    return {} if _LEVEL in os.environ.get("XLA_FLAGS", "") else dict(options)
 
 
 def _over(function: Callable, stacked: PyTree) -> Any:
@@ -112,6 +121,13 @@ def _over(function: Callable, stacked: PyTree) -> Any:
 
 
 def _begin(problem: Problem, shared: PyTree, members: Member) -> tuple[State, PyTree]:
+    state, data = draw(problem, shared, members)
+    return state, data if problem.compare is None else _compare(problem, shared, members, data)
+
+
+def draw(problem: Problem, shared: PyTree, members: Member) -> tuple[State, PyTree]:
+    """The beginning up to what needs other models to be read."""
+
     def one(member: Member) -> tuple[State, PyTree]:
         member = member._replace(shared=shared)
         model, data = problem.begin(member)
@@ -119,6 +135,12 @@ def _begin(problem: Problem, shared: PyTree, members: Member) -> tuple[State, Py
         return State(model, memory, jnp.asarray(-1, jnp.int32), jnp.asarray(jnp.nan, jnp.float32)), data
 
     return _over(one, members)
+
+
+def _compare(problem: Problem, shared: PyTree, members: Member, data: PyTree) -> PyTree:
+    assert problem.compare is not None, "the problem has models to be compared with"
+    compare = problem.compare
+    return _over(lambda each: compare(each[0]._replace(shared=shared), each[1]), (members, data))
 
 
 def _probe(problem: Problem, shared: PyTree, states: State, members: Member, data: PyTree) -> dict[str, Array]:
