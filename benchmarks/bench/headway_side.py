@@ -27,10 +27,7 @@ class Begun:
     @property
     def sequences(self) -> np.ndarray:
         """What the first seed learns from."""
-        program = self.group.program
-        with precision(self.settings):
-            member = jax.tree.map(lambda leaf: leaf[0], program.members)
-            return np.asarray(jax.jit(lambda member: program.problem.begin(member)[1].training)(member))
+        return np.asarray(self.group.program.data(0).training)
 
     def contestant(self, steps: int) -> Contestant:
         """Train on and on, `steps` at a time, from the beginning; a program has one contestant at a time."""

@@ -1,12 +1,15 @@
 """Compiled programs are found again by other processes, whole, and nobody else's choice is changed."""
 
 import os
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
 import pytest
 from jax import monitoring
 
+from headway.kernels import keeping
 from headway.store import StoreError
 from headway.sweep import compiled
 
@@ -198,3 +201,96 @@ def test_a_single_program_that_others_could_have_written_is_not_taken(tmp_path, 
         path.chmod(0o660)
     with compiled.kept_compiled(silent):
         assert jnp.array_equal(compile_anew(23.25), honest)
+
+
+def kernel(name, make):
+    """A kernel that is a text."""
+    return keeping.kept(name, make, lambda made: ({}, made.encode()), lambda _, body: body.decode())
+
+
+def never():
+    raise AssertionError("another process has made it")
+
+
+def test_a_kernel_is_everybodys_as_soon_as_it_is_made(tmp_path, elsewhere):
+    with compiled.kept_compiled(silent):
+        assert kernel("a.ptx", lambda: "made") == "made"
+        assert files(tmp_path) >= {"a.ptx"} and not [name for name in files(tmp_path) if name.startswith(".a.ptx")]
+        own, shared = compiled._shares[-1]
+        (shared / "a.ptx").rename(shared / "b.ptx")
+        assert kernel("b.ptx", never) == "made", "as if another process had made it just now"
+        assert (own / "b.ptx").exists()
+
+
+def test_a_damaged_kernel_is_replaced_for_everybody(tmp_path, elsewhere):
+    with compiled.kept_compiled(silent):
+        kernel("a.ptx", lambda: "made")
+    whole = (common(tmp_path) / "a.ptx").read_bytes()
+    (common(tmp_path) / "a.ptx").write_bytes(whole[:-1])
+    with compiled.kept_compiled(silent):
+        assert kernel("a.ptx", lambda: "made") == "made"
+        assert (common(tmp_path) / "a.ptx").read_bytes() == whole
+        assert kernel("a.ptx", never) == "made"
+
+
+MAKER = """
+import sys, time
+from headway.sweep import compiled
+from tests.sweep.test_compiled import kernel
+
+def make():
+    print("making", flush=True)
+    time.sleep(float(sys.argv[1]))
+    return "made there"
+
+with compiled.kept_compiled(print):
+    kernel("a.ptx", make)
+"""
+
+
+@pytest.fixture
+def maker(tmp_path, elsewhere):
+    """Another process that makes a kernel, for so many seconds."""
+    begun = []
+
+    def begin(seconds):
+        environment = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
+        environment |= {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", MAKER, str(seconds)]
+        begun.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
+        assert begun[-1].stdout.readline() == "making\n"
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def test_what_another_process_is_making_is_waited_for(maker):
+    with compiled.kept_compiled(silent):
+        process = maker(0.5)
+        assert kernel("a.ptx", never) == "made there"
+        assert process.wait() == 0
+
+
+def test_a_process_that_dies_or_takes_too_long_is_not_waited_for(maker, monkeypatch):
+    with compiled.kept_compiled(silent):
+        process = maker(600)
+        monkeypatch.setattr(compiled, "PATIENCE", 0.3)
+        assert kernel("a.ptx", lambda: "made here") == "made here"
+        own, shared = compiled._shares[-1]
+        (own / "a.ptx").unlink()
+        (shared / "a.ptx").unlink()
+        monkeypatch.setattr(compiled, "PATIENCE", 60.0)
+        process.kill()
+        process.wait()
+        assert kernel("a.ptx", lambda: "made again") == "made again"
+
+
+def test_a_kernel_that_others_could_have_written_is_not_taken(tmp_path, elsewhere):
+    with compiled.kept_compiled(silent):
+        kernel("a.ptx", lambda: "theirs")
+    (common(tmp_path) / "a.ptx").chmod(0o660)
+    with compiled.kept_compiled(silent):
+        assert kernel("a.ptx", lambda: "ours") == "ours"

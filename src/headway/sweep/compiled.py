@@ -10,6 +10,7 @@ import os
 import platform
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
+from headway.kernels import keeping
 from headway.store.errors import Busy, StoreError
 from headway.store.lock import is_locked, locked
 from headway.sweep.cache_folder import Untrusted, is_ours, own_folder
@@ -35,6 +37,8 @@ _shares: list[tuple[Path, Path]] = []
 """(own, common) folders in use, the innermost last."""
 MOST_BYTES = 2 << 30
 """Of all programs of a kind of machine; beyond it the oldest go."""
+PATIENCE, PAUSE = 60.0, 0.1
+"""Seconds: how long one waits for what another process compiles, and between two looks."""
 
 
 @contextmanager
@@ -71,11 +75,13 @@ def _used(own: Path, common: Path) -> Generator[None]:
     before = {name: getattr(jax.config, name) for name in CHOICES}
     _use(str(own), CHOICES)
     _shares.append((own, common))
+    keeping.made_once.append(made_once)
     try:
         share()
         yield
     finally:
         share()
+        keeping.made_once.pop()
         _shares.pop()
         _use(None, before)
         shutil.rmtree(own, ignore_errors=True)
@@ -90,6 +96,45 @@ def share() -> None:
                     wanted = not path.name.startswith(".") and not os.path.lexists(destination / path.name)
                     if wanted and is_ours(path):
                         _put(path, destination / path.name)
+
+
+@contextmanager
+def made_once(name: str) -> Generator[None]:
+    """Meanwhile no other process makes the file `name`; it is taken from the others before and given to them behind.
+
+    Processes of a sweep start together and want the same kernels. The lock of one that dies is free; one that is
+    stopped is waited for no longer than `PATIENCE`, for a file made twice does no harm.
+    """
+    own, common = (folder / name for folder in _shares[-1])
+    with ExitStack() as held:
+        _wait(held, common.with_name(f".{name}.lock"))
+        _renew(common, own)
+        yield
+        _renew(own, common)
+
+
+def _wait(held: ExitStack, path: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    with suppress(StoreError, OSError):
+        while time.monotonic() < end:
+            try:
+                held.enter_context(locked(path, wait=False, on_wait=None))
+                return
+            except Busy:
+                time.sleep(PAUSE)
+
+
+def _renew(source: Path, destination: Path) -> None:
+    """Put the file in the place of whatever is there, in one step."""
+    with suppress(OSError):
+        if not is_ours(source) or (destination.exists() and destination.samefile(source)):
+            return
+        draft = destination.with_name(f".{secrets.token_hex(8)}.tmp")
+        try:
+            _put(source, draft)
+            draft.replace(destination)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def kind_of_machine() -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from headway.lazily import Array, Float, Int, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import require, require_number, require_whole, settle
+from headway.tasks.devices import on_cpu
 from headway.tasks.features import independent_features, mutually_orthogonal_features
 from headway.tasks.value_alignment import Stream, cosines, token_maps
 
@@ -236,7 +237,7 @@ class Chain:
 
     def conditional(self, world: Features, window: Int[Array, " lag"]) -> Float[Array, " token"]:
         """p(next token | window), the newest token last: the truth, which is the last rung."""
-        rows = self.rows_round_alike and jax.devices()[0].platform == "cpu"
+        rows = self.rows_round_alike and on_cpu()
         blocks = self.added_rows(world, window) if rows else self.one_hot_products(world, window)
         # Added up one after the other, as the rungs are, so that both round alike.
         return jax.nn.softmax(jnp.cumsum(blocks, axis=0)[-1])

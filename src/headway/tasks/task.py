@@ -74,6 +74,7 @@ from typing import Any, NamedTuple
 from headway.lazily import Array, Float, PRNGKeyArray, jax, jnp
 from headway.records import About
 from headway.settings.checks import SettingsError, require
+from headway.tasks.devices import on_cpu
 
 RISING = ("accuracy",)
 """Measures that grow while a model learns; the others fall."""
@@ -276,7 +277,7 @@ def sets_of(task: Any, world: Any, keys: Sequence[PRNGKeyArray], counts: Sequenc
     long to compile as the first. On a GPU, products of other sizes may round in another way.
     """
     functions = functions_of(task)
-    if len(keys) < 2 or hasattr(task, "samples") or jax.devices()[0].platform != "cpu":
+    if len(keys) < 2 or hasattr(task, "samples") or not on_cpu():
         return [functions.samples(world, key, count) for key, count in zip(keys, counts, strict=True)]
     own = [jnp.broadcast_to(key, (count,)) for key, count in zip(keys, counts, strict=True)]
     places = [jnp.arange(count) for count in counts]

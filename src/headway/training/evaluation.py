@@ -69,10 +69,24 @@ def references_of(
     if functions.ladder is None:
         return None
     said = [jax.vmap(lambda row: functions.ladder(world, row))(test)]
-    said += [jax.nn.log_softmax(read(model, test).logits)[:, None] for model in models if read is not None]
     if comparisons and functions.comparisons is not None:
         said += list(jax.vmap(lambda row: functions.comparisons(world, row))(test).values())
-    return jnp.concatenate(said, axis=1)
+    return with_models(task, read, jnp.concatenate(said, axis=1), test, models)
+
+
+def with_models(
+    task: Any,
+    read: Read | None,
+    references: Float[Array, "tested predictor predicted output"] | None,
+    test: PyTree,
+    models: tuple[Transformer, ...],
+) -> Float[Array, "tested more predicted output"] | None:
+    """What the rungs and the comparisons say, and between the two what the reference models say."""
+    if references is None or read is None or not models:
+        return references
+    said = [jax.nn.log_softmax(read(model, test).logits)[:, None] for model in models]
+    rungs = len(task.rungs)
+    return jnp.concatenate([references[:, :rungs], *said, references[:, rungs:]], axis=1)
 
 
 class Evaluator(NamedTuple):

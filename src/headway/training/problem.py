@@ -20,6 +20,7 @@ from headway.models.initialisation import transformer
 from headway.models.mixing import mixed_by
 from headway.models.rows import PlainRows, Rows
 from headway.settings.plain import Open
+from headway.tasks.devices import on_cpu
 from headway.tasks.run import Settings
 from headway.tasks.task import (
     Shape,
@@ -35,7 +36,14 @@ from headway.tasks.task import (
 )
 from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
-from headway.training.evaluation import EvaluationData, Evaluator, expected_loss, read_example, references_of
+from headway.training.evaluation import (
+    EvaluationData,
+    Evaluator,
+    expected_loss,
+    read_example,
+    references_of,
+    with_models,
+)
 from headway.training.frozen import holding, with_parts_of
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
 from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
@@ -103,7 +111,7 @@ def precision(settings: Settings | Open) -> Generator[None]:
     """Arithmetic as the settings ask for, whatever the device would do by itself."""
     wanted = settings.training.precision
     # A CPU has no products of bfloat16 and refuses some of their shapes: it computes them in float32.
-    lacking = wanted == "bfloat16" and jax.devices()[0].platform == "cpu"
+    lacking = wanted == "bfloat16" and on_cpu()
     products = PRODUCTS["float32" if lacking else wanted]
     with jax.enable_x64(wanted == "float64"), jax.default_matmul_precision(products):
         yield
@@ -190,12 +198,16 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         sets = dict(zip(wanted, sets_of(task, world, keys, tuple(wanted.values())), strict=True))
         examples, test, said = sets.get(TRAINING_SET, ()), sets.get(TEST_SET), None
         if evaluator.rows_kept:
-            said = references_of(task, evaluator.read, world, test, member.given[: len(references)], comparisons)
+            said = references_of(task, None, world, test, (), comparisons)
         model = _start(settings, task, own_shape, world, member.seed, member.numbers.scale)
         if training.frozen:
             model = with_parts_of(model, member.given[-1], training.frozen)
         # What all share stays where it is: data are held once for every member.
         return model, EvaluationData(() if has_shared(task) else world, examples, test, said)
+
+    def compare(member: Member, data: EvaluationData) -> EvaluationData:
+        task, models = task_of(member), member.given[: len(references)]
+        return data._replace(references=with_models(task, evaluator.read, data.references, data.test, models))
 
     def world_of(member: Member) -> Any:
         task = task_of(member)
@@ -267,6 +279,7 @@ def _problem(settings: Settings, own_shape: Shape, capacity: int, form: Form | N
         noise_key=lambda member, step: jax.random.fold_in(key_of(member.seed, NOISE), step),
         noisy_every=noisy,
         tokens=form is not None,
+        compare=compare if references and evaluator.rows_kept else None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int, PyTree
 from headway.training.blocking import blocks
 from headway.training.checkpoint import fill, flatten
 from headway.training.chunks import at_once, cores
+from headway.training.drawing import Drawing, drawing_of, packed
 from headway.training.steps import Member, Problem, State, compiled
 
 FEWEST = 8
@@ -79,10 +80,17 @@ class Program:
         """
         rows = np.arange(len(self.running))[: self._together]
         members = _rows(self.members, rows)
-        state, data = jax.eval_shape(self._compiled.begin, self._shared, members)
         # Before the threads want Python's lock: XLA, which needs none, then compiles the beginning beside them.
-        self._compiled.begin.lower(self._shared, members)
-        asked = {"advance": (state, members, data, 0, 1), "probe": (state, members, data), "facts": (members, data)}
+        asked: dict[str, tuple[Any, ...]] = {}
+        if self._drawing is not None:
+            state, data = self._drawing.shapes(len(rows))
+            if self.problem.compare is not None:
+                asked["compare"] = members, data
+                data = jax.eval_shape(self._compiled.compare, self._shared, members, data)
+        else:
+            state, data = jax.eval_shape(self._compiled.begin, self._shared, members)
+            self._compiled.begin.lower(self._shared, members)
+        asked |= {"advance": (state, members, data, 0, 1), "probe": (state, members, data), "facts": (members, data)}
 
         def compile(name: str) -> None:
             with self._within():
@@ -93,7 +101,7 @@ class Program:
             self._ahead |= {name: pool.submit(compile, name) for name in names}
             pool.shutdown(wait=False)
 
-        start("advance", "probe")
+        start(*(name for name in asked if name != "facts"))
         self._behind = [partial(start, "facts")]
 
     def _ready(self, name: str) -> Wrapped:
@@ -142,13 +150,31 @@ class Program:
         own = [everybody[first : first + self._together] for first in range(0, len(everybody), self._together)]
         rows = [own[0], *(np.resize(each, self._together) for each in own[1:])]
         members = [_rows(self.members, each) for each in rows]
-        for place, (state, data) in enumerate(self._each("begin", [(each,) for each in members])):
+        for place, (state, data) in enumerate(self._begun(rows, members)):
             if saved is not None:
                 state = fill(state, {name: values[rows[place]] for name, values in saved.items()})
             self._packs.append(Pack(rows[place], len(own[place]), members[place], data, state))
         if running is not None and not running.all():
             self.retire(~running)
         self.keep()
+
+    @cached_property
+    def _drawing(self) -> Drawing | None:
+        """How members begin, if another device draws them."""
+        return drawing_of(self.problem, self._shared, self.members, self._within)
+
+    def _begun(
+        self, rows: Sequence[Int[np.ndarray, " packed"]], members: Sequence[Member]
+    ) -> list[tuple[State, PyTree]]:
+        """State and data of each pack."""
+        if self._drawing is None:
+            return self._each("begin", [(each,) for each in members])
+        drawn = self._drawing.draw()
+        packs = [packed(drawn, each) for each in rows]
+        if self.problem.compare is None:
+            return packs
+        compared = self._each("compare", [(each, data) for each, (_, data) in zip(members, packs, strict=True)])
+        return [(state, data) for (state, _), data in zip(packs, compared, strict=True)]
 
     def advance(self, start: int, stop: int) -> Float[np.ndarray, "member steps"]:
         """Steps start .. stop-1, at most `ROOM`; the loss of each running member, NaN for the others."""
@@ -181,6 +207,11 @@ class Program:
                     found[quantity] = np.full((len(self.running), *values.shape[1:]), np.nan, values.dtype)
                 found[quantity][pack.own[kept]] = np.asarray(values)[kept]
         return found
+
+    def data(self, member: int) -> PyTree:
+        """What a member that still runs learns from and is measured on."""
+        [found] = [(pack, at) for pack in self._packs for at in np.flatnonzero(pack.own == member)]
+        return jax.tree.map(lambda leaf: leaf[found[1]], found[0].data)
 
     def diverged_at(self) -> Int[np.ndarray, " member"]:
         """The step after which each member stood still; -1 for the others."""

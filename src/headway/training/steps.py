@@ -19,6 +19,8 @@ EXPLODED = 1e4
 ROOM = 64
 """Steps that one call of the compiled program makes at most."""
 _LEVEL = "xla_backend_optimization_level"
+_TRITON = "xla_gpu_enable_triton_gemm"
+"""Products by Triton take XLA three to five times as long to compile, because it tries many; ours are not sooner."""
 _EMITTERS = "xla_cpu_use_fusion_emitters"
 _HAS_EMITTERS = jax.version.__version_info__ < (0, 12)
 """Later there is no such choice, and one that is not known is an error."""
@@ -46,7 +48,7 @@ class Problem:
     """
 
     begin: Callable[[Member], tuple[PyTree, PyTree]]
-    """Member -> (model, data), both functions of the member alone."""
+    """Member -> (model, data), both functions of the member alone; without what `compare` adds."""
     draw: Callable[[Member, PyTree, Int[Array, ""]], tuple[PyTree, Bool[Array, " batch"]]]
     """(member, data, step) -> the step's examples, and which of them are real."""
     gradient: Callable[[Member], BatchGradient]
@@ -62,6 +64,8 @@ class Problem:
     """0: no step has noise, 1: every step, n: the first of every n steps."""
     tokens: bool = False
     """Examples are rows of tokens."""
+    compare: Callable[[Member, PyTree], PyTree] | None = None
+    """(member, data) -> the data with what the models that it was given say, if it is compared with some."""
 
 
 class State(NamedTuple):
@@ -78,6 +82,8 @@ class Compiled(NamedTuple):
     """The functions below for one problem; when no program is left that needs them, their code goes, too."""
 
     begin: Wrapped
+    compare: Wrapped
+    """The end of the beginning, where the rest of it was computed elsewhere (`drawing`)."""
     advance: Wrapped
     probe: Wrapped
     facts: Wrapped
@@ -86,21 +92,28 @@ class Compiled(NamedTuple):
 @lru_cache(MOST_KEPT)
 def compiled(problem: Problem) -> Compiled:
     """Once for a problem, whichever program asks: an equal problem is the same problem."""
-    often = (jax.jit(partial(function, problem)) for function in (_advance, _probe))
-    # A third sooner with the former emitters: with the same bits for rows of tokens, but not for every other task.
-    plain = {_EMITTERS: False} if problem.tokens and _HAS_EMITTERS else {}
-    begin = _called_once(problem, _begin, {_LEVEL: 1, **plain})
-    return Compiled(begin, *often, _called_once(problem, _facts, {_LEVEL: 0}))
+    cpu = jax.devices()[0].platform == "cpu"
+    usual = {} if cpu else _unless_chosen({_TRITON: False})
+    begun = quickly_compiled(problem) if cpu else usual
+    found = _unless_chosen({_LEVEL: 0}) if cpu else usual
+    functions = {_begin: begun, _compare: usual, _advance: usual, _probe: usual, _facts: found}
+    return Compiled(*(jax.jit(partial(each, problem), compiler_options=own) for each, own in functions.items()))
 
 
-def _called_once(problem: Problem, function: Callable, options: Mapping[str, int]) -> Wrapped:
+def quickly_compiled(problem: Problem) -> dict[str, int]:
     """What is called once is not worth optimising: on a CPU that takes half of the time to compile it, or less.
 
     At level 1, which saves a third, sampling takes as long as ever and gives the same bits; at level 0 five times.
-    Who chose a level keeps it.
     """
-    chosen = _LEVEL in os.environ.get("XLA_FLAGS", "") or jax.devices()[0].platform != "cpu"
-    return jax.jit(partial(function, problem), compiler_options={} if chosen else dict(options))
+    # A third sooner with the former emitters: with the same bits for rows of tokens, but not for every other task.
+    plain = {_EMITTERS: False} if problem.tokens and _HAS_EMITTERS else {}
+    return _unless_chosen({_LEVEL: 1, **plain})
+
+
+def _unless_chosen(options: Mapping[str, int]) -> dict[str, int]:
+    """Who chose a level, or what computes products, keeps it."""
+    chosen = os.environ.get("XLA_FLAGS", "")
+    return {} if any(name in chosen for name in (_LEVEL, _TRITON)) else dict(options)
 
 
 def _over(function: Callable, stacked: PyTree) -> Any:
@@ -112,6 +125,13 @@ def _over(function: Callable, stacked: PyTree) -> Any:
 
 
 def _begin(problem: Problem, shared: PyTree, members: Member) -> tuple[State, PyTree]:
+    state, data = draw(problem, shared, members)
+    return state, data if problem.compare is None else _compare(problem, shared, members, data)
+
+
+def draw(problem: Problem, shared: PyTree, members: Member) -> tuple[State, PyTree]:
+    """The beginning up to what needs other models to be read."""
+
     def one(member: Member) -> tuple[State, PyTree]:
         member = member._replace(shared=shared)
         model, data = problem.begin(member)
@@ -119,6 +139,12 @@ def _begin(problem: Problem, shared: PyTree, members: Member) -> tuple[State, Py
         return State(model, memory, jnp.asarray(-1, jnp.int32), jnp.asarray(jnp.nan, jnp.float32)), data
 
     return _over(one, members)
+
+
+def _compare(problem: Problem, shared: PyTree, members: Member, data: PyTree) -> PyTree:
+    assert problem.compare is not None, "the problem has models to be compared with"
+    compare = problem.compare
+    return _over(lambda each: compare(each[0]._replace(shared=shared), each[1]), (members, data))
 
 
 def _probe(problem: Problem, shared: PyTree, states: State, members: Member, data: PyTree) -> dict[str, Array]:

@@ -1,23 +1,20 @@
-"""A compiled kernel is an object file, kept where JAX keeps its programs: a shape is compiled once for all runs.
+"""A compiled kernel is an object file, and it is kept: a shape is compiled once for all runs.
 
-Machine code runs as the user, so it is taken from that folder alone, which `sweep/cache_folder.py` guards. A file that
-is damaged, or that needs a function which this process does not have, counts as none.
+One that needs a function which this process does not have counts as none, as one that is damaged does.
 """
 
 import ctypes
 import functools
 import hashlib
-import json
-import os
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
 import llvmlite.binding as llvm
+
+from headway.kernels import keeping
+from headway.kernels.keeping import Head
 
 _UNREACHED = ("numba_", "NRT_")
 """Numba's functions that raise an exception in Python: kernels raise none, but the code that would do it is there."""
@@ -46,16 +43,16 @@ class Object(NamedTuple):
 
 def kept(name: str, make: Callable[[], Object]) -> Object:
     """The object of this name from the folder of compiled programs, or from `make`, and then it is kept there."""
-    folder = getattr(jax.config, "jax_compilation_cache_dir", None)
-    if folder is None:
-        return make()
-    path = Path(folder) / f"{name}-{_compiled_by()}.kernel"
-    found = _read(path)
-    if found is None:
-        found = make()
-        with suppress(OSError):  # a cache that cannot be written is none
-            _write(path, found)
-    return found
+    return keeping.kept(f"{name}-{_compiled_by()}.kernel", make, _as_file, _from_file)
+
+
+def _as_file(made: Object) -> tuple[Head, bytes]:
+    return {"function": made.function, "needs": made.needs}, made.code
+
+
+def _from_file(head: Head, body: bytes) -> Object | None:
+    found = Object(body, head["function"], tuple(head["needs"]))
+    return found if all(map(_is_there, found.needs)) else None
 
 
 def of(made: Text) -> Object:
@@ -84,28 +81,6 @@ def load(found: Object) -> int:
 
 _KEPT: list[Any] = []
 """XLA holds bare addresses, so that what they lead to must not be thrown away."""
-
-
-def _read(path: Path) -> Object | None:
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        head, code = path.read_bytes().split(b"\n", 1)
-        told = json.loads(head)
-        found = Object(code, told["function"], tuple(told["needs"]))
-        if told["sha256"] == hashlib.sha256(code).hexdigest() and all(map(_is_there, found.needs)):
-            return found
-    return None
-
-
-def _write(path: Path, made: Object) -> None:
-    """Whole, and under its name in one step."""
-    told = {"function": made.function, "needs": made.needs, "sha256": hashlib.sha256(made.code).hexdigest()}
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(json.dumps(told).encode() + b"\n" + made.code)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _is_there(name: str) -> bool:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from headway.kernels.cuda.launch import call, shared_limit, usable
+from headway.kernels.cuda.launch import ahead, call, shared_limit, usable
 
 SOURCE = "heads.cu"
 PARTS = (32, 64)
@@ -111,7 +111,8 @@ def _flat(compute: Callable) -> Callable:
             whole = array if own else jnp.broadcast_to(array, (size, *array.shape))
             return whole.reshape(-1, *whole.shape[2:])
 
-        found = of_sequences(*map(joined, arrays, batched))
+        with ahead():
+            found = of_sequences(*map(joined, arrays, batched))
         apart = tuple(each.reshape(size, -1, *each.shape[1:]) for each in found)
         return apart, (True,) * len(apart)
 

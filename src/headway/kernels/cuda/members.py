@@ -5,6 +5,8 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
+from headway.kernels.cuda.launch import ahead
+
 
 def over_members(compute: Callable) -> Callable:
     """`compute` for one member, which under `vmap` serves all at once; it wants a leading member axis everywhere."""
@@ -19,7 +21,8 @@ def over_members(compute: Callable) -> Callable:
         def spread(leaf, own):
             return leaf if own else jnp.broadcast_to(leaf, (members, *leaf.shape))
 
-        result = compute(*jax.tree.map(spread, arguments, tuple(batched)))
+        with ahead():  # what is traced for one member is never lowered
+            result = compute(*jax.tree.map(spread, arguments, tuple(batched)))
         return result, jax.tree.map(lambda _: True, result)
 
     return one
