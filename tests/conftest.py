@@ -11,10 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jaxtyping
 import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 from tests.compiling import FLAGS, keep_compiled
+from tests.shapes import jaxtyped_where_annotated
 
 ROOT = Path(__file__).parent.parent
 UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
@@ -84,7 +86,8 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of t
     keep_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
-install_import_hook(sorted(MODULES - UNCHECKED), "shapes.checked")
+install_import_hook(sorted(MODULES - UNCHECKED), "tests.shapes.checked")
+jaxtyping.jaxtyped = jaxtyped_where_annotated  # what the hook writes at a function is looked up there
 config.update("jaxtyping_disable", True)  # until tests run: importing all of them calls checked functions 400 000 times
 
 
