@@ -29,7 +29,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
 def jaxtyped_where_annotated(function: Any = None, **how: Any) -> Any:
     """`jaxtyping.jaxtyped`, which the import hook writes at every function, but for those that promise nothing.
 
-    Most functions within functions have no annotations, and each would be wrapped anew whenever the outer one is called.
+    Most functions within functions have no annotations, and each would be wrapped anew at each call of the outer one.
     """
     if function is None:
         return lambda function: jaxtyped_where_annotated(function, **how)
