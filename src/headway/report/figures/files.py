@@ -47,8 +47,9 @@ def save(figure: Figure, stem: Path | str) -> tuple[Path, Path, Path]:
         metadata = {**_METADATA[kind], **({_CAPTION[kind]: figure.get_label()} if figure.get_label() else {})}
         figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=metadata)
         write_output(path, tidied(content.getvalue()) if kind == "svg" else content.getvalue())
-        # The layout of the first file serves the others: to find it takes as long as to draw.
-        figure.set_layout_engine("none")
+        # The layout of the first file serves the others: to find it takes as long as to draw. With a place-holder for
+        # it, "none", matplotlib would draw everything once in vain.
+        figure.set_layout_engine(None)
     figure.set_layout_engine(engine)
     return png, pdf, svg
 
