@@ -57,8 +57,8 @@ def test_several_processes_write_the_files_and_say_the_words_of_one(headway, rec
         monkeypatch.setattr("headway.experiments.drawing.free_cores", lambda cores=cores: cores)
         said[cores] = headway("report", "attention", "ladder", "construction", "--grid", "quick", "--into", "shown")
         shutil.move(tmp_path / "shown", tmp_path / f"by-{cores}")
-    assert said[1].code == said[2].code == 0 and said[1].err == said[2].err == ""
-    assert VERDICT.findall(said[1].out) == VERDICT.findall(said[2].out) != []
+    assert said[1].code == said[2].code == 0 and said[1].out == said[2].out
+    assert VERDICT.findall(said[1].out) != []
     assert contents(tmp_path / "by-1") == contents(tmp_path / "by-2")
     assert len(list((tmp_path / "by-2" / "figures").glob("*.pdf"))) == 6
 

@@ -23,7 +23,7 @@ Look = Callable[["Tally"], None]
 def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options, look: Look = lambda _tally: None) -> None:
     """Train what no store has into the first one; the second, if there is one, keeps small copies.
 
-    While other processes train, `look` is told how far they are.
+    While other processes train, `look` is called with how far they are.
     """
     from headway.lookup import needed, require_answers_kept, require_frozen_parts
     from headway.settings.keeping import keep_of

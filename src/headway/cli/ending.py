@@ -14,7 +14,7 @@ from rich.console import Console
 from headway.cli.spent_table import StopWatch, show_ending
 from headway.cli.stage_lines import stage_lines
 from headway.cli.verdict_tables import print_briefly, print_verdicts
-from headway.experiments.drawing import Drawing
+from headway.experiments.drawing import WORTH, Drawing
 from headway.experiments.left_out import tell, unfit
 from headway.experiments.outcome import Outcome, all_findings
 from headway.experiments.pages import FEW, finish_report, report_of_runs
@@ -72,7 +72,8 @@ def show(
             watch.lap("page")
     written = [path for paths in drawn.values() for path in paths]
     console.print()
-    show_ending(console, watch.laps, drawing.processes, drawing.early_ones)
+    if len(complete) >= WORTH:
+        show_ending(Console(stderr=True), watch.laps, drawing.processes, drawing.early_ones)
     if written:
         console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True, markup=False)
     offer(console, page)

@@ -50,7 +50,7 @@ class Asked:
 
 
 class Done(NamedTuple):
-    """What came of it; complaints are said by whoever asked."""
+    """What came of it; whoever asked writes the complaints on the screen."""
 
     judged: Judged
     drawn: Drawn

@@ -20,7 +20,7 @@ _named: set[Path] = set()
 
 
 class Complaint(NamedTuple):
-    """What is said of records, and whether it is said again of one that has been named."""
+    """Words about records, and whether they are repeated for one that has been named."""
 
     paths: tuple[Path, ...]
     words: str
@@ -28,7 +28,7 @@ class Complaint(NamedTuple):
 
 
 _kept_back: list[list[Complaint]] = []
-"""Of a process that works for another one, which says them."""
+"""Of a process that works for another one, which writes them on the screen."""
 
 
 def tell(error: StoreError) -> None:
@@ -44,7 +44,7 @@ def tell_of_figures(name: str, paths: Sequence[Path], error: Exception) -> None:
 
 
 def say(complaint: Complaint) -> None:
-    """Here, or by whoever this process works for."""
+    """On the screen, or to whoever this process works for."""
     if _kept_back:
         _kept_back[-1].append(complaint)
     elif complaint.again or not _named.issuperset(complaint.paths):
@@ -54,7 +54,7 @@ def say(complaint: Complaint) -> None:
 
 @contextmanager
 def kept_back() -> Generator[list[Complaint]]:
-    """While it lasts, nothing is said, and all complaints are in the list."""
+    """While it lasts, nothing is written, and all complaints are in the list."""
     _kept_back.append([])
     try:
         yield _kept_back[-1]
