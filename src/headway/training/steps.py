@@ -22,7 +22,7 @@ _LEVEL = "xla_backend_optimization_level"
 _TRITON = "xla_gpu_enable_triton_gemm"
 """Products by Triton take XLA three to five times as long to compile, because it tries many; ours are not sooner."""
 _EMITTERS = "xla_cpu_use_fusion_emitters"
-_HAS_EMITTERS = jax.version.__version_info__ < (0, 12)
+_HAS_EMITTERS = jax.version.__version_info__ < (0, 11)
 """Later there is no such choice, and one that is not known is an error."""
 MOST_KEPT = 4
 """Problems whose compiled functions stay when nobody uses them: the next program may be about the same one."""
