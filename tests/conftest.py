@@ -11,10 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jaxtyping
 import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 from tests.compiling import FLAGS, keep_compiled
+from tests.shapes import jaxtyped_where_annotated
 
 ROOT = Path(__file__).parent.parent
 UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
@@ -84,7 +86,8 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of t
     keep_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
-install_import_hook(sorted(MODULES - UNCHECKED), "shapes.checked")
+install_import_hook(sorted(MODULES - UNCHECKED), "tests.shapes.checked")
+jaxtyping.jaxtyped = jaxtyped_where_annotated  # what the hook writes at a function is looked up there
 config.update("jaxtyping_disable", True)  # until tests run: importing all of them calls checked functions 400 000 times
 
 
@@ -97,6 +100,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """XLA reads its flags once, when it first compiles: later than this."""
     if not config.getoption("--optimised"):
         os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2:
+        config.pluginmanager.register(FromTheEnd())  # a hook in this file would not be asked about its own folder
+
+
+class FromTheEnd:
+    """Every second worker reads the files from the last to the first.
+
+    Where there is no bytecode yet, to make it, assertions rewritten, is most of collecting. Side by side each of two
+    workers would make all of it; from both ends each makes a half and finds the other.
+    """
+
+    def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Collector:
+        return Backwards.from_parent(parent, path=path)
+
+
+class Backwards(pytest.Dir):
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        return reversed(list(super().collect()))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -105,7 +126,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # a file without checks what was compiled cannot serve one with checks, so that those come last.
     places = {name: place for place, name in enumerate(LONG)}
     unchecked = {item.path for item in items if "unchecked" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: (item.path in unchecked, places.get(item.path.name, len(LONG))))
+    # By name last: workers read the files in different orders, and must agree.
+    items.sort(key=lambda item: (item.path in unchecked, places.get(item.path.name, len(LONG)), item.path.parts))
     if config.getoption("--slow") or "slow" in config.option.markexpr:
         return
     slow = [item for item in items if item.get_closest_marker("slow")]

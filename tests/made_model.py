@@ -1,7 +1,9 @@
 """Models with random weights, of every switch: what an export must be able to say."""
 
+import importlib.util
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import jax
 import jax.numpy as jnp
@@ -66,3 +68,12 @@ def made_model(case: str, settings: ModelSettings | None = None) -> tuple[Traine
     run = Settings(SingleLocation() if vectors else Recall())
     assert jax.tree.all(jax.tree.map(lambda leaf: jnp.isfinite(leaf).all(), module))
     return TrainedModel(Path("runs/made-0123456789abcdef"), 0, 10, module, reads, run), inputs
+
+
+def imported(path: Path) -> ModuleType:
+    """The written file as a module; nothing else of it is known."""
+    spec = importlib.util.spec_from_file_location(f"exported_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,9 +1,13 @@
 """The run-time check of shapes and types that every function of Headway gets in tests."""
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+import jaxtyping
 from beartype import BeartypeConf, beartype
+
+jaxtyped = jaxtyping.jaxtyped
 
 # As the type checker does, take a whole number where a float is asked for.
 _strict = beartype(conf=BeartypeConf(is_pep484_tower=True))
@@ -20,3 +24,15 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         return call(*arguments, **named)
 
     return called
+
+
+def jaxtyped_where_annotated(function: Any = None, **how: Any) -> Any:
+    """`jaxtyping.jaxtyped`, which the import hook writes at every function, but for those that promise nothing.
+
+    Most functions within functions have no annotations, and each would be wrapped anew at each call of the outer one.
+    """
+    if function is None:
+        return lambda function: jaxtyped_where_annotated(function, **how)
+    if isinstance(function, FunctionType) and not function.__annotations__:
+        return function
+    return jaxtyped(function, **how)

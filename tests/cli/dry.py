@@ -26,7 +26,7 @@ def dry_commands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
         (folder / name).mkdir(parents=True)
     monkeypatch.chdir(folder)
 
-    def stop(cells, stores, options):
+    def stop(cells, stores, options, *looks):
         raise Parsed(list(cells))
 
     def nothing(*arguments, **options): ...

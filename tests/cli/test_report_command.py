@@ -50,6 +50,19 @@ def test_a_report_tells_the_verdicts_and_writes_figures_and_one_page(headway, re
     assert {path.name for path in tmp_path.iterdir()} == {"runs", "shown"}
 
 
+def test_several_processes_write_the_files_and_say_the_words_of_one(headway, records, tmp_path, monkeypatch):
+    """All of them, with the page: `experiments.drawing` decides how many draw."""
+    said = {}
+    for cores in (1, 2):
+        monkeypatch.setattr("headway.experiments.drawing.free_cores", lambda cores=cores: cores)
+        said[cores] = headway("report", "attention", "ladder", "construction", "--grid", "quick", "--into", "shown")
+        shutil.move(tmp_path / "shown", tmp_path / f"by-{cores}")
+    assert said[1].code == said[2].code == 0 and said[1].out == said[2].out
+    assert VERDICT.findall(said[1].out) != []
+    assert contents(tmp_path / "by-1") == contents(tmp_path / "by-2")
+    assert len(list((tmp_path / "by-2" / "figures").glob("*.pdf"))) == 6
+
+
 def test_a_report_of_everything_answers_every_claim_that_has_a_run_once(headway, records, tmp_path):
     verdicts = VERDICT.findall(headway("report", "--no-page").out)
     claims = [claim for claim, _ in verdicts]

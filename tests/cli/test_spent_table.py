@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from headway.cli.spent_table import show_working
+from headway.cli.spent_table import show_ending, show_working
 from headway.cli.sweep_screen import SweepScreen
 from headway.sweep.tally import SPENT, Tally, Working
 
@@ -23,6 +23,17 @@ def test_the_table_is_whole_in_eighty_columns_with_hours_and_twelve_processes():
     assert heading.split() == ["process", "done", *SPENT, "all"] and "…" not in file.getvalue()
     assert lines[-2].split()[:2] == ["together", str(12 * 14)] and max(map(len, lines)) <= 80
     assert lines[-1].split() == ["16%", "16%", "16%", "16%", "16%", "19%"]
+
+
+def test_a_line_tells_what_came_after_the_last_training():
+    console, file = _logged()
+    show_ending(console, {"claims": 1.0, "page": 2.0}, processes=1)
+    assert file.getvalue() == "", "nobody asks about seconds"
+    show_ending(console, {"claims": 2.0, "page": 2.5, "figures": 7.0}, processes=8, early=20)
+    assert file.getvalue() == (
+        "0:12 from records to the page: claims 0:02, page 0:02, figures 0:07 by 8 processes "
+        "(20 grids drawn during training)\n"
+    )
 
 
 def test_a_line_of_the_log_tells_the_step_of_each_process():

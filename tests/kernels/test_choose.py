@@ -63,9 +63,9 @@ def plain_gpu(monkeypatch):
 
 
 @pytest.mark.usefixtures("plain_gpu")
-def test_where_no_kernel_runs_the_tables_do_and_say_what_is_missing():
+def test_where_no_kernel_runs_dense_products_do_and_say_what_is_missing():
     form = form_of(asked_of(SMALL), 4, 4)
-    assert "tables" in form.name
+    assert "dense" in form.name
     assert "compute capability 8" in form.shortfall
     assert "NVRTC" in form.shortfall
     model = transformer(SMALL.model, SMALL.task.vocab, SMALL.task.reads, jax.random.key(0))
@@ -73,6 +73,11 @@ def test_where_no_kernel_runs_the_tables_do_and_say_what_is_missing():
     found = jax.jit(lambda model: form.gradient(model, sequences, jnp.ones(5), None))(model)
     wanted = jax.jit(lambda model: simple.gradient(model, SMALL.task, sequences, jnp.ones(5), None, 5))(model)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7), found, wanted)
+
+
+@pytest.mark.usefixtures("plain_gpu")
+def test_without_kernels_windows_have_tables_on_a_gpu_where_dense_rows_would_be_one_for_each_of_their_tokens():
+    assert "tables" in form_of(asked_of(changed(SMALL, task={"context": 2})), 4, 4).name
 
 
 def test_a_slower_form_is_told_once_and_not_for_every_cell(monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.kernels.forms import asked_of
 
-from headway.kernels import cuda, simple
+from headway.kernels import cuda, form_of, simple
 from headway.kernels.cuda import full, ngram, one_hot
 from headway.models.initialisation import transformer
 from headway.presets import FULL, MINIMAL
@@ -109,6 +109,33 @@ def test_the_full_model_is_as_near_to_float32_as_xla_s_tf32(task, model, context
         found = jax.jit(compute)(*arguments, key)
     for ours, theirs in zip(errors(found, exact), errors(rounded, exact), strict=True):
         assert ours < 1.5 * theirs + 1e-3
+
+
+DENSE = {
+    "two layers": (Chain(blocks=BLOCKS), replace(FULL, layers=2), 101),
+    "without norm": (Chain(blocks=BLOCKS), replace(FULL, norm="none"), 101),
+    "rotary, before the norm, three layers": (SHORT, replace(NARROW, positions="rotary", norm="pre", layers=3), 37),
+    "one-hot": (SHORT, replace(NARROW, embedding="one-hot", positions="one-hot", head_width=11), 37),
+    "without keys": (SHORT, replace(NARROW, keys=False), 37),
+    "relative, without outputs": (SHORT, replace(NARROW, positions="relative", output=False), 37),
+}
+
+
+@pytest.mark.parametrize(("task", "model", "batch"), DENSE.values(), ids=DENSE)
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "dropout"])
+def test_dense_rows_are_as_near_to_float32_as_xla_s_tf32(task, model, batch, noisy):
+    model = replace(model, attention_dropout=True)
+    settings = Settings(task=task, model=model, training=TF32)
+    form = form_of(asked_of(settings), batch, batch)
+    assert "dense" in form.name
+    arguments = members_of(settings, 2, batch)
+    key = jax.random.split(jax.random.key(3), 2) if noisy else None
+    exact, rounded = (reference(settings, key, name, arguments) for name in ("highest", "tensorfloat32"))
+    with jax.default_matmul_precision("tensorfloat32"):
+        axes = (0, 0, 0, 0 if noisy else None)
+        found = jax.jit(jax.vmap(form.gradient, in_axes=axes))(*arguments, key)
+    for ours, theirs in zip(errors(found, exact), errors(rounded, exact), strict=True):
+        assert ours < 1.5 * theirs + 2e-3
 
 
 def test_heads_that_are_alike_get_the_same_gradient_to_the_last_bit():

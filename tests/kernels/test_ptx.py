@@ -59,7 +59,7 @@ def test_another_size_architecture_compiler_or_source_is_another_file(made, cach
     ptx("attention.cu", (("ONLY", "attention_backward"),))
     monkeypatch.setattr(launch, "_version", lambda library: (13, 0))
     ptx()
-    monkeypatch.setattr(launch, "HEADER", "tail.cu")
+    monkeypatch.setattr(launch, "HEADERS", ("tail.cu", "rows.cuh"))
     ptx()
     assert len(made) == len(list(cache.iterdir())) == 7
 

@@ -1,5 +1,6 @@
 """Workers in processes of their own: the same bits, whoever dies meanwhile."""
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -23,6 +24,13 @@ CELL = Cell(TINY, (0, 1, 2))
 LONG = Cell(changed(TINY, training={"steps": 600_000}, evaluation={"points": 400}), (0,))
 HAND_MADE = Cell(ConstructionSettings(TINY.task, (0, 5), test_samples=8), (0,))
 SICK = Cell(changed(TINY, task={"vocab": 4}, training={"steps": 3}), (0,))
+HASTY = """
+import sys
+from headway.sweep import here, worker
+here.SAVE_EVERY = 0.1
+sys.exit(worker.main())
+"""
+"""A worker that saves at once what it has, and not after ten seconds."""
 
 
 @pytest.fixture(autouse=True)
@@ -80,8 +88,11 @@ def test_two_processes_compute_every_cell_once_with_the_same_bits_as_one(store, 
     hand_out([CELL, other], store, Engine("nobody", lambda *_: pytest.fail("nothing is missing")), tallies.append)
 
 
-def test_a_worker_that_is_told_to_stop_saves_says_so_and_holds_nothing(store, ordered, tmp_path):
+def test_a_worker_that_is_told_to_stop_saves_says_so_and_holds_nothing(store, ordered, tmp_path, monkeypatch):
     """As Slurm does it before a time limit."""
+    (tmp_path / "hasty.py").write_text(HASTY)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    monkeypatch.setattr("headway.sweep.engines.launch.WORKER", "hasty")
     process = ordered(LONG)
     checkpoint = store.root / f"{LONG.identity}.partial" / "checkpoint.json"
     until(checkpoint.exists)

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.made_model import CASES, made_model
-from tests.telemetry.test_export_torch import imported
+from tests.made_model import CASES, imported, made_model
 
 from headway.export import ExportError
 from headway.export.models import export_model

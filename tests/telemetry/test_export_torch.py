@@ -1,12 +1,10 @@
 """A model in plain PyTorch says what it said in Headway."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.made_model import CASES, made_model
+from tests.made_model import CASES, imported, made_model
 
 from headway.export import ExportError
 from headway.export.models import export_model
@@ -15,15 +13,6 @@ from headway.settings import ModelSettings
 from headway.settings.given import given
 
 torch = pytest.importorskip("torch")
-
-
-def imported(path: Path):
-    """The written file as a module; nothing else of it is known."""
-    spec = importlib.util.spec_from_file_location(f"exported_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("case", CASES)

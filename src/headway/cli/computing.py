@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headway.cli import UserError
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from headway.sweep.tally import Tally
 
 
-def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) -> None:
-    """Train what no store has into the first one; the second, if there is one, keeps small copies."""
+Look = Callable[["Tally"], None]
+
+
+def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options, look: Look = lambda _tally: None) -> None:
+    """Train what no store has into the first one; the second, if there is one, keeps small copies.
+
+    While other processes train, `look` is called with how far they are.
+    """
     from headway.lookup import needed, require_answers_kept, require_frozen_parts
     from headway.settings.keeping import keep_of
 
@@ -44,7 +50,7 @@ def compute(cells: Sequence[Cell], stores: Sequence[Store], options: Options) ->
             run_cells(missing, stores[0], screen, **({"keep": keep} if keep else {}))
         show_spent(screen.console, {"this process": spent()})
     elif missing and engine is not None:
-        _hand_out(missing, stores, engine, options.detach, keep, copies)
+        _hand_out(missing, stores, engine, options.detach, keep, [copies.look, look])
     _require_done(missing, stores[0])
     copies.make()
 
@@ -89,7 +95,7 @@ def _suited(missing: Sequence[Cell], stores: Sequence[Store]) -> Engine | None:
 
 
 def _hand_out(
-    cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, detach: bool, keep: Keep, copies: Copies
+    cells: Sequence[Cell], stores: Sequence[Store], engine: Engine, detach: bool, keep: Keep, looks: Sequence[Look]
 ) -> None:
     from headway.cli.spent_table import show_working
     from headway.cli.sweep_screen import SweepScreen
@@ -101,7 +107,8 @@ def _hand_out(
 
     def tell(tally: Tally) -> None:
         screen.tell(tally)
-        copies.look(tally)
+        for look in looks:
+            look(tally)
 
     try:
         with screen:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from headway.cli.spent_table import StopWatch, show_ending
 from headway.cli.stage_lines import stage_lines
 from headway.cli.verdict_tables import print_briefly, print_verdicts
+from headway.experiments.drawing import WORTH, Drawing
 from headway.experiments.left_out import tell, unfit
 from headway.experiments.outcome import Outcome, all_findings
-from headway.experiments.pages import FEW, draw_figures, write_report
+from headway.experiments.pages import FEW, finish_report, report_of_runs
 from headway.records import Finding
 from headway.store import Record
 from headway.store.output import tidy_outputs
@@ -31,33 +33,47 @@ def show(
     commands: Sequence[str],
     others: Sequence[Shown] = (),
     asked: Sequence[str] = (),
+    drawing: Drawing | None = None,
 ) -> list[tuple[str, Finding]]:
     """Print the verdicts and return them; write figures and page, and open the page where there is a desktop.
 
-    `asked` are the experiments of which claims without a run are counted, or all.
+    `asked` are the experiments of which claims without a run are counted, or all. Of a `drawing` that was begun before,
+    what was drawn is taken.
     """
     console = Console(highlight=False)
-    findings = all_findings(outcomes)
-    many = len({outcome.called for outcome in outcomes}) > FEW
-    (print_briefly if many and page is not None else print_verdicts)(console, findings)
-    for line in stage_lines(outcomes):
-        console.print(f"\nstages   {line}", markup=False)
-    if page is None:
-        return findings
-    tidy_outputs(into)
-    tidy_outputs(into / "figures")
-    complete = [outcome for outcome in outcomes if outcome.complete]
-    what = f"the figures of {len(complete)} grids" if len(complete) > 1 else "figures"
-    console.print(f"\ndrawing {what} and the page ...", style="dim")
-    drawn: dict[str, list[Path]] = {}
-    with console.status("") as status:
-        for number, outcome in enumerate(complete, 1):
-            status.update(f"{number} of {len(complete)}: {outcome.name}")
-            drawn[outcome.name] = draw_figures(outcome, into / "figures")
-        status.update("the page")
-        write_report(outcomes, findings, page, commands, drawn, others, asked=asked)
+    with drawing or Drawing(into / "figures") as drawing:
+        watch = StopWatch()
+        if page is not None:
+            tidy_outputs(into)
+            tidy_outputs(into / "figures")
+            drawing.begin(outcomes)
+        findings = all_findings(outcomes)
+        many = len({outcome.called for outcome in outcomes}) > FEW
+        (print_briefly if many and page is not None else print_verdicts)(console, findings)
+        for line in stage_lines(outcomes):
+            console.print(f"\nstages   {line}", markup=False)
+        watch.lap("claims")
+        if page is None:
+            return findings
+        complete = [outcome for outcome in outcomes if outcome.complete]
+        what = f"the figures of {len(complete)} grids" if len(complete) > 1 else "figures"
+        console.print(f"\ndrawing {what} and the page ...", style="dim")
+        drawn: dict[str, list[Path]] = {}
+        with console.status("the page") as status:
+            # Helpers draw meanwhile.
+            report = report_of_runs(outcomes, findings, commands, others, asked=asked)
+            watch.lap("page")
+            for number, outcome in enumerate(complete, 1):
+                status.update(f"{number} of {len(complete)}: {outcome.name}")
+                drawn[outcome.name] = drawing.figures(outcome)
+            watch.lap("figures")
+            status.update("the page")
+            finish_report(page, report, outcomes, drawn)
+            watch.lap("page")
     written = [path for paths in drawn.values() for path in paths]
     console.print()
+    if len(complete) >= WORTH:
+        show_ending(Console(stderr=True), watch.laps, drawing.processes, drawing.early_ones)
     if written:
         console.print(f"figures  {into / 'figures'}  ({len(written)} files)", soft_wrap=True, markup=False)
     offer(console, page)

@@ -21,6 +21,7 @@ from headway.settings.training import OWN_OPTIMISERS
 if TYPE_CHECKING:
     from headway.experiments import Experiment
     from headway.records import Cell
+    from headway.store import Record
 
 USAGE = """\
 Train what an experiment needs, then show its claims, figures and page. `all` stands for every
@@ -114,8 +115,11 @@ def main(arguments: Sequence[str]) -> None:
         raise UserError(f"no run of this grid has the option {' '.join(each for each in rest if each in strange)}.")
     # From here on nobody waits for help, and NumPy and what else takes time may be loaded.
     from headway.cli.computing import compute, records_of
+    from headway.cli.early import Early
     from headway.cli.ending import show
+    from headway.experiments.drawing import WORTH, Drawing
     from headway.experiments.outcome import Outcome
+    from headway.lookup import readable
     from headway.records import Cell
     from headway.store import Store
 
@@ -138,18 +142,24 @@ def main(arguments: Sequence[str]) -> None:
         return
     if name == "all":
         cells = _possible(cells, experiments)
-    compute([cell for group in cells.values() for cell in group.values()], stores, options)
     from headway.report.assemble import changed_settings, page_name
 
     changes: dict[str, Any] = {}
     for each, group in cells.items():
         for run, cell in group.items():
             changes |= changed_settings(experiments[each].grids[grid][run], cell.settings)
-    outcomes = [
-        Outcome(experiments[each], each, grid, records_of(group, stores), changes) for each, group in cells.items()
-    ]
     page = options.into / f"{page_name(f'{name}-{grid}', changes)}.html" if options.page else None
-    show(outcomes, options.into, page, [command])
+
+    def outcome_of(each: str, records: Mapping[str, Record]) -> Outcome:
+        return Outcome(experiments[each], each, grid, records, changes)
+
+    every = [cell for group in cells.values() for cell in group.values()]
+    with Drawing(options.into / "figures") as drawing:
+        look = (Early(drawing, cells, stores, outcome_of).look,) if page is not None and len(cells) >= WORTH else ()
+        compute(every, stores, options, *look)
+        among = readable(stores)
+        outcomes = [outcome_of(each, records_of(group, stores, among)) for each, group in cells.items()]
+        show(outcomes, options.into, page, [command], drawing=drawing)
 
 
 def _names_settings(arguments: Sequence[str], unknown: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,32 @@ if TYPE_CHECKING:
 
 LEAST = 5.0
 """Seconds below which nobody asks where they went."""
+
+
+class StopWatch:
+    """Seconds between laps, added up by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._since = time.monotonic()
+
+    def lap(self, name: str) -> None:
+        """Everything since the last lap was spent on this."""
+        now = time.monotonic()
+        self.laps[name] = self.laps.get(name, 0.0) + now - self._since
+        self._since = now
+
+
+def show_ending(console: Console, spent: Mapping[str, float], processes: int, early: int = 0) -> None:
+    """A line about what came after the last training: claims, figures and the page."""
+    total = sum(spent.values())
+    if total < LEAST:
+        return
+    by = {"figures": f" by {processes} processes" if processes > 1 else ""}
+    parts = ", ".join(f"{name} {clock(seconds)}{by.get(name, '')}" for name, seconds in spent.items())
+    before = f" ({early} grids drawn during training)" if early else ""
+    words = f"{clock(total)} from records to the page: {parts}{before}"
+    console.print(words, style="dim", highlight=False, soft_wrap=True)
 
 
 def show_working(console: Console, working: Sequence[Working]) -> None:

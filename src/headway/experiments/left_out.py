@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from headway.store import Record, StoreError
 from headway.store.errors import MOVE
@@ -18,18 +19,47 @@ _named: set[Path] = set()
 """Records that this command has left out; it then ends with 2, when everything else is done."""
 
 
+class Complaint(NamedTuple):
+    """Words about records, and whether they are repeated for one that has been named."""
+
+    paths: tuple[Path, ...]
+    words: str
+    again: bool = False
+
+
+_kept_back: list[list[Complaint]] = []
+"""Of a process that works for another one, which writes them on the screen."""
+
+
 def tell(error: StoreError) -> None:
     """Name a record, the first time."""
-    if error.path not in _named:
-        _named.add(error.path)
-        sys.stderr.write(f"headway: {printable(str(error))} It is left out here.\n")
+    say(Complaint((error.path,), f"headway: {printable(str(error))} It is left out here.\n"))
 
 
 def tell_of_figures(name: str, paths: Sequence[Path], error: Exception) -> None:
     """Figures need all of their runs at once, so that it is not known which of them does not fit."""
-    _named.update(paths)
     among = ", ".join(printable(str(path)) for path in paths)
-    sys.stderr.write(f"headway: no figures of {name}: one of {among} does not fit ({_cause(error)}).\n")
+    words = f"headway: no figures of {name}: one of {among} does not fit ({_cause(error)}).\n"
+    say(Complaint(tuple(paths), words, again=True))
+
+
+def say(complaint: Complaint) -> None:
+    """On the screen, or to whoever this process works for."""
+    if _kept_back:
+        _kept_back[-1].append(complaint)
+    elif complaint.again or not _named.issuperset(complaint.paths):
+        _named.update(complaint.paths)
+        sys.stderr.write(complaint.words)
+
+
+@contextmanager
+def kept_back() -> Generator[list[Complaint]]:
+    """While it lasts, nothing is written, and all complaints are in the list."""
+    _kept_back.append([])
+    try:
+        yield _kept_back[-1]
+    finally:
+        _kept_back.pop()
 
 
 def any_since_the_last_command() -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.experiments import NAMES, Experiment, find
 from headway.experiments.left_out import readable_runs, tell, with_what_fits
@@ -16,6 +16,15 @@ from headway.store import Record, Store, StoreError
 
 if TYPE_CHECKING:
     from headway.claims.claim import Results
+
+
+class Judged(NamedTuple):
+    """What was found in the records of an outcome."""
+
+    findings: tuple[Finding, ...]
+    """Of its claims, as `Experiment.read` gives them."""
+    usable: tuple[str, ...]
+    """The runs whose numbers can be read and fit the claims."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,17 @@ class Outcome:
     def usable(self) -> dict[str, Record]:
         """Those whose numbers can be read and fit the claims; the others are named."""
         return self._found[1]
+
+    @property
+    def judged(self) -> Judged:
+        """What the claims say, and which runs fit them, in words that another process understands."""
+        findings, usable = self._found
+        return Judged(tuple(findings), tuple(usable))
+
+    def take(self, judged: Judged) -> None:
+        """What another process found in the same records need not be found again."""
+        found = list(judged.findings), {run: self.records[run] for run in judged.usable}
+        self.__dict__["_found"] = found  # where a cached property keeps its value
 
     @property
     def results(self) -> Results:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.experiments.left_out import tell, tell_of_figures, unfit
 from headway.experiments.outcome import Outcome
@@ -15,34 +16,62 @@ from headway.store import Record
 
 if TYPE_CHECKING:
     from headway.report.assemble import Shown
+    from headway.report.page import Report
 
 
 FEW = 4
 """Experiments whose runs a page shows first; a page of more is one of results, and opens with what was found."""
 
 
+class Drawn(NamedTuple):
+    """The files of an outcome's figures, and what is noted of them so that they are not drawn again."""
+
+    paths: list[Path]
+    key: str | None = None
+    """None if they lay there already, or are not to be kept for the next time."""
+
+
 def draw_figures(outcome: Outcome, folder: Path) -> list[Path]:
     """Every figure of the experiment as PNG, PDF and SVG; those that lie there unchanged are not drawn again."""
-    from headway.report.figures.files import save_all
-    from headway.report.figures.kept import drawn_before, keep, key_of
+    drawn = draw(outcome, folder)
+    note(outcome, folder, drawn)
+    return drawn.paths
 
-    # Of somebody's own experiment the drawing code is not known to be the same.
-    key = key_of(outcome.usable) if _is_ours(outcome) else None
-    known = drawn_before(folder, outcome.name, key) if key else None
-    if known is not None:
-        return known
+
+def draw(outcome: Outcome, folder: Path, processes: int | None = None) -> Drawn:
+    """The figures alone: of several processes that draw, one notes what all of them drew."""
+    from headway.report.figures.files import save_all
+    from headway.report.figures.kept import key_of
+
+    if known := drawn_before(outcome, outcome.usable, folder):
+        return Drawn(known)
     try:
         figures = outcome.experiment.draw(outcome.results)
     except Exception as error:
         tell_of_figures(outcome.name, [record.path for record in outcome.usable.values()], error)
-        return []
-    paths = save_all({folder / f"{outcome.name}-{name}": figure for name, figure in figures.items()})
-    if key:
-        keep(folder, outcome.name, key, paths)
-    return paths
+        return Drawn([])
+    paths = save_all({folder / f"{outcome.name}-{name}": figure for name, figure in figures.items()}, processes)
+    return Drawn(paths, key_of(outcome.usable) if is_ours(outcome) else None)
 
 
-def _is_ours(outcome: Outcome) -> bool:
+def drawn_before(outcome: Outcome, records: Mapping[str, Record], folder: Path) -> list[Path] | None:
+    """The files of these records' figures, if they lie in the folder as they would be drawn."""
+    from headway.report.figures import kept
+
+    # Of somebody's own experiment the drawing code is not known to be the same.
+    return kept.drawn_before(folder, outcome.name, kept.key_of(records)) if is_ours(outcome) else None
+
+
+def note(outcome: Outcome, folder: Path, drawn: Drawn) -> None:
+    """Let what was drawn be found the next time."""
+    from headway.report.figures.kept import keep
+
+    if drawn.key:
+        keep(folder, outcome.name, drawn.key, drawn.paths)
+
+
+def is_ours(outcome: Outcome) -> bool:
+    """Whether every process finds its experiment by its name."""
     from headway.experiments import NAMES, find
 
     return outcome.called in NAMES and find(outcome.called) is outcome.experiment
@@ -62,22 +91,28 @@ def write_report(
 
     Of the experiments `asked` for, or all, it counts the claims without a run.
     """
-    from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
-    from headway.report.page import FigureGroup, write_page
+    finish_report(page, report_of_runs(outcomes, findings, commands, others, title, asked), outcomes, drawn)
 
-    first, rest, groups = [], [], []
+
+def report_of_runs(
+    outcomes: Sequence[Outcome],
+    findings: Sequence[tuple[str, Finding]],
+    commands: Sequence[str],
+    others: Sequence[Shown] = (),
+    title: str = "",
+    asked: Sequence[str] = (),
+) -> Report:
+    """All of the page but its figures, which somebody may still be drawing."""
+    from headway.report.assemble import Shown, portraits_among, put_together, worth_drawing
+
+    first, rest = [], []
     several = len({outcome.called for outcome in outcomes}) > 1
-    # The page opens with its first run: what the authors' code did shows the whole story.
-    for outcome in sorted(outcomes, key=lambda outcome: outcome.grid == "printed"):
+    for outcome in _in_order(outcomes):
         section = outcome.called if several else ""
         drawable = worth_drawing(outcome.usable).items()
         own = [Shown(run_label(name, outcome), record, section) for name, record in drawable]
         first += own[:1]
         rest += own[1:]
-        pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
-        if pictures:
-            shown = (tuple(pictures.items()), drawings, own_name(outcome))
-            groups.append(FigureGroup(outcome.name, figures_title(outcome), outcome.grid, *shown))
     portraits = portraits_among(record for outcome in outcomes for record in outcome.usable.values())
     portraits += portraits_among(each.record for each in others)
     heading, introduction = (title, "") if title else _heading(outcomes)
@@ -85,8 +120,25 @@ def write_report(
         _results(outcomes, findings, asked) if len({outcome.called for outcome in outcomes}) > FEW and not title else {}
     )
     runs = [*first, *others, *rest]  # if there is no room for all, something of everything
-    report = put_together(heading, introduction, runs, findings, groups, commands, portraits, _tell_unfit, **results)
-    write_page(page, report)
+    return put_together(heading, introduction, runs, findings, (), commands, portraits, _tell_unfit, **results)
+
+
+def finish_report(page: Path, report: Report, outcomes: Sequence[Outcome], drawn: Mapping[str, Sequence[Path]]) -> None:
+    """Write the page with the figures of each outcome."""
+    from headway.report.page import FigureGroup, write_page
+
+    groups = []
+    for outcome in _in_order(outcomes):
+        pictures, drawings = (_contents(outcome, drawn.get(outcome.name, ()), kind) for kind in (".png", ".svg"))
+        if pictures:
+            shown = (tuple(pictures.items()), drawings, own_name(outcome))
+            groups.append(FigureGroup(outcome.name, figures_title(outcome), outcome.grid, *shown))
+    write_page(page, replace(report, figures=tuple(groups)))
+
+
+def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The page opens with its first run: what the authors' code did shows the whole story."""
+    return sorted(outcomes, key=lambda outcome: outcome.grid == "printed")
 
 
 def compared_with(outcomes: Sequence[Outcome], records: Records, used: Collection[str]) -> list[Shown]:

@@ -35,5 +35,8 @@ FREE = ("heads", "width", "scaled_scores", "initialisation", "scale")
 
 def is_minimal(asked: Asked) -> bool:
     """Whether these are the minimal model's switches, for any heads, sizes and start, scaled or not, in float32."""
-    minimal = replace(MINIMAL, **{name: getattr(asked.model, name) for name in FREE})
-    return asked.model == minimal and asked.precision == "float32"
+    return has_minimal_switches(asked.model) and asked.precision == "float32"
+
+
+def has_minimal_switches(model: ModelSettings) -> bool:
+    return model == replace(MINIMAL, **{name: getattr(model, name) for name in FREE})

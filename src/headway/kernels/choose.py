@@ -10,7 +10,7 @@ from jaxtyping import Array, Int
 from headway.kernels import cpu, cuda, simple
 from headway.kernels.asked import Asked, is_minimal
 from headway.kernels.tables import form as tables
-from headway.kernels.tables.form import BatchReading
+from headway.kernels.tables.form import BatchReading, DenseKernels
 from headway.models.gradient import BatchGradient
 from headway.models.transformer import Transformer
 
@@ -21,8 +21,8 @@ NOT_COMPILED = (
     "the CPU kernels need numba and a jaxlib whose interface for calls they know, so XLA compiles the whole step"
 )
 NOT_SERVED = (
-    "no CUDA kernel serves these settings, so XLA compiles the whole step; there are kernels for "
-    "the minimal model in float32 and for the full model in tf32, up to the sizes in src/headway/kernels/README.md"
+    "no CUDA kernel serves the whole of this model, so XLA compiles the step; the fastest are the minimal model in "
+    "float32 and the full model in tf32, up to the sizes in src/headway/kernels/README.md"
 )
 NOT_TABLES = (
     "the fast forms know causal attention by softmax, without biases, emphasis or dropped codes of distances, so XLA "
@@ -65,6 +65,26 @@ def _tables(asked: Asked, chunk: int, reading_chunk: int, shortfall: str | None)
         return tables.read(model, task, sequences, reading_chunk)
 
     return Form("tables over (token, position)", gradient, read, shortfall)
+
+
+@lru_cache(MOST_KEPT)
+def _dense(asked: Asked, chunk: int, reading_chunk: int, shortfall: str) -> Form:
+    """For GPUs: their products cost less than looking rows up in tables and adding to them."""
+    task, kernels = asked.rows, _dense_kernels(asked.precision)
+
+    def gradient(model, sequences, weights, key):
+        return tables.gradient(model, task, sequences, weights, key, chunk, dense=True, kernels=kernels)
+
+    return Form("dense products", gradient, _tables(asked, chunk, reading_chunk, None).read, shortfall)
+
+
+def _dense_kernels(precision: str) -> DenseKernels | None:
+    """Those of this GPU for products of this precision, if it has any."""
+    if precision != "tf32" or not cuda.usable():
+        return None
+    from headway.kernels.cuda import own_rows, post_norm
+
+    return DenseKernels(own_rows.written, post_norm.logits)
 
 
 @lru_cache(MOST_KEPT)
@@ -111,7 +131,8 @@ def _on_gpu(asked: Asked, chunk: int, reading_chunk: int) -> Form:
         return _cuda(asked, chunk, reading_chunk, minimal=True)
     if full.covers(asked) or ngram.covers(asked):
         return _cuda(asked, chunk, reading_chunk, minimal=False)
-    return _tables(asked, chunk, reading_chunk, NOT_SERVED if cuda.usable() else NOT_USABLE)
+    shortfall = NOT_SERVED if cuda.usable() else NOT_USABLE
+    return (_tables if asked.windows else _dense)(asked, chunk, reading_chunk, shortfall)
 
 
 @lru_cache(MOST_KEPT)

@@ -19,8 +19,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from headway.kernels.asked import has_minimal_switches
 from headway.store import Record, Store, StoreError
 from headway.sweep.bundle import Bundle, program_of
+from headway.tasks.run import Settings
 from headway.training.memory import step_of
 
 Platform = Literal["cpu", "gpu"]
@@ -55,17 +57,23 @@ class Cost(NamedTuple):
 
 RATES: Mapping[Platform, Mapping[str, Rates]] = {
     "gpu": {
-        "kernels": Rates(28.2, 0.236, 0.542),
-        "dropout": Rates(102.0, 23.1, 0.749),
-        "deep": Rates(20.1, 66.5, 6.25),
-        "transformer": Rates(20.8, 16.9, 1.77),
-        "own": Rates(15.5, 19.9, 1.76),
+        # Their code is newer than the records: measured alone on an H200, docs/log.md, 2026-11-18.
+        "minimal": Rates(20.0, 0.3, 0.45),
+        "full": Rates(25.0, 1.0, 0.71),
+        "full windows": Rates(25.0, 1.0, 0.38),
+        "dense": Rates(30.0, 2.0, 1.5),
+        "dense, float32": Rates(30.0, 2.0, 4.0),
+        # Fitted to records.
+        "transformer": Rates(36.5, 16.9, 1.58),
+        "own": Rates(15.5, 18.8, 1.82),
     },
-    # Two cores; of the first three from docs/speed.md and the table of small transformers, for want of records.
+    # Two cores; of the first five from docs/speed.md and the table of small transformers, for want of records.
     "cpu": {
-        "kernels": Rates(15.0, 1.0, 40.0),
-        "dropout": Rates(20.0, 1.0, 560.0),
-        "deep": Rates(20.0, 1.0, 560.0),
+        "minimal": Rates(15.0, 1.0, 40.0),
+        "full": Rates(20.0, 1.0, 560.0),
+        "full windows": Rates(20.0, 1.0, 560.0),
+        "dense": Rates(20.0, 1.0, 560.0),
+        "dense, float32": Rates(20.0, 1.0, 560.0),
         "transformer": Rates(15.0, 1.0, 1500.0),
         "own": Rates(5.0, 0.2, 60.0),
     },
@@ -128,16 +136,26 @@ def work_of(bundle: Bundle, steps: float | None = None) -> Work:
     if not bundle.trained:
         return Work(kind, kind, bundle.members)
     own, training = step_of(settings, bundle.capacity), settings.training
-    form = own.kind
-    if form == "kernels" and settings.model.layers > 1:
-        form = "deep"
-    elif form == "kernels" and settings.model.dropout > 0:
-        form = "dropout"
+    form = _form(settings) if own.kind == "kernels" else own.kind
     if steps is None:
         # With a tail below 0 a run goes on to its last step, whatever it has learnt.
         stops = training.threshold is not None and training.tail >= 0
         steps = training.steps * (LEARNT.get(kind, USUAL_LEARNT) if stops else 1.0)
     return Work(form, kind, bundle.members, steps, own.example * own.batch)
+
+
+def _form(settings: Settings) -> str:
+    """What computes rows of tokens on a GPU, by the settings alone: here there may be none."""
+    model, task = settings.model, settings.task
+    windows = getattr(task, "context", None) is not None
+    if has_minimal_switches(model):
+        return "minimal"
+    if settings.training.precision != "tf32":
+        return "dense, float32"
+    whole = model.norm == "post" and model.residual and model.keys and model.output and model.readout and model.mlp
+    if whole and model.layers == 1 and model.embedding == "learned" and model.width > 128:
+        return "full windows" if windows else "full"
+    return "dense"
 
 
 class Costs:

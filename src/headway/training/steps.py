@@ -19,6 +19,8 @@ EXPLODED = 1e4
 ROOM = 64
 """Steps that one call of the compiled program makes at most."""
 _LEVEL = "xla_backend_optimization_level"
+_TRITON = "xla_gpu_enable_triton_gemm"
+"""Products by Triton take XLA three to five times as long to compile, because it tries many; ours are not sooner."""
 _EMITTERS = "xla_cpu_use_fusion_emitters"
 _HAS_EMITTERS = jax.version.__version_info__ < (0, 12)
 """Later there is no such choice, and one that is not known is an error."""
@@ -90,11 +92,12 @@ class Compiled(NamedTuple):
 @lru_cache(MOST_KEPT)
 def compiled(problem: Problem) -> Compiled:
     """Once for a problem, whichever program asks: an equal problem is the same problem."""
-    often = (jax.jit(partial(function, problem)) for function in (_advance, _probe))
     cpu = jax.devices()[0].platform == "cpu"
-    begin = jax.jit(partial(_begin, problem), compiler_options=quickly_compiled(problem) if cpu else {})
-    facts = jax.jit(partial(_facts, problem), compiler_options=_unless_chosen({_LEVEL: 0}) if cpu else {})
-    return Compiled(begin, jax.jit(partial(_compare, problem)), *often, facts)
+    usual = {} if cpu else _unless_chosen({_TRITON: False})
+    begun = quickly_compiled(problem) if cpu else usual
+    found = _unless_chosen({_LEVEL: 0}) if cpu else usual
+    functions = {_begin: begun, _compare: usual, _advance: usual, _probe: usual, _facts: found}
+    return Compiled(*(jax.jit(partial(each, problem), compiler_options=own) for each, own in functions.items()))
 
 
 def quickly_compiled(problem: Problem) -> dict[str, int]:
@@ -108,8 +111,9 @@ def quickly_compiled(problem: Problem) -> dict[str, int]:
 
 
 def _unless_chosen(options: Mapping[str, int]) -> dict[str, int]:
-    """Who chose a level keeps it."""
-    return {} if _LEVEL in os.environ.get("XLA_FLAGS", "") else dict(options)
+    """Who chose a level, or what computes products, keeps it."""
+    chosen = os.environ.get("XLA_FLAGS", "")
+    return {} if any(name in chosen for name in (_LEVEL, _TRITON)) else dict(options)
 
 
 def _over(function: Callable, stacked: PyTree) -> Any:

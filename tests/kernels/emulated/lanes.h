@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -26,11 +27,18 @@ struct Warp {
     float numbers[32][6];
 };
 thread_local Place threadIdx, blockIdx;
+inline int __float_as_int(float v) { int bits; memcpy(&bits, &v, 4); return bits; }
+inline float __int_as_float(int bits) { float v; memcpy(&v, &bits, 4); return v; }
+
 thread_local Warp* warp_here;
 thread_local int lane_here;
 std::barrier<>* block_here;
 float* shared_here;
 
+std::barrier<>* pairs_here[16];  // of two warps each, which may wait for each other
+
+inline float __fdividef(float x, float y) { return x / y; }
+inline void __syncwarp() { warp_here->together.arrive_and_wait(); }
 inline void __syncthreads() { block_here->arrive_and_wait(); }
 
 // What every lane has given, seen by all of them.
@@ -49,8 +57,16 @@ inline float rounded(float v) {  // to TF32
     return v;
 }
 
+inline float cut(float v) {  // as tensor cores read a number: what TF32 has no room for is not there
+    unsigned bits;
+    memcpy(&bits, &v, 4);
+    bits &= ~0x1fffu;
+    memcpy(&v, &bits, 4);
+    return v;
+}
+
 inline void multiply(float (&c)[4], float a0, float a1, float a2, float a3, float b0, float b1) {
-    const float own[6] = {a0, a1, a2, a3, b0, b1};
+    const float own[6] = {cut(a0), cut(a1), cut(a2), cut(a3), cut(b0), cut(b1)};
     exchange([&](float* at) { memcpy(at, own, sizeof own); }, [&] {
         for (int e = 0; e < 4; e++)
             for (int k = 0; k < 8; k++) {
@@ -65,6 +81,15 @@ inline float __shfl_xor_sync(unsigned, float v, int other) {
     float found = 0;
     exchange([&](float* at) { at[0] = v; }, [&] { found = warp_here->numbers[lane_here ^ other][0]; });
     return found;
+}
+
+inline float rsqrtf(float v) { return 1 / std::sqrt(v); }
+inline void add_four(float* at, float x, float y, float z, float w) { at[0] += x, at[1] += y, at[2] += z, at[3] += w; }
+
+inline unsigned hashed(unsigned bits) {
+    bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;
+    bits = (bits ^ (bits >> 13)) * 0xC2B2AE35u;
+    return bits ^ (bits >> 16);
 }
 
 inline float warp_sum(float v) {
@@ -94,6 +119,9 @@ template <class Kernel> void launch(int blocks, int threads, int bytes, Kernel k
         std::vector<Warp> warps(threads / 32);
         std::barrier<> all(threads);
         block_here = &all;
+        std::vector<std::unique_ptr<std::barrier<>>> pairs;
+        for (int n = 0; n < threads / 64 && n < 16; n++)
+            pairs.push_back(std::make_unique<std::barrier<>>(64)), pairs_here[n] = pairs[n].get();
         std::vector<std::thread> lanes;
         for (int n = 0; n < threads; n++)
             lanes.emplace_back([&, n] {

@@ -1,6 +1,6 @@
 // Attention of the last T of L positions, forward and backward, two warps per (sequence, head), on tensor cores (TF32).
 //
-// Macros: LENGTH L <= 32, QUERIES T <= 24, HEADS, PART (columns per head, a multiple of 8), BATCH, PAIRS (of warps
+// Macros: LENGTH L <= 32, QUERIES T <= L, HEADS, PART (columns per head, a multiple of 8), BATCH, PAIRS (of warps
 //         in a block), BLOCKS (per member), ROWS (of the table, per member), SHARED_ROWS (1: several sequences use a row),
 //         DROPPED (share of the attention dropped times 2^32), KEPT (1 / (1 - share))
 // A row of `table` holds the query, key and value of every head: [3][HEADS][PART]. `places[b][p]` says which row
@@ -11,7 +11,8 @@
 #define STRIDE (PART + 4)                 // PART % 32 is 24 or so: fragments then touch 32 different banks
 #define OFFSET (LENGTH - QUERIES)
 #define STEPS (PART / 8)
-#define QUERY_ROWS 24
+#define QUERY_ROWS (QUERIES > 24 ? 32 : 24)
+#define QUERY_TILES (QUERY_ROWS / 8)
 // Half a unit of TF32's last place, so that the tensor cores, which cut the rest off, round to nearest.
 __device__ __forceinline__ float nudged(float v) { return __int_as_float(__float_as_int(v) + 0x1000); }
 
@@ -188,14 +189,14 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
         wait_for_fetches(pair);
 
         // Everything transposed: rows are keys, 16 a side, columns are queries 8 n + ...
-        float p[3][4] = {}, s[3][4] = {}, keep[3][4];
+        float p[QUERY_TILES][4] = {}, s[QUERY_TILES][4] = {}, keep[QUERY_TILES][4];
 #pragma unroll
         for (int step = 0; step < STEPS; step++) {
             const int c = 8 * step + t, low = (16 * side + g) * STRIDE + c, high = low + 8 * STRIDE;
             const float k0 = nudged(k[low]), k1 = nudged(k[high]), k2 = nudged(k[low + 4]), k3 = nudged(k[high + 4]);
             const float v0 = nudged(v[low]), v1 = nudged(v[high]), v2 = nudged(v[low + 4]), v3 = nudged(v[high + 4]);
 #pragma unroll
-            for (int n = 0; n < 3; n++) {
+            for (int n = 0; n < QUERY_TILES; n++) {
                 const int column = (8 * n + g) * STRIDE + c;
                 multiply(p[n], k0, k1, k2, k3, nudged(q[column]), nudged(q[column + 4]));
                 multiply(s[n], v0, v1, v2, v3, nudged(d[column]), nudged(d[column + 4]));
@@ -203,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
         }
         const float* of_normaliser = normaliser + (sequence * HEADS + head) * 32;
 #pragma unroll
-        for (int n = 0; n < 3; n++)
+        for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 const int query = 8 * n + 2 * t + e;
@@ -225,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
             }
         meet(pair);  // from here on nobody reads the values: the slopes of the scores take their place
 #pragma unroll
-        for (int n = 0; n < 3; n++)
+        for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 const int query = 8 * n + 2 * t + e;
@@ -249,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
         for (int c = 0; c < STEPS; c++) {
             float dk[4] = {}, dv[4] = {};
 #pragma unroll
-            for (int n = 0; n < 3; n++) {
+            for (int n = 0; n < QUERY_TILES; n++) {
                 const int low = (8 * n + 2 * t) * STRIDE + 8 * c + g;
                 multiply(dk, s[n][0], s[n][2], s[n][1], s[n][3], nudged(q[low]), nudged(q[low + STRIDE]));
                 multiply(dv, p[n][0], p[n][2], p[n][1], p[n][3], nudged(d[low]), nudged(d[low + STRIDE]));

@@ -8,7 +8,7 @@ from headway.kernels.cuda.launch import call, shared_limit
 from headway.kernels.cuda.sizes import Sizes, dropped
 
 SOURCE = "attention.cu"
-MOST_LENGTH, MOST_QUERIES, MOST_PART = 32, 24, 96
+MOST_LENGTH, MOST_PART = 32, 96
 MOST_PAIRS = 7
 
 Places = Int[Array, "member batch length"]
@@ -37,8 +37,8 @@ def attend(sizes: Sizes, front: Front, places: Places, words: Words, rate: float
 
 def attend_backward(sizes: Sizes, front: Front, places: Places, words: Words, rate: float, slope, normaliser):
     """How a slope behind the heads reaches the rows of queries, keys and values."""
-    stride = sizes.part + 4
-    floats = 80 * stride + max(32 * stride, 24 * 36) + 32 + 48
+    stride, asked = sizes.part + 4, 24 if sizes.queries <= 24 else 32
+    floats = (2 * asked + 32) * stride + max(32 * stride, asked * 36) + 32 + 2 * asked
     pairs = min(MOST_PAIRS, shared_limit() // (4 * floats))
     start = (jnp.zeros_like(front.projected),) if sizes.shared_rows else ()
     (gradient,) = call(

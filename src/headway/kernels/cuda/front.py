@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from headway.kernels.products import embedded, product
 from headway.models.attention import Attention
 from headway.models.dropout import dropout
 from headway.models.transformer import Transformer
@@ -34,13 +35,16 @@ def shared_front(model: Transformer) -> Front:
     """Every (position, token) once; row = position * tokens + token."""
     constant = jnp.broadcast_to(jnp.arange(model.vocab)[:, None], (model.vocab, model.length))
     x = jnp.swapaxes(jax.vmap(model.embed)(constant), 0, 1)
-    return _projected(model, x.reshape(model.length * model.vocab, -1))
+    stream = filled(x.reshape(model.length * model.vocab, -1), model.length * model.vocab, WIDTH)
+    return Front(stream, stream @ projection(model.layers[0].attention, WIDTH))
 
 
 def own_front(model: Transformer, tokens: Int[Array, "batch time"], keys: Key[Array, " batch"]) -> Front:
     """Every position of every sequence, with dropout; row = sequence * length + position."""
-    x = jax.vmap(lambda tokens, key: dropout(model.embed(tokens), model.settings.dropout, key))(tokens, keys)
-    return _projected(model, x.reshape(tokens.size, -1))
+    x = jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(embedded(model, tokens), keys)
+    stream = filled(x, *tokens.shape, WIDTH)
+    projected = product(stream, projection(model.layers[0].attention, WIDTH))
+    return Front(stream.reshape(tokens.size, WIDTH), projected.reshape(tokens.size, -1))
 
 
 def filled(x: Float[Array, "..."], *sizes: int) -> Float[Array, "..."]:
@@ -48,14 +52,10 @@ def filled(x: Float[Array, "..."], *sizes: int) -> Float[Array, "..."]:
     return jnp.pad(x, [(0, size - have) for size, have in zip(sizes, x.shape, strict=True)])
 
 
-def _projected(model: Transformer, x: Float[Array, "row width"]) -> Front:
-    stream = filled(x, len(x), WIDTH)
-    return Front(stream, stream @ _projection(model.layers[0].attention))
-
-
-def _projection(attention: Attention) -> Float[Array, "width columns"]:
+def projection(attention: Attention, width: int) -> Float[Array, "{width} columns"]:
+    """[query, key, value][head][part] side by side, the queries scaled; for vectors that are filled up to `width`."""
     assert attention.key is not None
     scale = 1 / math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
     matrices = jnp.stack([scale * attention.query, attention.key, attention.value])
-    matrices = filled(matrices, 3, len(attention.query), WIDTH, part_of(attention))
-    return jnp.moveaxis(matrices, 2, 0).reshape(WIDTH, -1)
+    matrices = filled(matrices, 3, len(attention.query), width, part_of(attention))
+    return jnp.moveaxis(matrices, 2, 0).reshape(width, -1)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from headway.kernels.asked import Asked
-from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, MOST_QUERIES, attend, attend_backward
+from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
 from headway.kernels.cuda.front import WIDTH, Front, filled, own_front, part_of, shared_front
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
@@ -38,7 +38,6 @@ def covers(asked: Asked) -> bool:
     return (
         not asked.windows
         and asked.reads <= MOST_LENGTH
-        and asked.queries <= MOST_QUERIES
         and asked.model.stream(asked.vocab, asked.reads) // asked.model.heads <= MOST_PART
         and fits(asked)
     )

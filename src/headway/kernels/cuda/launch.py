@@ -29,7 +29,7 @@ from jaxtyping import Array
 
 from headway.kernels import keeping
 
-HEADER = "tensor_cores.cuh"
+HEADERS = ("tensor_cores.cuh", "rows.cuh")
 """What several kernels include."""
 ONLY = "ONLY"
 """The macro that names the kernel that is wanted of a file; to the compiler of the others nothing is left."""
@@ -166,15 +166,15 @@ def _ptx(source: str, macros: tuple[tuple[str, int | str], ...], architecture: s
     library = _library()
     assert library is not None, "ask `usable` first"
     folder = files("headway.kernels.cuda")
-    text, header = ((folder / name).read_text() for name in (source, HEADER))
+    text, *included = ((folder / name).read_text() for name in (source, *HEADERS))
     function = dict(macros).get(ONLY, "")
     text = alone_in(text, str(function))
     options = [f"--gpu-architecture={architecture}", *(f"-D{name}={value}" for name, value in macros)]
-    told = repr((source, text, header, options, _version(library)))
+    told = repr((source, text, included, options, _version(library)))
     name = f"{function}-{hashlib.sha256(told.encode()).hexdigest()[:32]}.ptx"
 
     def make() -> str:
-        return _compiled(library, source, text.encode(), header.encode(), options)
+        return _compiled(library, source, text, included, options)
 
     return keeping.kept(name, make, lambda made: ({}, made.encode()), lambda _head, body: body.decode())
 
@@ -194,10 +194,13 @@ def _version(library: ctypes.CDLL) -> tuple[int, int]:
     return major.value, minor.value
 
 
-def _compiled(library: ctypes.CDLL, source: str, text: bytes, header: bytes, options: Sequence[str]) -> str:
+def _compiled(library: ctypes.CDLL, source: str, text: str, included: Sequence[str], options: Sequence[str]) -> str:
     program = ctypes.c_void_p()
-    headers, names = (ctypes.c_char_p * 1)(header), (ctypes.c_char_p * 1)(HEADER.encode())
-    created = library.nvrtcCreateProgram(ctypes.byref(program), text, source.encode(), 1, headers, names)
+    several = ctypes.c_char_p * len(HEADERS)
+    headers, names = (several(*(each.encode() for each in texts)) for texts in (included, HEADERS))
+    created = library.nvrtcCreateProgram(
+        ctypes.byref(program), text.encode(), source.encode(), len(HEADERS), headers, names
+    )
     _check(library, created)
     try:
         pointers = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))

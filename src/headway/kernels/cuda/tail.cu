@@ -5,7 +5,7 @@
 // Macros: WIDTH <= 256, TOKENS <= 56, BATCH, LENGTH, QUERIES, ROWS, BLOCKS (per member),
 //         SHARED_ROWS (1: several sequences use a row of the stream), DROPPED (share dropped times 2^32), KEPT (1 / (1 - share))
 
-#include "tensor_cores.cuh"
+#include "rows.cuh"
 
 #define OFFSET (LENGTH - QUERIES)
 #define COUNT (BATCH * QUERIES)           // predicted positions per member
@@ -85,84 +85,6 @@ __device__ __forceinline__ void put_rows(float* array, int member, int start, in
             *reinterpret_cast<float2*>(array + ((size_t)member * COUNT + n) * 64 + column + 2 * (lane % 4)) =
                 make_float2(c[2 * half], c[2 * half + 1]);
     }
-}
-
-// A lane has eight columns of a row: 4 lane .. 4 lane + 3 and 128 more.
-__device__ __forceinline__ int column_of(int u, int lane) { return u / 4 * 128 + 4 * lane + u % 4; }
-
-__device__ __forceinline__ void load_row(float (&v)[8], const float* row, int lane) {
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-        float4 x = *reinterpret_cast<const float4*>(row + 128 * half + 4 * lane);
-        v[4 * half] = x.x, v[4 * half + 1] = x.y, v[4 * half + 2] = x.z, v[4 * half + 3] = x.w;
-    }
-}
-
-__device__ __forceinline__ void store_row(float* row, const float (&v)[8], int lane) {
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-        *reinterpret_cast<float4*>(row + 128 * half + 4 * lane) =
-            make_float4(v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
-}
-
-__device__ __forceinline__ void add_row(float* row, const float (&v)[8], int lane) {
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-        add_four(row + 128 * half + 4 * lane, v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
-}
-
-__device__ __forceinline__ void store_rounded(float* row, const float (&v)[8], int lane) {
-    float r[8];
-#pragma unroll
-    for (int u = 0; u < 8; u++) r[u] = rounded(v[u]);
-    store_row(row, r, lane);
-}
-
-// v becomes (v - mean) / deviation; returns 1 / deviation. Columns beyond WIDTH are and stay zero.
-__device__ __forceinline__ float normalise(float (&v)[8], int lane) {
-    float sum = 0, square = 0;
-#pragma unroll
-    for (int u = 0; u < 8; u++) sum += v[u];
-    const float mean = warp_sum(sum) * (1.0f / WIDTH);
-#pragma unroll
-    for (int u = 0; u < 8; u++) {
-        v[u] = column_of(u, lane) < WIDTH ? v[u] - mean : 0;
-        square += v[u] * v[u];
-    }
-    const float inverse = rsqrtf(warp_sum(square) * (1.0f / WIDTH) + 1e-5f);
-#pragma unroll
-    for (int u = 0; u < 8; u++) v[u] *= inverse;
-    return inverse;
-}
-
-// The slope before a norm, from the slope behind it.
-__device__ __forceinline__ void norm_backward(
-    float (&slope)[8], const float (&normed)[8], float inverse, const float* scale, int lane) {
-    float sum = 0, product = 0, factor[8];
-    load_row(factor, scale, lane);
-#pragma unroll
-    for (int u = 0; u < 8; u++) {
-        slope[u] *= factor[u];
-        sum += slope[u];
-        product += slope[u] * normed[u];
-    }
-    sum = warp_sum(sum) * (1.0f / WIDTH);
-    product = warp_sum(product) * (1.0f / WIDTH);
-#pragma unroll
-    for (int u = 0; u < 8; u++)
-        slope[u] = column_of(u, lane) < WIDTH ? inverse * (slope[u] - sum - normed[u] * product) : 0;
-}
-
-// v * keep / (1 - rate) for the row of one query; `words` are the two of the sequence and the branch.
-__device__ __forceinline__ void drop(float (&v)[8], const unsigned* words, int query, int lane) {
-#if DROPPED
-    const unsigned first = words[0], second = words[1];
-#pragma unroll
-    for (int u = 0; u < 8; u++) {
-        const unsigned number = query * WIDTH + column_of(u, lane);
-        v[u] = hashed(hashed(number ^ first) + second) >= DROPPED ? v[u] * KEPT : 0;
-    }
-#endif
 }
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) tail_gradient(

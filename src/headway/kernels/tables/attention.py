@@ -6,16 +6,31 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Key
 
+from headway.kernels.products import aligned, product
 from headway.models.attention import Attention, causal_mask
+from headway.models.dropout import dropout
+from headway.models.packed import wanted
 
-Drop = Callable[[Float[Array, "example head query key"]], Float[Array, "example head query key"]]
-"""What dropout leaves of the heads' attention."""
+
+class Drop(NamedTuple):
+    """What dropout leaves of the heads' attention."""
+
+    rate: float = 0.0
+    keys: Key[Array, " example"] | None = None
+    """Without them all of it."""
+
+    def __call__(self, pattern: Float[Array, "example head query key"]) -> Float[Array, "example head query key"]:
+        if self.keys is None:
+            return pattern
+        return jax.vmap(lambda each, key: dropout(each, self.rate, key))(pattern, self.keys)
 
 
-def _whole(pattern: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    return pattern
+ALL = Drop()
+"""Nothing falls."""
+Heads = Callable[[Attention, Float[Array, "example key width"], int, int, Drop], Array | None]
+"""(attention, vectors, queries, coordinates, drop) -> what kernels find that the heads write, if they serve them."""
 
 
 class Tables(NamedTuple):
@@ -62,9 +77,19 @@ def looked_up_heads(
 
 
 def dense_heads(
-    attention: Attention, x: Float[Array, "example key width"], queries: int, coordinates: int, drop: Drop = _whole
-) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
-    """The same for vectors that no table knows: one product for all heads of all examples."""
+    attention: Attention,
+    x: Float[Array, "example key width"],
+    queries: int,
+    coordinates: int,
+    drop: Drop = ALL,
+    heads: Heads | None = None,
+) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"] | None]:
+    """The same for vectors that no table knows: one product for all heads of all examples.
+
+    Kernels, where there are some, leave no pattern.
+    """
+    if heads is not None and (received := heads(attention, x, queries, coordinates, drop)) is not None:
+        return received, None
     if merging_pays(attention, queries, x.shape[1]):
         return _merged_heads(attention, x, queries, coordinates, drop)
     query = _projected(x[:, -queries:], attention.query)
@@ -92,16 +117,28 @@ def projected_heads(
     key: Float[Array, "example key #head score"],
     value: Float[Array, "example key head inner"],
     coordinates: int,
-    drop: Drop = _whole,
+    drop: Drop = ALL,
 ) -> tuple[Float[Array, "example query coordinate"], Float[Array, "example head query key"]]:
     """The same for given queries, keys and values."""
     query, key = attention.turned(query, key.shape[1], axis=1), attention.turned(key, key.shape[1], axis=1)
     query = query / _scale(attention)
-    pattern = _softmax(attention, _faced(attention, query, _scores(query, key)))
+    keys, queries = key.shape[1], query.shape[1]
+    filled = wanted() and queries > 1
+    asking, answering = (_filled(query), _filled(key)) if filled else (query, key)
+    scores = _scores(asking, answering)[:, :, :queries, :keys]
+    pattern = _softmax(attention, _faced(attention, query, scores))
+    kept = drop(pattern)
+    if filled:
+        kept, value = aligned(aligned(kept, -1), -2), aligned(value, 1)
     if attention.output is None:
-        return jnp.einsum("bhqk,bkhi->bqi", drop(pattern), value), pattern
-    mixed = jnp.einsum("bhqk,bkhi->bqhi", drop(pattern), value)
+        return jnp.einsum("bhqk,bkhi->bqi", kept, value)[:, :queries], pattern
+    mixed = jnp.einsum("bhqk,bkhi->bqhi", kept, value)[:, :queries]
     return _written(mixed, attention.output[:, :, :coordinates]), pattern
+
+
+def _filled(x: Float[Array, "example time head part"]) -> Float[Array, "example filled_time head filled_part"]:
+    """Vectors and positions in multiples of eight, for products that are added up over them."""
+    return aligned(aligned(x, 1), -1)
 
 
 def _merged_heads(
@@ -145,8 +182,8 @@ def _projected(
     x: Float[Array, "example time width"], matrices: Float[Array, "head width part"]
 ) -> Float[Array, "example time head part"]:
     """One product of all rows with all heads' matrices side by side."""
-    heads, width, part = matrices.shape
-    return (x.reshape(-1, width) @ side_by_side(matrices)).reshape(*x.shape[:2], heads, part)
+    heads, _, part = matrices.shape
+    return product(x, side_by_side(matrices)).reshape(*x.shape[:2], heads, part)
 
 
 def side_by_side(matrices: Float[Array, "head width part"]) -> Float[Array, "width columns"]:
@@ -158,8 +195,8 @@ def _written(
     mixed: Float[Array, "example query head inner"], output: Float[Array, "head inner width"]
 ) -> Float[Array, "example query width"]:
     """One product of all heads' mixtures with all output matrices on top of each other."""
-    rows = mixed.reshape(-1, mixed.shape[2] * mixed.shape[3])
-    return (rows @ output.reshape(rows.shape[1], -1)).reshape(*mixed.shape[:2], -1)
+    rows = mixed.reshape(*mixed.shape[:2], -1)
+    return product(rows, output.reshape(rows.shape[-1], -1))
 
 
 def _scores(

@@ -4,14 +4,16 @@ Without dropout, what the first block's heads ask, answer and write is a functio
 alone: length x tokens rows instead of one for every token of the batch.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from headway.kernels.cpu import attention as fused
-from headway.kernels.tables.layers import enter, enter_fused, keys_of, leave, queries_of, tables_of
+from headway.kernels.cpu import attention as on_cpu
+from headway.kernels.tables.attention import Heads
+from headway.kernels.tables.layers import Keys, enter, enter_fused, keys_of, leave, queries_of, tables_of
 from headway.kernels.windows import contexts_of
 from headway.models.positions import encoding
 from headway.models.rows import Rows
@@ -24,6 +26,14 @@ class BatchReading(NamedTuple):
 
     logits: Float[Array, "batch predicted token"]
     pattern: Float[Array, "layer head query key"]
+
+
+class DenseKernels(NamedTuple):
+    """What a GPU has for dense rows; where they do not serve a model they say so by None."""
+
+    heads: Heads
+    logits: Callable[[Transformer, Int[Array, "example length"], int, Keys], Array | None]
+    """(model, tokens, predicted, keys) -> logits of all layers together."""
 
 
 def serves(settings: ModelSettings) -> bool:
@@ -40,16 +50,21 @@ def gradient(
     weights: Float[Array, " batch"],
     key: PRNGKeyArray | None,
     chunk: int,
+    dense: bool = False,
+    kernels: DenseKernels | None = None,
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient, `chunk` sequences at a time.
 
-    The noise is that of the simple form: the same key drops the same coordinates.
+    The noise is that of the simple form: the same key drops the same coordinates. `dense` makes no tables, which suits
+    GPUs: their products cost less than looking rows up and adding to them. `kernels` are those for dense rows.
     """
     noisy = key is not None and model.settings.dropout > 0
     total = jnp.sum(weights)
     contexts, predicted = _shown(model, task, sequences)
     tables = entered = spread = None
-    if not noisy and fused.serves(model, len(contexts), queries_of(model, predicted)):
+    if dense:
+        pass
+    elif not noisy and on_cpu.serves(model, len(contexts), queries_of(model, predicted)):
         entered, spread = jax.vjp(lambda model: enter_fused(model, contexts, predicted)[0], model)
         entered = entered.reshape(len(sequences), -1, *entered.shape[1:])
     elif not noisy:
@@ -58,9 +73,12 @@ def gradient(
     def loss(shared, entered, sequences, weights, places):
         model, tables = shared
         keys = keys_of(model, task, key, places) if noisy and key is not None else None
-        if entered is None:
-            entered, _ = enter(model, tables, _shown(model, task, sequences)[0], predicted, keys)
-        logits, _ = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, keys)
+        logits = None if kernels is None else kernels.logits(model, _shown(model, task, sequences)[0], predicted, keys)
+        if logits is None:
+            heads = None if kernels is None else kernels.heads
+            if entered is None:
+                entered, _ = enter(model, tables, _shown(model, task, sequences)[0], predicted, keys, heads)
+            logits, _ = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, keys, heads)
         logits = logits.reshape(len(sequences), task.horizon, -1)
         targets = sequences[:, task.start :, None]
         # Not a look-up, whose gradient would be added number by number.
@@ -90,7 +108,7 @@ def read(model: Transformer, task: Rows, sequences: Int[Array, "batch time"], ch
     real = jnp.ones(len(sequences), jax.tree.leaves(model)[0].dtype)
     contexts, predicted = _shown(model, task, sequences)
     tables = entered = pattern = None
-    if fused.serves(model, len(contexts), queries_of(model, predicted)):
+    if on_cpu.serves(model, len(contexts), queries_of(model, predicted)):
         entered, pattern = enter_fused(model, contexts, predicted)
         entered = entered.reshape(len(sequences), -1, *entered.shape[1:])
     else:
@@ -105,7 +123,9 @@ def read(model: Transformer, task: Rows, sequences: Int[Array, "batch time"], ch
             first = [pattern]
         logits, patterns = leave(model, entered.reshape(-1, *entered.shape[-2:]), predicted, None)
         counted = jnp.repeat(real, len(contexts) // len(sequences))
-        looked = [jnp.einsum("b,bhqk->hqk", counted, pattern[:, :, -predicted:]) for pattern in first + patterns]
+        looked = [
+            jnp.einsum("b,bhqk->hqk", counted, each[:, :, -predicted:]) for each in first + patterns if each is not None
+        ]
         return logits.reshape(len(sequences), task.horizon, -1), looked
 
     logits, looked = jax.lax.map(piece, _pieces(chunk, (entered, sequences, real)))

@@ -6,8 +6,10 @@ from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 from headway.kernels.cpu import attention as fused
 from headway.kernels.cpu import dropped
+from headway.kernels.products import embedded, product, through
 from headway.kernels.tables.attention import (
     Drop,
+    Heads,
     Tables,
     dense_heads,
     looked_up_heads,
@@ -58,16 +60,21 @@ def enter_fused(model: Transformer, tokens: Int[Array, "example length"], predic
 
 
 def enter(
-    model: Transformer, tables: Tables | None, tokens: Int[Array, "example length"], predicted: int, keys: Keys
-) -> tuple[Float[Array, "example query width"], Float[Array, "example head query key"]]:
+    model: Transformer,
+    tables: Tables | None,
+    tokens: Int[Array, "example length"],
+    predicted: int,
+    keys: Keys,
+    heads: Heads | None = None,
+) -> tuple[Float[Array, "example query width"], Float[Array, "example head query key"] | None]:
     """What the first layer's heads write, on top of what they read if there is a residual; and their pattern."""
     attention, queries, coordinates = model.layers[0].attention, queries_of(model, predicted), _coordinates(model, 0)
     if tables is None and keys is not None and _sparse(model, queries):
         x, received, pattern = _sparse_heads(model, tokens, queries, keys)
     elif tables is None:
-        x = _dropped(model, jax.vmap(model.embed)(tokens), keys, 0)
+        x = _dropped(model, embedded(model, tokens), keys, 0)
         read, drop = _before(model, model.layers[0], x), _drop(model, keys, 0)
-        received, pattern = dense_heads(attention, read, queries, coordinates, drop)
+        received, pattern = dense_heads(attention, read, queries, coordinates, drop, heads)
         x = x[:, -queries:]
     else:
         received, pattern = looked_up_heads(tables, attention, tokens, coordinates)
@@ -107,27 +114,29 @@ def _sparse_heads(model: Transformer, tokens: Int[Array, "example length"], quer
 
 
 def leave(
-    model: Transformer, x: Float[Array, "example query width"], predicted: int, keys: Keys
-) -> tuple[Float[Array, "example {predicted} token"], list[Float[Array, "example head _ key"]]]:
+    model: Transformer,
+    x: Float[Array, "example query width"],
+    predicted: int,
+    keys: Keys,
+    heads: Heads | None = None,
+) -> tuple[Float[Array, "example {predicted} token"], list[Float[Array, "example head _ key"] | None]]:
     """From behind the first layer's heads to the logits, with the later layers' patterns."""
     patterns = []
     for number, layer in enumerate(model.layers):
         queries = predicted if number == len(model.layers) - 1 else model.length
         if number > 0:
             read, drop = _before(model, layer, x), _drop(model, keys, number)
-            received, pattern = dense_heads(layer.attention, read, queries, _coordinates(model, number), drop)
+            received, pattern = dense_heads(layer.attention, read, queries, _coordinates(model, number), drop, heads)
             x = _joined(model, x[:, -queries:], received, keys, 2 * number + 1)
             patterns.append(pattern)
         x = layer.norms[0](x) if model.settings.norm == "post" else x
         if layer.mlp is not None:
             read = layer.norms[1](x) if model.settings.norm == "pre" else x
-            out = layer.mlp(read.reshape(-1, x.shape[-1])).reshape(x.shape)
+            out = through(layer.mlp, read)
             x = _joined(model, x, out, keys, 2 * number + 2)
             x = layer.norms[1](x) if model.settings.norm == "post" else x
     x = x if model.final_norm is None else model.final_norm(x)
-    rows = x.reshape(-1, x.shape[-1])
-    logits = rows[:, : model.vocab] if model.readout is None else rows @ model.readout
-    return logits.reshape(len(x), predicted, -1), patterns
+    return (x[..., : model.vocab] if model.readout is None else product(x, model.readout)), patterns
 
 
 def _coordinates(model: Transformer, number: int) -> int:
@@ -146,8 +155,9 @@ def _dropped(model: Transformer, x: Float[Array, "example *shape"], keys: Keys, 
 
 def _drop(model: Transformer, keys: Keys, number: int) -> Drop:
     """What dropout does to the attention of a layer, if it does."""
-    own = keys if model.settings.attention_dropout else None
-    return lambda pattern: _dropped(model, pattern, own, 2 * len(model.layers) + 1 + number)
+    if keys is None or not model.settings.attention_dropout:
+        return Drop()
+    return Drop(model.settings.dropout, keys[:, 2 * len(model.layers) + 1 + number])
 
 
 def _before(model: Transformer, layer: Layer, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:

@@ -47,16 +47,17 @@ def save(figure: Figure, stem: Path | str) -> tuple[Path, Path, Path]:
         metadata = {**_METADATA[kind], **({_CAPTION[kind]: figure.get_label()} if figure.get_label() else {})}
         figure.savefig(content, format=kind, dpi=max(RESOLUTION, figure.dpi), metadata=metadata)
         write_output(path, tidied(content.getvalue()) if kind == "svg" else content.getvalue())
-        # The layout of the first file serves the others: to find it takes as long as to draw.
-        figure.set_layout_engine("none")
+        # The layout of the first file serves the others: to find it takes as long as to draw. With a place-holder for
+        # it, "none", matplotlib would draw everything once in vain.
+        figure.set_layout_engine(None)
     figure.set_layout_engine(engine)
     return png, pdf, svg
 
 
-def save_all(figures: Mapping[Path, Figure]) -> list[Path]:
-    """Write each of them as `save` does, under its stem, as many at once as there are processors."""
+def save_all(figures: Mapping[Path, Figure], most: int | None = None) -> list[Path]:
+    """Write each of them as `save` does, under its stem, as many at once as there are processors, or `most`."""
     stems = list(figures)
-    count = max(1, min(len(stems), len(os.sched_getaffinity(0)))) if _may_fork() else 1
+    count = max(1, min(len(stems), most or len(os.sched_getaffinity(0)))) if _may_fork() else 1
     own, *others = [stems[first::count] for first in range(count)]
     fork = multiprocessing.get_context("fork") if others else multiprocessing
     helpers = [fork.Process(target=_save_share, args=(figures, share)) for share in others]

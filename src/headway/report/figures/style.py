@@ -70,6 +70,8 @@ STYLE: dict[Any, Any] = {
     "legend.columnspacing": 1.2,
     "legend.borderaxespad": 0.2,
     "figure.facecolor": "white",
+    "figure.autolayout": False,  # a figure without a layout of its own has none, whatever somebody's matplotlibrc says
+    "figure.constrained_layout.use": False,
     "figure.constrained_layout.h_pad": 0.03,
     "figure.constrained_layout.w_pad": 0.03,
     "pdf.fonttype": 42,  # letters stay letters, which publishers ask for

@@ -1,0 +1,70 @@
+"""The text of attention.cu, compiled for a CPU with a thread in the place of each lane: no GPU is needed."""
+
+import re
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.kernels.test_cuda_heads_emulated import COMPILER, HERE
+from tests.kernels.test_dense import plain_mix
+
+from headway.kernels.cuda.own_rows import OwnRows
+from headway.kernels.cuda.sizes import dropped
+
+SEQUENCES = 3
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on the PATH; on Debian: apt-get install g++")
+ON_A_CPU = {
+    r'#include "tensor_cores.cuh"': "",
+    r"extern __shared__ float shared\[\]": "float* shared = shared_here",
+    r"const unsigned to = [^;]*;": "",
+    r'asm volatile\("cp.async.cg[^\n]*\n': "memcpy(tile + r * STRIDE + c, from, 16);\n",
+    r'asm volatile\("cp.async.wait_all[^\n]*\n': "",
+    r'asm volatile\("bar.sync[^\n]*\n': "pairs_here[pair]->arrive_and_wait();\n",
+}
+"""What a CPU does instead: copies are made at once, and two warps meet at a barrier."""
+
+
+def program(own: OwnRows, pairs: int, folder: Path) -> None:
+    """Both kernels(arrays of a folder) -> arrays in it."""
+    text = (files("headway.kernels.cuda") / "attention.cu").read_text()
+    for there, here in ON_A_CPU.items():
+        text, found = re.subn(there, here, text)
+        assert found
+    (folder / "kernels.h").write_text(text)
+    sizes = {"LENGTH": own.length, "QUERIES": own.queries, "HEADS": own.heads, "PART": own.part, "BATCH": SEQUENCES}
+    layout = {"PAIRS": pairs, "BLOCKS": 1, "ROWS": SEQUENCES * own.length, "SHARED_ROWS": 0, **dropped(own.rate)}
+    macros = [f"-D{name}={value}" for name, value in {**sizes, **layout}.items()]
+    words = [COMPILER, "-std=c++20", "-O1", "-w", "-pthread", "-I", HERE, "-I", folder, '-DSOURCE="kernels.h"', *macros]
+    subprocess.run([*words, HERE / "attention.cpp", "-o", folder / "run"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("own", "pairs"),
+    [
+        (OwnRows(31, 31, 1, 24, 0.0), 1),
+        (OwnRows(13, 7, 2, 8, 0.3), 2),
+        pytest.param(OwnRows(31, 20, 2, 88, 0.1), 1, marks=pytest.mark.slow),
+        pytest.param(OwnRows(32, 32, 1, 96, 0.1), 1, marks=pytest.mark.slow),
+        pytest.param(OwnRows(25, 25, 3, 8, 0.0), 1, marks=pytest.mark.slow),
+        pytest.param(OwnRows(1, 1, 1, 8, 0.0), 1, marks=pytest.mark.slow),
+    ],
+    ids=lambda each: f"{each.queries} of {each.length}" if isinstance(each, OwnRows) else f"{each} pairs",
+)
+def test_values_and_slopes_are_those_of_the_formula_up_to_tf32(tmp_path, own, pairs):
+    random, width = np.random.default_rng(0), own.heads * own.part
+    rows = random.normal(size=(SEQUENCES, own.length, 3 * width)).astype(np.float32) / 2
+    slope = random.normal(size=(SEQUENCES, own.queries, width)).astype(np.float32)
+    words = random.integers(0, 2**32, (SEQUENCES, 2), np.uint32)
+    for name, array in {"rows": rows, "slope": slope, "words": words}.items():
+        array.tofile(tmp_path / name)
+    program(own, pairs, tmp_path)
+    subprocess.run([tmp_path / "run"], check=True, cwd=tmp_path, timeout=300)
+
+    mixed, back = jax.vjp(lambda rows: plain_mix(own, rows, jnp.asarray(words)), jnp.asarray(rows))
+    for name, reference in {"mixed": mixed, "d_rows": back(jnp.asarray(slope))[0]}.items():
+        found = np.fromfile(tmp_path / name, np.float32).reshape(reference.shape)
+        np.testing.assert_allclose(found, reference, atol=2e-3 * float(np.abs(reference).max()), err_msg=name)

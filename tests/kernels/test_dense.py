@@ -1,0 +1,174 @@
+"""The dense form, which serves GPUs: the simple form's numbers from products of filled-up sizes, summed in pieces."""
+
+from dataclasses import replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.kernels.forms import CHUNK, QUICK, SMALL, TASK, both, distance, simple_form
+from tests.models.switches import chosen_settings, name, stirred
+
+from headway.kernels import products
+from headway.kernels.cuda import norm, own_rows, post_norm
+from headway.kernels.cuda.front import part_of
+from headway.kernels.tables import attention
+from headway.kernels.tables import form as tables
+from headway.models.attention import causal_mask
+
+
+@pytest.fixture
+def as_on_a_gpu(monkeypatch):
+    """The same code as there, compiled for this CPU."""
+    for module in (products, attention):
+        monkeypatch.setattr(module, "wanted", lambda: True)
+
+
+@pytest.fixture(scope="module")
+def double():
+    with jax.enable_x64(True):
+        yield
+
+
+def dense_form(model, task, sequences, weights, key, kernels=None):
+    return tables.gradient(model, task, sequences, weights, key, CHUNK, dense=True, kernels=kernels)
+
+
+HEADS = tables.DenseKernels(own_rows.written, lambda *_: None)
+ALL = tables.DenseKernels(own_rows.written, post_norm.logits)
+
+
+@pytest.mark.usefixtures("as_on_a_gpu", "double")
+@pytest.mark.parametrize(
+    ("some", "noisy"),
+    [
+        pytest.param(slice(2, None, 6), False, id="quiet"),
+        pytest.param(slice(0, None, 12), True, id="noisy"),
+        pytest.param(slice(None), False, id="quiet, all", marks=pytest.mark.slow),
+        pytest.param(slice(0, None, 3), True, id="noisy, more", marks=pytest.mark.slow),
+    ],
+)
+def test_every_switch_has_the_simple_forms_loss_gradient_and_noise(some, noisy):
+    for settings in chosen_settings()[some]:
+        model = stirred(replace(settings, dropout=0.3, attention_dropout=settings.residual))
+        key = jax.random.key(2) if noisy else None
+        assert distance(*both(model, TASK, key, (simple_form, dense_form))) < 1e-10, name(settings)
+
+
+@pytest.mark.usefixtures("as_on_a_gpu", "double")
+def test_members_side_by_side_have_the_gradients_that_they_have_alone():
+    """Pieces and filled-up sizes are of a member's own rows, so that neighbours do not meet."""
+    models = [stirred(SMALL, seed=seed) for seed in (0, 1)]
+    sequences = jax.random.randint(jax.random.key(1), (6, TASK.length + 1), 0, TASK.vocab, jnp.int32)
+    compute = partial(dense_form, task=TASK, sequences=sequences, weights=jnp.ones(6), key=None)
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+    together = jax.jit(jax.vmap(lambda model: compute(model)), compiler_options=QUICK)(stacked)
+    for number, model in enumerate(models):
+        own = jax.tree.map(lambda leaf, number=number: leaf[number], together)
+        assert distance(jax.jit(lambda model: compute(model), compiler_options=QUICK)(model), own) < 1e-12
+
+
+def plain_mix(own: own_rows.OwnRows, rows, words):
+    """What the kernels compute, written out."""
+    apart = rows.reshape(*rows.shape[:2], 3, own.heads, own.part)
+    query, key, value = (apart[:, :, place] for place in range(3))
+    scores = jnp.einsum("bqhs,bkhs->bhqk", query[:, -own.queries :], key)
+    pattern = jax.nn.softmax(jnp.where(causal_mask(own.queries, own.length), scores, -jnp.inf))
+    kept = jax.vmap(lambda each, pair: dropped_by_words(each, own.rate, pair))(pattern, words)
+    return jnp.einsum("bhqk,bkhs->bqhs", kept, value).reshape(len(rows), own.queries, -1)
+
+
+def dropped_by_words(x, rate, words):
+    """models/dropout.py from its two words instead of its key."""
+    if rate == 0:
+        return x
+
+    def mixed(bits):
+        bits = (bits ^ (bits >> 16)) * jnp.uint32(0x85EBCA6B)
+        bits = (bits ^ (bits >> 13)) * jnp.uint32(0xC2B2AE35)
+        return bits ^ (bits >> 16)
+
+    bits = mixed(mixed(jnp.arange(x.size, dtype=jnp.uint32).reshape(x.shape) ^ words[0]) + words[1])
+    return jnp.where(bits >= jnp.uint32(round(rate * 2**32)), x / (1 - rate), 0)
+
+
+SERVED = {
+    "two layers": replace(SMALL, layers=2, attention_dropout=True),
+    "before the norm, one-hot, wide heads": replace(
+        SMALL, norm="pre", embedding="one-hot", positions="one-hot", head_width=5, attention_dropout=True
+    ),
+    "rotary": replace(SMALL, positions="rotary"),
+}
+NOT_SERVED = {
+    "merged scores": replace(SMALL, keys=False),
+    "merged values": replace(SMALL, output=False),
+    "shifted scores": replace(SMALL, positions="alibi"),
+}
+
+
+@pytest.mark.usefixtures("as_on_a_gpu", "double")
+@pytest.mark.parametrize("case", [*SERVED, *NOT_SERVED])
+def test_kernels_for_the_heads_are_given_what_they_serve_and_nothing_else(case, monkeypatch):
+    """Rows of queries, keys and values with zeros between the heads, the queries scaled and turned; words of noise."""
+    calls = []
+    monkeypatch.setattr(own_rows, "usable", lambda: True)
+    monkeypatch.setattr(own_rows, "mix", lambda own, *rows: calls.append(own) or plain_mix(own, *rows))
+    settings = (SERVED | NOT_SERVED)[case]
+    model = stirred(settings)
+    for key in (None, jax.random.key(2)):
+        forms = (simple_form, partial(dense_form, kernels=HEADS))
+        assert distance(*both(model, TASK, key, forms)) < 1e-10
+    assert bool(calls) == (case in SERVED)
+    if calls:
+        assert {own.part for own in calls} == {part_of(model.layers[0].attention)} == {8}
+        assert {own.rate for own in calls} == {0.0, *([0.3] if settings.attention_dropout else [])}
+
+
+def plain_join(own: norm.Joining, x, branch, scale, shift, words):
+    """What the kernels for norms compute, written out; what lies beyond the width is zero."""
+    real = jnp.arange(x.shape[-1]) < own.width
+    kept = jax.vmap(lambda each, pair: dropped_by_words(each[:, : own.width], own.rate, pair))(branch, words)
+    joined = (x[:, -own.queries :] + jnp.pad(kept, [(0, 0), (0, 0), (0, x.shape[-1] - own.width)])) * real
+    centred = (joined - jnp.sum(joined, -1, keepdims=True) / own.width) * real
+    inverse = jax.lax.rsqrt(jnp.sum(centred**2, -1, keepdims=True) / own.width + 1e-5)
+    return centred * inverse * scale + shift
+
+
+POST_NORM = {
+    "two layers": replace(SMALL, layers=2, attention_dropout=True),
+    "no MLP, no readout, one-hot": replace(
+        SMALL, heads=2, mlp=0, readout=False, embedding="one-hot", positions="one-hot"
+    ),
+    "rotary": replace(SMALL, positions="rotary", layers=2),
+    "merged scores, scaled": replace(SMALL, keys=False, scaled_scores=True),
+    "merged values, shifted scores": replace(SMALL, output=False, positions="alibi"),
+}
+OTHERS = {
+    "before the norm": replace(SMALL, norm="pre"),
+    "no residual": replace(SMALL, residual=False),
+}
+
+
+@pytest.mark.usefixtures("as_on_a_gpu", "double")
+@pytest.mark.parametrize("case", [*POST_NORM, *OTHERS])
+def test_kernels_for_norms_are_given_whole_models_of_post_norm_and_nothing_else(case, monkeypatch):
+    """Vectors are filled up from the embedding to the readout, and nothing of what fills them is learnt."""
+    calls = []
+    monkeypatch.setattr(own_rows, "usable", lambda: True)
+    monkeypatch.setattr(own_rows, "mix", plain_mix)
+    monkeypatch.setattr(post_norm, "WIDTH", 14)
+    monkeypatch.setattr(post_norm, "join", lambda own, *arrays: calls.append(own) or plain_join(own, *arrays))
+    settings = (POST_NORM | OTHERS)[case]
+    model = stirred(settings)
+    for key in (None, jax.random.key(2)):
+        assert distance(*both(model, TASK, key, (simple_form, partial(dense_form, kernels=ALL)))) < 1e-10
+    assert bool(calls) == (case in POST_NORM)
+    assert {own.rate for own in calls} <= {0.0, 0.3}
+
+
+def test_a_sum_over_rows_is_the_same_in_any_number_of_pieces():
+    left, right = (jax.random.normal(jax.random.key(seed), (12, 5, 3)) for seed in (0, 1))
+    for examples in (1, 7, 12):
+        wanted = np.einsum("bni,bno->io", left[:examples], right[:examples])
+        np.testing.assert_allclose(products.summed(left[:examples], right[:examples]), wanted, rtol=2e-5, atol=1e-5)
