@@ -30,7 +30,7 @@ def live(task: dict[str, Any]) -> dict[str, float | int | None]:
         from benchmarks.bench.headway_side import begin
 
         imported, memory = since(), peak_memory()
-        contestant = begin(chosen.settings, chosen.seeds).contestant(chosen.pace.headway_steps)
+        contestant = begin(chosen.settings, chosen.seeds, ahead=True).contestant(chosen.pace.headway_steps)
     else:
         import numpy as np
 

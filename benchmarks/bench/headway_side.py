@@ -16,13 +16,15 @@ from headway.training.problem import precision
 from headway.training.steps import ROOM
 
 
-@dataclass(frozen=True)
+@dataclass
 class Begun:
     """A program that has begun, and what its first seed starts from."""
 
     settings: Settings
     group: Group
     weights: dict[str, np.ndarray]
+    untouched: bool = True
+    """Nothing has trained since it began."""
 
     @property
     def sequences(self) -> np.ndarray:
@@ -60,8 +62,10 @@ class Begun:
         return float(losses[0, 0]), grads
 
     def _begin(self) -> None:
-        with precision(self.settings):
-            self.group.program.begin()
+        if not self.untouched:
+            with precision(self.settings):
+                self.group.program.begin()
+        self.untouched = False
 
 
 def first_of(group: Group) -> dict[str, np.ndarray]:
@@ -70,10 +74,12 @@ def first_of(group: Group) -> dict[str, np.ndarray]:
 
 
 @functools.lru_cache(maxsize=32)  # a case's own program serves every part that measures it
-def begin(settings: Settings, seeds: int) -> Begun:
-    """The program of these settings for seeds 0 .. seeds-1, ready to train."""
+def begin(settings: Settings, seeds: int, ahead: bool = False) -> Begun:
+    """The program of these settings for seeds 0 .. seeds-1, ready to train; compiled side by side, as a run is."""
     group = Group([Cell(settings, tuple(range(seeds)))])
     with precision(settings):
+        if ahead:
+            group.program.compile_ahead()
         group.program.begin()
     return Begun(settings, group, first_of(group))
 

@@ -169,6 +169,7 @@ def test_workers_of_one_machine_share_its_devices_evenly():
     beside = layout.environment(4, "cpu")
     assert (beside["JAX_PLATFORMS"], beside["CUDA_VISIBLE_DEVICES"]) == ("cpu", "")
     assert layout.alone().environment(0, "device")["XLA_PYTHON_CLIENT_MEM_FRACTION"] == "0.9000"
+    assert {each["OPENBLAS_NUM_THREADS"] for each in found} == {"1"} and "OPENBLAS_NUM_THREADS" not in beside
     assert not any("CUDA" in name or "XLA" in name for name in Layout(4).environment(0, "device"))
 
 

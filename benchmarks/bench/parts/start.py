@@ -73,6 +73,7 @@ def _first_step(bench: Bench, minimal: Case) -> None:
         with tempfile.TemporaryDirectory(dir=bench.folder, prefix=".start-") as folder:
             # One step, because the last step is told at once; what is compiled is the same.
             command = [*_launcher(), "run", "stages", "--training.steps", "1", "--no-page", "--into", folder]
+            command += ["--on", "here"]  # workers report their steps in other lines
             command += _small(minimal) if bench.scale == QUICK else []
             began = time.perf_counter()
             process = subprocess.Popen(

@@ -12,6 +12,9 @@ from headway.training.limits import OWN, Limit, limits, smallest
 from headway.training.memory import SHARE
 
 FRACTION, AHEAD = "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_PREALLOCATE"
+BLAS = "OPENBLAS_NUM_THREADS"
+"""One for each worker of a GPU: as many as there are cores would wait for each other without sleeping, and on a busy
+machine draw a matrix of 50 x 50 in 0.4 s instead of 3 ms."""
 GPU_SHARE = 0.9
 """Of a device's memory for all workers that share it; contexts of CUDA take some of the rest."""
 MOST = 12
@@ -66,7 +69,7 @@ class Layout:
         gpu = self.gpus[number % len(self.gpus)]
         # Named, because JAX would go on with the CPU where a full GPU takes no further process.
         named = {"JAX_PLATFORMS": "cuda,cpu", VISIBLE: gpu.index}
-        return {**own, **named, FRACTION: f"{self.share:.4f}", AHEAD: "true"}
+        return {**own, **named, FRACTION: f"{self.share:.4f}", AHEAD: "true", BLAS: os.environ.get(BLAS, "1")}
 
 
 def widest(gpus: tuple[Gpu, ...], cores: int, environ: Mapping[str, str] = os.environ) -> Layout:
