@@ -25,7 +25,7 @@ LIMITS = {
 """Largest relative differences: float32 sums of many terms in different orders, or factors of ten bits."""
 STEP_LIMITS = {"float32": {"loss": 1e-5, "gradient": 1e-3}, "tf32": {"loss": 1e-3, "gradient": 0.1}}
 """The same for a step; of a gradient's arrays the root of the mean square is compared, not the largest number."""
-SMALLEST = 1e-3
+SMALLEST = 1e-2
 """Arrays with less than this share of the gradient's norm are compared with that share of it."""
 
 

@@ -31,7 +31,7 @@ Measure the speed of training on this machine: on the CPU, or on the GPU if JAX 
   reduction     the gradient flow of d x d matrices against the same flow in coordinates
 
 All contestants must first give the same loss and gradients, or nothing is measured. Records, tables and pictures
-are made as the numbers come in: stop it whenever you like. All of it takes about an hour on two cores.
+are made as the numbers come in: stop it whenever you like. All of it takes about two hours on two cores.
 PyTorch is not part of Headway: without `pip install '.[torch]'` only plain JAX takes part.
 
 examples:

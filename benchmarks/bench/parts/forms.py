@@ -85,7 +85,7 @@ def _started(bench: Bench, case: Case, lock: Path) -> subprocess.Popen[bytes]:
 def prepare(bench: Bench, case: Case) -> Callable[[], None]:
     """Everybody compiled, Headway in a thread beside the rivals; what is returned checks them and takes the time.
 
-    Only the products' code is made here, so that no more memory of a GPU is taken than a process alone would need.
+    Headway's steps are compiled here and not made: processes that prepare side by side could not share a GPU's memory.
     """
     names, drawn = bench.rivals_of("forms"), np.zeros(0)
     begun = begin(case.settings, case.seeds)
