@@ -58,16 +58,18 @@ def _of_product(equation: Any) -> int:
 
 
 def of_step(settings: Any) -> int:
-    """Of the mean cross-entropy of a batch, and its gradient."""
+    """Of the mean cross-entropy of a batch, and its gradient; an n-gram model has a window for each prediction."""
     shape = shape_of(settings.task)
+    windows = getattr(settings.task, "context", None) is not None
+    count, predicted = (shape.predicted, 1) if windows else (1, shape.predicted)
     weights, static = eqx.partition(new_model(settings, jnp.asarray(0), settings.model.scale), eqx.is_inexact_array)
-    rows = jnp.zeros((settings.training.batch, shape.reads), jnp.int32)
+    rows = jnp.zeros((count * settings.training.batch, shape.reads), jnp.int32)
     if not has_tokens(settings.task):
         rows = jnp.zeros((*rows.shape, shape.inputs))
 
     def loss(weights: Any) -> Any:
         model = eqx.combine(weights, static)
-        logits = jax.vmap(lambda row: model(row, shape.predicted))(rows)
+        logits = jax.vmap(lambda row: model(row, predicted))(rows)
         return -jnp.mean(jax.nn.log_softmax(logits)[..., 0])
 
     return operations(jax.value_and_grad(loss), weights)

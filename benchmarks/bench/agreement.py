@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.bench import rivals
-from benchmarks.bench.headway_side import begin
+from benchmarks.bench.forms import asking, batches_of
+from benchmarks.bench.headway_side import Step, begin
 from benchmarks.bench.record import BenchError
 from headway.tasks.run import Settings
 
@@ -22,6 +23,10 @@ LIMITS = {
     "tf32": {"loss": 1e-3, "gradient": 5e-2, "trained": 1e-2},
 }
 """Largest relative differences: float32 sums of many terms in different orders, or factors of ten bits."""
+STEP_LIMITS = {"float32": {"loss": 1e-5, "gradient": 1e-3}, "tf32": {"loss": 1e-3, "gradient": 0.1}}
+"""The same for a step; of a gradient's arrays the root of the mean square is compared, not the largest number."""
+SMALLEST = 1e-2
+"""Arrays with less than this share of the gradient's norm are compared with that share of it."""
 
 
 def check(settings: Settings, names: tuple[str, ...], gpu: bool) -> dict[str, dict[str, float]]:
@@ -43,6 +48,26 @@ def check(settings: Settings, names: tuple[str, ...], gpu: bool) -> dict[str, di
             "trained": float(np.max(np.abs(rival.contestant.advance() - losses) / np.abs(losses))),
         }
         _refuse(name, found[name], LIMITS[precision])
+    return found
+
+
+def check_step(settings: Settings, step: Step, sequences: np.ndarray, gpu: bool) -> dict[str, float]:
+    """The relative differences of PyTorch's loss and gradient from those of a step without dropout of a program."""
+    from benchmarks.bench.rivals.transformer_training import laid_out, torch_gradient
+
+    (inputs,), (targets,) = batches_of(settings, sequences[step.rows])
+    loss, gradient = torch_gradient(settings, step.weights, inputs, targets, asking(settings), gpu)
+    norm = np.sqrt(sum(np.sum(each.astype(np.float64) ** 2) for each in gradient.values()))
+    shrink = min(1.0, settings.training.clip / norm) if settings.training.clip else 1.0
+    ours = laid_out(settings, step.gradient)
+    if ours.keys() != gradient.keys():
+        raise BenchError(f"the gradients have different names: {sorted(ours.keys() ^ gradient.keys())}.")
+    apart = [
+        np.linalg.norm(ours[name] - shrink * each) / (shrink * max(np.linalg.norm(each), SMALLEST * norm))
+        for name, each in gradient.items()
+    ]
+    found = {"loss": abs(loss - step.loss) / abs(loss), "gradient": float(np.max(apart))}
+    _refuse("torch", found, STEP_LIMITS[settings.training.precision if gpu else "float32"])
     return found
 
 

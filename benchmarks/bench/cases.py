@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from benchmarks.bench.forms import FORMS, QUICK_FORMS, form_settings, period
 from benchmarks.bench.small import GROWING, SMALL, SMALL_AXES, changed_along, small_axes, small_names, small_settings
 from headway import presets
 from headway.tasks.chain import Blocks
@@ -37,13 +38,26 @@ def cases(part: str, scale: str, gpu: bool, rounds: int | None) -> list[Case]:
 
     Quickly, every part is shown to work, but not on every model: most of that time goes into compiling.
     """
-    names = {"rivals": ("minimal", "full", "full-dropout"), "start": ("minimal", "full", "full-dropout")}
-    quick = {"rivals": ("minimal", "full-dropout")}
-    if part == "transformers":
-        return [case(name, scale, gpu, rounds) for name in small_names(scale == QUICK)]
-    chosen = quick.get(part, ("minimal",)) if scale == QUICK else names.get(part, ("minimal", "full"))
-    growing = (GROWING,) if part == "scaling" else ()
-    return [case(name, scale, gpu, rounds) for name in (*chosen, *growing)]
+    enough = {"rivals": ("minimal", "full-dropout"), "forms": QUICK_FORMS}
+    known = names(part, scale)
+    chosen = enough.get(part, ("minimal", *set(known) & set(SMALL))) if scale == QUICK else known
+    return [case(name, scale, gpu, rounds) for name in known if name in chosen]
+
+
+def names(part: str, scale: str) -> tuple[str, ...]:
+    """Of all cases that a part can measure; the reduction of the flow is no training and has none."""
+    match part:
+        case "rivals" | "start":
+            return "minimal", "full", "full-dropout"
+        case "transformers":
+            return small_names(scale == QUICK)
+        case "forms":
+            return tuple(FORMS)
+        case "scaling":
+            return "minimal", "full", GROWING
+        case "evaluation":
+            return "minimal", "full"
+    return ()
 
 
 def case(name: str, scale: str, gpu: bool, rounds: int | None = None) -> Case:
@@ -51,6 +65,10 @@ def case(name: str, scale: str, gpu: bool, rounds: int | None = None) -> Case:
     if name in SMALL:
         small = Case(name, small_settings(name, scale == QUICK), 2 if scale == QUICK else 8, _small_pace(scale, gpu))
         return small if rounds is None else replace(small, pace=replace(small.pace, rounds=rounds))
+    if name in FORMS:
+        settings = form_settings(name, scale == QUICK)
+        pace = _form_pace(settings, scale, gpu)
+        return Case(name, settings, 8 if gpu else 1, pace if rounds is None else replace(pace, rounds=rounds))
     minimal = name == "minimal"
     settings = presets.minimal_as_run() if minimal else presets.full_as_run()
     if not minimal:
@@ -81,6 +99,17 @@ def _small_pace(scale: str, gpu: bool) -> Pace:
         return Pace(headway_steps=2, rival_steps=2, rounds=2)
     # A call of ours has up to 64 steps in a run, and begins by keeping the weights as they were.
     return Pace(headway_steps=30, rival_steps=30, rounds=7) if gpu else Pace(12, 3, 7)
+
+
+def _form_pace(settings: Settings, scale: str, gpu: bool) -> Pace:
+    """Whole epochs where only their first step has dropout; there is one compilation for any number of steps."""
+
+    def at_least(steps: int) -> int:
+        return period(settings) * -(-steps // period(settings))
+
+    if scale == QUICK:
+        return Pace(at_least(2), at_least(2), 2)
+    return Pace(at_least(27), at_least(27), 5) if gpu else Pace(at_least(3), at_least(2), 3)
 
 
 def _small(settings: Settings, minimal: bool) -> Settings:

@@ -24,19 +24,21 @@ Measure the speed of training on this machine: on the CPU, or on the GPU if JAX 
 
   rivals        a training step of plain PyTorch, torch.compile and plain JAX, in turn with Headway's
   transformers  small transformers of paper B and of text, many seeds in one program, beside PyTorch and a floor
+  forms         paper A's models beyond these: a part removed, more layers or heads, other positions, n-gram windows
   scaling       what a step costs against batch, T, d, heads, layers, width, blocks of the task and seeds
   start         compiling, memory, and the time from the command to its first step
   evaluation    what the evaluations of a default run cost beside its steps
   reduction     the gradient flow of d x d matrices against the same flow in coordinates
 
 All contestants must first give the same loss and gradients, or nothing is measured. Records, tables and pictures
-are made as the numbers come in: stop it whenever you like. All of it takes about an hour on two cores.
+are made as the numbers come in: stop it whenever you like. All of it takes about two hours on two cores.
 PyTorch is not part of Headway: without `pip install '.[torch]'` only plain JAX takes part.
 
 examples:
   headway bench --what rivals                     who is faster, and by how much
   headway bench --quick                           everything in a minute, in shapes too small to mean anything
   headway bench --what rivals --rivals torch --rounds 15
+  headway bench --what forms --only without-norm rotary --rivals torch-compile
   headway bench --into benchmarks --document docs/speed.md
   headway bench --from runs/bench                 show what was measured, and measure nothing
 """
@@ -52,8 +54,13 @@ class Options:
     """Small shapes, which show that everything works and nothing about speed."""
     rivals: tuple[Literal["torch", "torch-compile", "torch-graphs", "jax"], ...] | None = None
     """Whom to compare with; if not given, torch, torch-compile and jax, and with --quick torch and jax.
-    torch-graphs is torch.compile with CUDA graphs, for the part `transformers` on a GPU; jax has no part in that one.
+    torch-graphs is torch.compile with CUDA graphs, for the parts `transformers` and `forms` on a GPU; jax has no part
+    in these two.
     """
+    only: tuple[str, ...] = ()
+    """Cases to measure, by the names in their records; all of a part if not given."""
+    processes: int = 1
+    """Of the part `forms`: how many cases are compiled at once. Each is timed alone."""
     rounds: int | None = None
     """How often everything is measured in turn; each part has its own number if not given."""
     into: Path = Path("runs/bench")
@@ -68,6 +75,8 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(Options, arguments, prog="headway bench", description=USAGE)
     if options.rounds is not None and options.rounds < 1:
         raise UserError(f"--rounds is {options.rounds}, but everything must be measured at least once.")
+    if options.processes < 1:
+        raise UserError(f"--processes is {options.processes}, but somebody must measure. Use 1 or more.")
     if not options.what or options.rivals == ():
         raise UserError("--what and --rivals need a name or more, as in `headway bench --what rivals --rivals jax`.")
     # From here on nobody waits for help.
@@ -107,6 +116,8 @@ def _measure(options: Options, console: Console) -> list[BenchRecord]:
             opponents=rivals,
             rounds=options.rounds,
             options=given,
+            only=options.only,
+            processes=options.processes,
             say=console.print,
         )
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ TRUSTED = 0.1
 TITLES = {
     "rivals": "Against what a user would write instead",
     "transformers": "Small transformers, many seeds in one program",
+    "forms": "A part removed, more layers, other positions, windows",
     "scaling": "How the cost grows",
     "start": "Before the first step, and memory",
     "evaluation": "What measuring costs",
@@ -37,6 +38,20 @@ WORDS = {
     "ratios are medians over the rounds, so that a ratio is not exactly that of the two times beside it. The floor "
     "is the time of the matrix products of a step alone, counted from the program, at the rate of one large "
     "product on this machine.",
+    "forms": "Paper A's models beyond the minimal and the full one, as its experiments run them: the full model with a "
+    "part removed (batches of 3000, attention dropped, too), two layers, four heads, windows of an n-gram "
+    "model for each of the 20 predictions; and models of width 96 with other positions or four layers "
+    "(batches of 1000). Where a run has dropout in the first of an epoch's steps only, whole epochs are timed "
+    "on both sides; *dropout at every step* says so. Headway trains eight seeds in one program on a GPU and "
+    "one on a CPU, beside one seed of the same model as a PyTorch user writes it: one fused projection, "
+    "`scaled_dot_product_attention`, behind the last heads only the positions that predict, of a window only "
+    "the last token's query; batches and windows are made beforehand. The arithmetic is that of the run (TF32 "
+    "for the full models with batches of 3000, which a CPU computes in float32). Each case has a process of "
+    "its own and is timed while no other is; before, loss and gradient of a step of the program that is timed "
+    "are compared with PyTorch's from the same weights on the same sequences, without dropout. Times and "
+    "ratios are medians over the rounds. The floor is that of the previous table, with the products as the "
+    "formulas have them; looking up rows of a table of tokens and positions saves some of these, so that "
+    "Headway may lie below it. There is none where tokens are one-hot vectors.",
     "scaling": "Headway alone, one number changed at a time from the model's own settings; per seed and step. The "
     "exponent b of cost ~ value^b is a least-squares fit on logs of the medians, with its standard error. More blocks "
     "of the task make the context longer.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import PARTS
+from benchmarks.bench.forms import FORMS
 from headway.store import files
 
 VERSION = 1
@@ -35,7 +36,12 @@ class BenchRecord:
 
     @property
     def name(self) -> str:
-        return f"{self.part}-{self.case}-{self.scale}-{self.platform}"
+        return name_of(self.part, self.case, self.scale, self.platform)
+
+
+def name_of(part: str, case: str, scale: str, platform: str) -> str:
+    """A record's name, which is its file's without the suffix."""
+    return f"{part}-{case}-{scale}-{platform}"
 
 
 def write(record: BenchRecord, folder: Path) -> Path:
@@ -67,6 +73,6 @@ def read_all(folder: Path) -> list[BenchRecord]:
 
 
 def _place(record: BenchRecord) -> tuple[str, str, int, int, str]:
-    cases = ("minimal", "full", "full-dropout")
+    cases = ("minimal", "full", "full-dropout", *FORMS)
     case = cases.index(record.case) if record.case in cases else len(cases)
     return record.platform, record.scale, PARTS.index(record.part), case, record.case

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.bench.alternate import Spread, spread
 from benchmarks.bench.cases import AXES
+from benchmarks.bench.forms import FORMS
 from benchmarks.bench.power_law import axis_exponent, medians
 from benchmarks.bench.record import BenchRecord
 from benchmarks.bench.rivals import TITLES
@@ -15,8 +16,9 @@ from benchmarks.bench.small import SMALL, SMALL_AXES
 
 NAMES = {"headway": "Headway", **TITLES}
 CASES = {"minimal": "minimal", "full": "full", "full-dropout": "full, dropout", **SMALL}
+CASES |= {name: form.title for name, form in FORMS.items()}
 ALONG = {**AXES, **SMALL_AXES}
-COMPARED = ("rivals", "transformers")
+COMPARED = ("rivals", "transformers", "forms")
 """Parts in which somebody takes turns with Headway."""
 
 
@@ -48,7 +50,7 @@ def _rounds(record: BenchRecord) -> int:
     match record.part:
         case "rivals":
             return len(record.measured["rounds"])
-        case "transformers":
+        case "transformers" | "forms":
             return len(record.measured.get("rounds", ()))
         case "scaling":
             return min(len(taken) for times in record.measured["axes"].values() for taken in times.values())
@@ -193,12 +195,11 @@ def _reduction(record: BenchRecord) -> list[tuple[str, ...]]:
     return rows
 
 
+_FLOORED = ("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range", "floor", "Headway / floor")
 _PARTS = {
     "rivals": (("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range"), _rivals),
-    "transformers": (
-        ("model", "rival", "its step", "Headway's", "ratio", "quartiles", "range", "floor", "Headway / floor"),
-        _transformers,
-    ),
+    "transformers": (_FLOORED, _transformers),
+    "forms": (_FLOORED, _transformers),
     "scaling": (("model", "along", "a step at each value", "exponent"), _scaling),
     "start": (("model", "by", "imports done", "first step done", "peak memory", "after imports"), _start),
     "evaluation": (("model", "a step", "an evaluation", "in steps", "how many", "run / its steps"), _evaluation),

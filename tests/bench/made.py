@@ -35,6 +35,11 @@ MEASURED = {
         "operations": 3e6, "operations_per_second": 6e7, "differences": {"logits": 5e-7}, "rounds": ROUNDS,
         "compile_seconds": {"headway": 1.0, "torch": 0.0}, "headway": [0.1, 0.15, 0.3], "others": [0.0] * 3,
     },
+    "forms": {
+        "operations": None, "operations_per_second": None, "differences": {"loss": 1e-7, "gradient": 1e-6},
+        "rounds": ROUNDS, "first_seconds": {"headway": 1.0, "torch": 0.0}, "headway": [0.1, 0.15, 0.3],
+        "others": [0.0] * 3,
+    },
     "scaling": {
         "axes": {
             "batch": {str(batch): [1e-6 * batch**2] * 3 for batch in (500, 1000, 4000)},

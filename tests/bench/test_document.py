@@ -10,6 +10,7 @@ from tests.bench.made import EVERY_PART, SPREADS, made
 from benchmarks.bench import PARTS
 from benchmarks.bench.document import document
 from benchmarks.bench.draw import pictures, save
+from benchmarks.bench.forms import FORMS
 from benchmarks.bench.machine import Others, describe, disturbance, peak_memory
 from benchmarks.bench.record import read_all
 from benchmarks.bench.tables import duration, table
@@ -38,6 +39,12 @@ def test_a_small_transformer_stands_beside_its_floor():
     (row,) = table("transformers", [alone]).rows
     assert row[1] == "(nobody)" and row[3] == "150 ms"
     assert not pictures([alone])
+
+
+def test_other_models_stand_in_the_order_of_their_list_and_without_a_floor_where_none_was_counted():
+    row = ("full, 12-gram", "PyTorch", "600 ms", "150 ms", "4x", "4-4", "4-4", "not measured", "")
+    assert table("forms", [made("forms", "full-12-gram")]).rows[0] == row
+    assert list(pictures([made("forms", name) for name in FORMS])) == ["forms-paper-cpu"]
 
 
 def test_records_that_kept_no_single_times_are_shown_and_say_so():

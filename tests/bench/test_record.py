@@ -3,6 +3,7 @@
 import pytest
 from tests.bench.made import EVERY_PART, made
 
+from benchmarks.bench.forms import FORMS
 from benchmarks.bench.record import BenchError, read, read_all, write
 
 
@@ -10,6 +11,12 @@ def test_what_is_written_is_read_back(tmp_path):
     for record in EVERY_PART:
         assert read(write(record, tmp_path)) == record
     assert read_all(tmp_path) == EVERY_PART
+
+
+def test_other_models_come_in_the_order_of_their_list(tmp_path):
+    for name in reversed(FORMS):
+        write(made("forms", name), tmp_path)
+    assert [record.case for record in read_all(tmp_path)] == list(FORMS)
 
 
 def test_quick_shapes_never_replace_paper_scale(tmp_path):

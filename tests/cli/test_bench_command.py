@@ -12,6 +12,7 @@ from tests.bench.made import EVERY_PART
 
 from benchmarks.bench import alternate, parts
 from benchmarks.bench.cases import case
+from benchmarks.bench.parts import forms
 from benchmarks.bench.record import read_all, write
 
 ROOT = Path(__file__).parent.parent.parent
@@ -71,6 +72,25 @@ def test_quick_small_transformers_are_measured_without_a_rival_too(headway, tmp_
     assert re.search(r"single-location +\(nobody\)", said.out)
 
 
+def test_one_form_is_measured_in_a_process_of_its_own(headway, tmp_path):
+    options = ("--what", "forms", "--only", "minimal-6-gram", "--rivals", "jax", "--rounds", 1, "--processes", 2)
+    said = headway("bench", "--quick", *options, "--into", tmp_path)
+    assert said.code == 0, said.err
+    (record,) = read_all(tmp_path)
+    assert (record.name, record.settings["task"]["context"]) == ("forms-minimal-6-gram-quick-cpu", 2)
+    assert record.command == "headway bench --what forms --quick --rivals jax --rounds 1"
+    assert len(record.measured["headway"]) == 1
+    assert re.search(r"6-gram +\(nobody\)", said.out)
+    assert [path.name for path in tmp_path.iterdir()] == [f"{record.name}.json"], "nothing else is left there"
+
+
+def test_a_form_that_fails_is_named(headway, tmp_path, monkeypatch):
+    monkeypatch.setattr(forms.sys, "executable", "false")
+    said = headway("bench", "--quick", "--what", "forms", "--rivals", "jax", "--into", tmp_path)
+    assert said.code == 2
+    assert "without-norm, minimal-6-gram could not be measured" in said.err
+
+
 def test_an_interruption_keeps_the_rounds_that_were_measured(headway, tmp_path, monkeypatch, only_minimal):
     taken = []
 
@@ -102,6 +122,9 @@ def test_what_was_measured_is_shown_drawn_and_written_down_without_measuring(hea
 
 def test_mistakes_are_answered_in_words(headway, records, tmp_path):
     assert "at least once" in headway("bench", "--rounds", 0).err
+    assert "--processes is 0" in headway("bench", "--processes", 0).err
+    nobody = headway("bench", "--what", "rivals", "forms", "--only", "without-norm", "nobody", "--into", tmp_path / "b")
+    assert nobody.code == 2 and "there is no case nobody" in nobody.err and "rotary" in nobody.err
     assert "there is no folder" in headway("bench", "--from", tmp_path / "nowhere").err
     (tmp_path / "empty").mkdir()
     assert "no records" in headway("bench", "--from", tmp_path / "empty").err

@@ -33,7 +33,7 @@ OWN = {
     "predict": ("--model", "--dimension", "--length", "--copies", "--repeated", "--samples", "--json", "--held-out"),
     "export": ("--only", "--overwrite"),
     "watch": ("--port", "--host", "--open", "--no-open"),
-    "bench": ("--what", "--quick", "--rivals", "--rounds", "--into", "--from", "--document"),
+    "bench": ("--what", "--quick", "--rivals", "--only", "--processes", "--rounds", "--into", "--from", "--document"),
 }
 NAMES = ("stages", "ladder", "toy", "flow", "construction", "recall", "transformer-law", "regression", "stgaes", "all")
 GIVEN = (

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench.cases import Case, cases
-from benchmarks.bench.record import BenchRecord, write
+from benchmarks.bench.cases import Case, case, cases, names
+from benchmarks.bench.record import BenchRecord, name_of, read, write
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,33 @@ class Bench:
     """Of the command, to repeat it."""
     machine: Mapping[str, Any]
     say: Callable[[str], None]
+    only: tuple[str, ...] = ()
+    """Names of cases; all of a part if there are none."""
+    processes: int = 1
+    """How many cases of a part whose cases have processes of their own are prepared at once."""
     made: dict[str, BenchRecord] = field(default_factory=dict)
     """Name -> the record as it was last written."""
 
     def cases(self, part: str) -> list[Case]:
         """What that part measures."""
-        return cases(part, self.scale, self.gpu, self.rounds)
+        if not self.only:
+            return cases(part, self.scale, self.gpu, self.rounds)
+        chosen = [name for name in names(part, self.scale) if name in self.only]
+        return [case(name, self.scale, self.gpu, self.rounds) for name in chosen]
 
     def rivals_of(self, part: str) -> tuple[str, ...]:
-        """CUDA graphs are for models that wait for launches, the small ones; those are not written in plain JAX."""
-        other = "jax" if part == "transformers" else "torch-graphs"
+        """CUDA graphs are for models that wait for launches; those of these two parts are not written in plain JAX."""
+        other = "jax" if part in ("transformers", "forms") else "torch-graphs"
         return tuple(name for name in self.rivals if name != other)
+
+    @property
+    def platform(self) -> str:
+        return "gpu" if self.gpu else "cpu"
+
+    def found(self, part: str, case: str) -> None:
+        """A record that another process wrote."""
+        record = read(self.folder / f"{name_of(part, case, self.scale, self.platform)}.json")
+        self.made[record.name] = record
 
     def keep(self, part: str, case: Case, measured: Mapping[str, Any]) -> None:
         """Write what was measured so far."""
@@ -50,7 +66,7 @@ class Bench:
             part=part,
             case=case,
             scale=self.scale,
-            platform="gpu" if self.gpu else "cpu",
+            platform=self.platform,
             command=f"headway bench --what {part}{self.options}",
             settings=settings,
             machine=self.machine,

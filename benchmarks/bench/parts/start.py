@@ -51,7 +51,7 @@ def _alone(bench: Bench, case: Case, contestant: str) -> dict[str, Any]:
         [sys.executable, "-m", "benchmarks.bench.alone", json.dumps(task)],
         capture_output=True,
         text=True,
-        env=_environment(),
+        env=checkout_environment(),
     )
     if outcome.returncode:
         last = (outcome.stderr.strip().splitlines() or ["it said nothing"])[-1]
@@ -77,7 +77,7 @@ def _first_step(bench: Bench, minimal: Case) -> None:
             command += _small(minimal) if bench.scale == QUICK else []
             began = time.perf_counter()
             process = subprocess.Popen(
-                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=_environment()
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=checkout_environment()
             )
             assert process.stderr is not None
             seen = {}
@@ -106,7 +106,7 @@ def _launcher() -> list[str]:
     return [sys.executable, "-m", "headway"]
 
 
-def _environment() -> dict[str, str]:
+def checkout_environment() -> dict[str, str]:
     """This process's, in which the same package and these benchmarks are found."""
     places = [str(CHECKOUT / "src"), str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}

@@ -5,6 +5,7 @@ The floor is the time that the matrix products of a step alone take at the rate 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ import numpy as np
 from benchmarks.bench import rivals
 from benchmarks.bench.alternate import alternate, seconds_per_step
 from benchmarks.bench.cases import QUICK, Case
+from benchmarks.bench.contestant import Contestant
 from benchmarks.bench.headway_side import Begun, begin
 from benchmarks.bench.machine import Others
 from benchmarks.bench.parts import Bench
@@ -53,27 +55,39 @@ def _measure(bench: Bench, case: Case, names: tuple[str, ...]) -> None:
     }
     opponents = []
     if names:
-        from benchmarks.bench.rivals.small_training import small_rival
+        from benchmarks.bench.rivals.transformer_training import transformer_rival
 
         measured["differences"] = {"logits": _agreed(case.settings, begun, drawn[0][0])}
         steps = case.pace.rival_steps
-        opponents = [small_rival(name, case.settings, begun.weights, drawn, steps, bench.gpu) for name in names]
+        opponents = [transformer_rival(name, case.settings, begun.weights, drawn, steps, bench.gpu) for name in names]
     headway = begun.contestant(case.pace.headway_steps)
     measured["compile_seconds"] = warm_up_all(bench, case, (headway, *opponents))
+    in_turn(bench, "transformers", case, headway, opponents, measured)
+
+
+def in_turn(
+    bench: Bench,
+    part: str,
+    case: Case,
+    headway: Contestant,
+    opponents: Sequence[Contestant],
+    measured: dict[str, Any],
+) -> None:
+    """Round by round, each rival and then Headway; written after each of them."""
     others = Others()
     for number, pairs in enumerate(alternate(headway, opponents, case.pace.rounds), start=1):
         measured["rounds"].append([pair._asdict() for pair in pairs])
         # Without a rival to take turns with, Headway's time alone.
         measured["headway"].append(pairs[-1].headway if pairs else seconds_per_step(headway))
         measured["others"].append(others.share())
-        bench.keep("transformers", case, measured)
+        bench.keep(part, case, measured)
         ratios = ", ".join(f"{rivals.TITLES[pair.rival]} {pair.seconds / pair.headway:.1f}x" for pair in pairs)
         bench.say(f"{case.name}: round {number} of {case.pace.rounds}, {ratios or 'Headway alone'}")
 
 
 def _agreed(settings: Settings, begun: Begun, inputs: np.ndarray) -> float:
     """max |ours - PyTorch's| / max |ours| of a batch's logits; too large is a BenchError."""
-    from benchmarks.bench.rivals.small_training import torch_logits
+    from benchmarks.bench.rivals.transformer_training import torch_logits
 
     model = new_model(settings, jax.numpy.asarray(0), settings.model.scale)
     predicted = shape_of(settings.task).predicted
