@@ -78,6 +78,8 @@ def _environment(cache: str, quick: bool) -> Generator[None]:
     """Settings of this process and of those that it starts, until the end; quickly, XLA compiles in a hurry."""
     before, hurry = dict(os.environ), jax.config.read("jax_disable_most_optimizations")
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
+    # Processes that torch.compile starts beside JAX's threads were seen to wait for ever, on a GPU.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     if quick:
         os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
     jax.config.update("jax_disable_most_optimizations", quick or hurry)

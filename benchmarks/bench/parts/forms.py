@@ -22,7 +22,6 @@ from benchmarks.bench.cases import QUICK, Case
 from benchmarks.bench.contestant import HEADWAY, Contestant
 from benchmarks.bench.forms import asking, batches_of, period
 from benchmarks.bench.headway_side import Begun, begin
-from benchmarks.bench.machine import cores
 from benchmarks.bench.parts import Bench
 from benchmarks.bench.parts.start import checkout_environment
 from benchmarks.bench.parts.transformers import in_turn
@@ -76,10 +75,8 @@ def _started(bench: Bench, case: Case, lock: Path) -> subprocess.Popen[bytes]:
         "options": bench.options,
         "machine": bench.machine,
     }
-    # By itself, every process would compile with all cores at once.
-    threads = {"TORCHINDUCTOR_COMPILE_THREADS": str(max(1, cores() // bench.processes))}
     command = [sys.executable, "-m", "benchmarks.bench.one_form", json.dumps(task)]
-    return subprocess.Popen(command, env=checkout_environment() | threads)
+    return subprocess.Popen(command, env=checkout_environment())
 
 
 def prepare(bench: Bench, case: Case) -> Callable[[], None]:
