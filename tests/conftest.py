@@ -78,6 +78,10 @@ COMPUTING = re.compile(r"(jax|equinox|optax|headway\.(kernels|models|tasks|theor
 STALE: set[str] = set()
 """What of what is compiled by now must not serve the next file: "unchecked" if that is checked, "replaced" never."""
 MOST_MAPPED = 20_000
+ALONE = {"bench", "kernels", "models", "tasks", "theory", "test_trained.py"}
+"""Folders and files whose large programs nobody else asks for: to keep one takes a tenth of compiling it."""
+LARGE = 0.1
+"""Seconds that a large program takes to compile, or more."""
 
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
@@ -205,6 +209,10 @@ def compiled_code_goes(request: pytest.FixtureRequest) -> Iterator[None]:
         # One MLIR context for all programs of a file: a new one takes longer than all else about lowering a small one.
         if mlir := sys.modules.get("jax._src.interpreters.mlir"):
             changed.setattr(mlir, "make_ir_context", cache(mlir.make_ir_context))
+        compiler = sys.modules.get("jax._src.compiler")
+        if ALONE.intersection(request.node.nodeid.split("/")) and hasattr(compiler, "_cache_write"):
+            keep = compiler._cache_write
+            changed.setattr(compiler, "_cache_write", lambda key, took, *rest: took < LARGE and keep(key, took, *rest))
         as_usual = pytest.MonkeyPatch.setattr
 
         def noted(self: pytest.MonkeyPatch, target: Any, *rest: Any, **options: Any) -> None:

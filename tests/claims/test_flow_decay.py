@@ -9,7 +9,7 @@ from tests.report.made_stage_times import made_stage_times
 
 from headway.claims.flow_decay import is_solved
 from headway.experiments.flow_decay import AT_REST, EXPERIMENT, T6, T7, T8
-from headway.lookup import answer, readable
+from headway.lookup import answer
 from headway.records import Cell
 from headway.store import Store
 
@@ -61,7 +61,7 @@ def test_a_flow_that_has_not_come_to_rest_is_not_asked_for_its_end():
 
 def boundaries(grid: str, decay: float) -> np.ndarray:
     [settings] = [run for run in EXPERIMENT.grids[grid].values() if is_solved(run) and run.weight_decay == decay]
-    record = answer(Cell(settings, tuple(range(10))), RESULTS, among=readable(RESULTS))
+    record = answer(Cell(settings, tuple(range(10))), RESULTS)
     assert record is not None
     return record.trajectory.facts["boundaries"]
 
