@@ -1,6 +1,7 @@
 """How members begin, compiled in little time: the same bits as with the compiler left as it is."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -48,5 +49,23 @@ def test_only_rows_of_tokens_are_compiled_so(monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
     steps.compiled.__wrapped__(problem)
     level, emitters = steps._LEVEL, steps._EMITTERS
-    begin = [options for options in asked if options is not None][::2]
-    assert begin == [{level: 1, emitters: False}, {level: 1}, {}]
+    assert asked[:: len(steps.Compiled._fields)] == [{level: 1, emitters: False}, {level: 1}, {}]
+
+
+def test_on_a_gpu_no_products_are_triton_s_unless_somebody_chose_so(monkeypatch):
+    """There they take three to five times as long to compile."""
+    problem = Group([Cell(presets.minimal_quick(), (0,))]).program.problem
+    asked, as_usual = [], jax.jit
+
+    def noted(function, compiler_options=None):
+        asked.append(compiler_options)
+        return as_usual(function)
+
+    monkeypatch.setattr(steps.jax, "jit", noted)
+    monkeypatch.setattr(steps.jax, "devices", lambda: [SimpleNamespace(platform="gpu")])
+    monkeypatch.setenv("XLA_FLAGS", "")
+    steps.compiled.__wrapped__(problem)
+    monkeypatch.setenv("XLA_FLAGS", f"--{steps._TRITON}=true")
+    steps.compiled.__wrapped__(problem)
+    functions = len(steps.Compiled._fields)
+    assert asked == [{steps._TRITON: False}] * functions + [{}] * functions
