@@ -15,8 +15,8 @@ from headway.kernels.cuda import own_rows
 from headway.kernels.cuda.front import filled
 from headway.kernels.cuda.norm import WIDTH, Joining, join
 from headway.kernels.products import embedded, product
-from headway.kernels.tables.attention import Drop, dense_heads
-from headway.kernels.tables.layers import Keys
+from headway.kernels.tables.attention import dense_heads
+from headway.kernels.tables.layers import Keys, drop_of
 from headway.models.attention import Attention
 from headway.models.dropout import dropout
 from headway.models.transformer import ACTIVATIONS, MLP, Layer, Norm, Transformer
@@ -52,9 +52,7 @@ def logits(
 
 
 def _attended(model: Transformer, layer: Layer, number: int, x: Array, queries: int, keys: Keys) -> Array:
-    site = 2 * len(model.layers) + 1 + number
-    dropped = keys is not None and model.settings.attention_dropout
-    drop = Drop(model.settings.dropout, keys[:, site]) if keys is not None and dropped else Drop()
+    drop = drop_of(model, keys, number)
     return dense_heads(_filled(layer.attention), x, queries, WIDTH, drop, own_rows.written)[0]
 
 

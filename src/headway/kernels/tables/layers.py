@@ -73,7 +73,7 @@ def enter(
         x, received, pattern = _sparse_heads(model, tokens, queries, keys)
     elif tables is None:
         x = _dropped(model, embedded(model, tokens), keys, 0)
-        read, drop = _before(model, model.layers[0], x), _drop(model, keys, 0)
+        read, drop = _before(model, model.layers[0], x), drop_of(model, keys, 0)
         received, pattern = dense_heads(attention, read, queries, coordinates, drop, heads)
         x = x[:, -queries:]
     else:
@@ -109,7 +109,7 @@ def _sparse_heads(model: Transformer, tokens: Int[Array, "example length"], quer
         columns.reshape(*columns.shape[:2], len(matrix), -1)
         for columns, matrix in zip((rows.key, rows.value, rows.query), matrices, strict=True)
     )
-    received, pattern = projected_heads(attention, query, key, value, coordinates, _drop(model, keys, 0))
+    received, pattern = projected_heads(attention, query, key, value, coordinates, drop_of(model, keys, 0))
     return rows.stream, received, pattern
 
 
@@ -125,7 +125,7 @@ def leave(
     for number, layer in enumerate(model.layers):
         queries = predicted if number == len(model.layers) - 1 else model.length
         if number > 0:
-            read, drop = _before(model, layer, x), _drop(model, keys, number)
+            read, drop = _before(model, layer, x), drop_of(model, keys, number)
             received, pattern = dense_heads(layer.attention, read, queries, _coordinates(model, number), drop, heads)
             x = _joined(model, x[:, -queries:], received, keys, 2 * number + 1)
             patterns.append(pattern)
@@ -153,7 +153,7 @@ def _dropped(model: Transformer, x: Float[Array, "example *shape"], keys: Keys, 
     return jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(x, keys[:, site])
 
 
-def _drop(model: Transformer, keys: Keys, number: int) -> Drop:
+def drop_of(model: Transformer, keys: Keys, number: int) -> Drop:
     """What dropout does to the attention of a layer, if it does."""
     if keys is None or not model.settings.attention_dropout:
         return Drop()
