@@ -61,7 +61,7 @@ class Options:
     """Cases to measure, by the names in their records; all of a part if not given."""
     processes: int = 1
     """Of the part `forms`: how many cases are compiled at once. Each is timed alone. They share the device's memory:
-    twenty were too many for a GPU of 141 GB. Set XLA_PYTHON_CLIENT_PREALLOCATE=false for more than one on a GPU."""
+    twenty were too many for a GPU of 141 GB."""
     rounds: int | None = None
     """How often everything is measured in turn; each part has its own number if not given."""
     into: Path = Path("runs/bench")

@@ -7,7 +7,6 @@ import pytest
 from tests.cli.dry import dry_commands
 
 from headway.cli import main
-from headway.experiments import find
 from headway.records import Cell
 from headway.store import Store
 
@@ -52,14 +51,10 @@ def made_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     They are all that stages, attention, ladder and construction need, and the first of many in other experiments.
     """
-    from tests.experiments.made import made_results
+    from tests.experiments.made import place_quick_runs
 
     store = Store(tmp_path_factory.mktemp("made") / "runs")
-    for name, run in (("ladder", "full"), ("ladder", "minimal"), ("construction", "construction")):
-        seeds = tuple(range(find(name).seeds["quick"]))
-        settings, trajectory = made_results(name, seeds=seeds)[run]
-        with store.open(Cell(settings, seeds)) as work:
-            work.place(trajectory, {"device": "none: made up"})
+    place_quick_runs(store)
     return store.root
 
 

@@ -17,8 +17,9 @@ from tests.report.made_toy import made_toy
 
 from headway.experiments import find
 from headway.presets import beside_ngrams
-from headway.records import Trajectory
+from headway.records import Cell, Trajectory
 from headway.settings import FlowSettings, PortraitSettings, StageTimesSettings, ToyFlowSettings
+from headway.store import Store
 from headway.tasks.chain import Blocks, Chain
 from headway.tasks.construction import ConstructionSettings
 from headway.tasks.k_gram_points import KGramPointSettings
@@ -153,3 +154,12 @@ def only(clock: str, rows: list[int]) -> Change:
         )
 
     return pick
+
+
+def place_quick_runs(store: Store) -> None:
+    """Quick runs, made by formulas: all that stages, attention, ladder and construction need."""
+    for name, run in (("ladder", "full"), ("ladder", "minimal"), ("construction", "construction")):
+        seeds = tuple(range(find(name).seeds["quick"]))
+        settings, trajectory = made_results(name, seeds=seeds)[run]
+        with store.open(Cell(settings, seeds)) as work:
+            work.place(trajectory, {"device": "none: made up"})

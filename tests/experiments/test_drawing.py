@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.made import made_results
+from tests.experiments.made import place_quick_runs
 
 import headway
 from headway.experiments import find
@@ -36,11 +36,7 @@ def worth_it(monkeypatch):
 @pytest.fixture(scope="module")
 def records(tmp_path_factory) -> Path:
     store = Store(tmp_path_factory.mktemp("drawing"))
-    for name, run in (("ladder", "full"), ("ladder", "minimal"), ("construction", "construction")):
-        seeds = tuple(range(find(name).seeds["quick"]))
-        settings, trajectory = made_results(name, seeds=seeds)[run]
-        with store.open(Cell(settings, seeds)) as work:
-            work.place(trajectory, {"device": "none: made up"})
+    place_quick_runs(store)
     return store.root
 
 

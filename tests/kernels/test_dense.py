@@ -16,6 +16,7 @@ from headway.kernels.cuda.front import part_of
 from headway.kernels.tables import attention
 from headway.kernels.tables import form as tables
 from headway.models.attention import causal_mask
+from headway.models.dropout import _mixed
 
 
 @pytest.fixture
@@ -83,13 +84,7 @@ def dropped_by_words(x, rate, words):
     """models/dropout.py from its two words instead of its key."""
     if rate == 0:
         return x
-
-    def mixed(bits):
-        bits = (bits ^ (bits >> 16)) * jnp.uint32(0x85EBCA6B)
-        bits = (bits ^ (bits >> 13)) * jnp.uint32(0xC2B2AE35)
-        return bits ^ (bits >> 16)
-
-    bits = mixed(mixed(jnp.arange(x.size, dtype=jnp.uint32).reshape(x.shape) ^ words[0]) + words[1])
+    bits = _mixed(_mixed(jnp.arange(x.size, dtype=jnp.uint32).reshape(x.shape) ^ words[0]) + words[1])
     return jnp.where(bits >= jnp.uint32(round(rate * 2**32)), x / (1 - rate), 0)
 
 

@@ -12,6 +12,11 @@ def _mixed(bits: UInt32[Array, "*shape"]) -> UInt32[Array, "*shape"]:
     return bits ^ (bits >> 16)
 
 
+def words_of(key: PRNGKeyArray) -> UInt32[Array, " 2"]:
+    """What the bits are made from, beside an element's number."""
+    return jax.random.bits(key, (2,), jnp.uint32)
+
+
 def dropout(x: Float[Array, "*shape"], rate: float, key: PRNGKeyArray | None) -> Float[Array, "*shape"]:
     """x * keep / (1 - rate), keep ~ Bernoulli(1 - rate); x itself without a key.
 
@@ -21,7 +26,7 @@ def dropout(x: Float[Array, "*shape"], rate: float, key: PRNGKeyArray | None) ->
     """
     if key is None or rate == 0:
         return x
-    first, second = jax.random.bits(key, (2,), jnp.uint32)
+    first, second = words_of(key)
     number = jnp.arange(x.size, dtype=jnp.uint32).reshape(x.shape)
     bits = _mixed(_mixed(number ^ first) + second)
     keep = bits >= jnp.uint32(round(rate * 2**32))

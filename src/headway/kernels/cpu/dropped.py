@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from headway.kernels.cpu import LANES, room, usable
+from headway.models.dropout import words_of
 from headway.models.positions import is_additive
 from headway.models.transformer import Transformer
 
@@ -62,7 +63,7 @@ def project(
     """The projections by (key, value, query) matrices; `queries` positions at the end have queries and a stream."""
     width, columns = len(matrices[0]), [matrix.shape[1] for matrix in matrices]
     sizes = (width, tokens.shape[1], queries, len(token_rows), round(rate * 2**32), *columns)
-    words = jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))(keys)
+    words = jax.vmap(words_of)(keys)
     tiled = jnp.concatenate([_tiled(matrix) for matrix in matrices])
     # A token outside of the vocabulary would be an address outside of the tables.
     inside = jnp.clip(tokens, 0, len(token_rows) - 1).astype(jnp.int32)

@@ -18,6 +18,7 @@ from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, summed, tail, tail_bytes, tail_weights
+from headway.models.dropout import words_of
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer
 from headway.presets import FULL
@@ -97,7 +98,7 @@ def _members_gradient(
         keys = jax.vmap(lambda data: _site_keys(jax.random.wrap_key_data(data), batch, model.sites))(key_data)
         front, back = jax.vjp(lambda model: jax.vmap(own_front)(model, sequences[:, :, :-1], keys[:, :, 0]), model)
         places = jnp.broadcast_to(jnp.arange(batch * length).reshape(batch, length), (members, batch, length))
-        words = jax.vmap(jax.vmap(jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))))(keys)
+        words = jax.vmap(jax.vmap(jax.vmap(words_of)))(keys)
     places = places.astype(jnp.int32)
     heads, part = layer.attention.query.shape[1], part_of(layer.attention)
     sizes = Sizes(members, batch, length, queries, tokens, heads, part, front.stream.shape[1], not noisy)

@@ -30,6 +30,7 @@ from headway.kernels.cuda.window_attention import (
 )
 from headway.kernels.tables.layers import keys_of
 from headway.kernels.windows import contexts_of, shares_of
+from headway.models.dropout import words_of
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer
 
@@ -63,7 +64,8 @@ def gradient(
     if key is None or model.settings.dropout == 0:
         return _gradient(model, contexts, shares)
     keys = keys_of(model, task, key, jnp.arange(len(sequences)))
-    words = jax.vmap(jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32)))(keys)
+    assert keys is not None
+    words = jax.vmap(jax.vmap(words_of))(keys)
     return _gradient(model, contexts, shares, words)
 
 

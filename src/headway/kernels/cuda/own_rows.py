@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, UInt32
+from jaxtyping import Array, Float, UInt32
 
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
 from headway.kernels.cuda.front import Front, filled, part_of, projection
@@ -19,6 +19,7 @@ from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.products import product
 from headway.kernels.tables.attention import Drop
 from headway.models.attention import Attention
+from headway.models.dropout import words_of
 
 
 class OwnRows(NamedTuple):
@@ -50,21 +51,16 @@ def written(
     if not serves(attention, length):
         return None
     assert attention.output is not None
-    rows = product(x, projection(attention, width))  # of vectors that may be filled up already
+    rows = product(x, projection(attention, width))
     if attention.positions.turn is not None:
         rows = _turned(attention, rows, part)
     if drop.keys is None:
         rate, words = 0.0, jnp.zeros((sequences, 2), jnp.uint32)
     else:
-        rate, words = drop.rate, words_of(drop.keys)
+        rate, words = drop.rate, jax.vmap(words_of)(drop.keys)
     mixed = mix(OwnRows(length, queries, heads, part, rate), rows, words)
     output = filled(attention.output[:, :, :coordinates], heads, part, coordinates)
     return product(mixed, output.reshape(heads * part, coordinates))
-
-
-def words_of(keys: Key[Array, " sequence"]) -> UInt32[Array, "sequence 2"]:
-    """What dropout's bits are made from."""
-    return jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))(keys)
 
 
 def _turned(attention: Attention, rows: Float[Array, "sequence time columns"], part: int) -> Array:

@@ -14,12 +14,12 @@ from jaxtyping import Array, Float, Int
 from headway.kernels.cuda import own_rows
 from headway.kernels.cuda.front import filled
 from headway.kernels.cuda.norm import WIDTH, Joining, join
-from headway.kernels.products import embedded, product
+from headway.kernels.products import embedded, product, through
 from headway.kernels.tables.attention import dense_heads
 from headway.kernels.tables.layers import Keys, drop_of
 from headway.models.attention import Attention
-from headway.models.dropout import dropout
-from headway.models.transformer import ACTIVATIONS, MLP, Layer, Norm, Transformer
+from headway.models.dropout import dropout, words_of
+from headway.models.transformer import MLP, Layer, Norm, Transformer
 
 
 def serves(model: Transformer) -> bool:
@@ -45,7 +45,7 @@ def logits(
         norms = iter(layer.norms)
         x = _joined(model, next(norms), x, _attended(model, layer, number, x, queries, keys), keys, 2 * number + 1)
         if layer.mlp is not None:
-            x = _joined(model, next(norms), x, _through(layer.mlp, x), keys, 2 * number + 2)
+            x = _joined(model, next(norms), x, through(_filled_mlp(layer.mlp), x), keys, 2 * number + 2)
     if model.readout is None:
         return x[..., : model.vocab]
     return product(x, filled(model.readout, WIDTH, model.readout.shape[1]))
@@ -70,14 +70,14 @@ def _filled(attention: Attention) -> Attention:
     return replace(attention, query=query, key=key, value=value, output=output)
 
 
-def _through(mlp: MLP, x: Float[Array, "example query width"]) -> Float[Array, "example query width"]:
+def _filled_mlp(mlp: MLP) -> MLP:
     hidden = mlp.inner.shape[1]
-    active = ACTIVATIONS[mlp.activation](product(x, filled(mlp.inner, WIDTH, hidden)) + mlp.inner_bias)
-    return product(active, filled(mlp.outer, hidden, WIDTH)) + filled(mlp.outer_bias, WIDTH)
+    inner, outer = filled(mlp.inner, WIDTH, hidden), filled(mlp.outer, hidden, WIDTH)
+    return replace(mlp, inner=inner, outer=outer, outer_bias=filled(mlp.outer_bias, WIDTH))
 
 
 def _joined(model: Transformer, norm: Norm, x: Array, branch: Array, keys: Keys, site: int) -> Array:
     rate = 0.0 if keys is None else model.settings.dropout
     own = Joining(len(norm.scale), x.shape[1], branch.shape[1], rate)
-    words = jnp.zeros((len(x), 2), jnp.uint32) if keys is None else own_rows.words_of(keys[:, site])
+    words = jnp.zeros((len(x), 2), jnp.uint32) if keys is None else jax.vmap(words_of)(keys[:, site])
     return join(own, x, branch, filled(norm.scale, WIDTH), filled(norm.shift, WIDTH), words)

@@ -2,9 +2,11 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from headway.kernels import products
 from headway.kernels.cuda.front import WIDTH, Front, filled
 from headway.kernels.cuda.launch import call
 from headway.kernels.cuda.sizes import Sizes, dropped
@@ -13,8 +15,6 @@ from headway.models.transformer import Transformer
 SOURCE = "tail.cu"
 HIDDEN, MOST_TOKENS = 64, 56
 TILE_FLOATS = 32 * (260 + 68)
-PIECES = 16
-"""Parts that a sum over all positions is cut into, so that the library's product fills the device."""
 
 
 class Tail(NamedTuple):
@@ -116,13 +116,8 @@ def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
     )
 
 
-def summed(left: Float[Array, "member batch query i"], right: Float[Array, "member batch query o"]):
-    """sum over positions of left (x) right."""
-    members, batch, queries = left.shape[:3]
-    pieces = max(n for n in range(1, PIECES + 1) if batch % n == 0)
-    rows = batch // pieces * queries
-    left, right = (side.reshape(members, pieces, rows, side.shape[-1]) for side in (left, right))
-    return jnp.sum(jnp.einsum("mpni,mpno->mpio", left, right), axis=1)
+summed = jax.vmap(products.summed)
+"""(left (member batch query i), right (member batch query o)) -> sum over positions of left (x) right."""
 
 
 def _answers(tokens: int) -> int:

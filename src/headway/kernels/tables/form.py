@@ -62,12 +62,11 @@ def gradient(
     total = jnp.sum(weights)
     contexts, predicted = _shown(model, task, sequences)
     tables = entered = spread = None
-    if dense:
-        pass
-    elif not noisy and on_cpu.serves(model, len(contexts), queries_of(model, predicted)):
+    tabled = not (noisy or dense)
+    if tabled and on_cpu.serves(model, len(contexts), queries_of(model, predicted)):
         entered, spread = jax.vjp(lambda model: enter_fused(model, contexts, predicted)[0], model)
         entered = entered.reshape(len(sequences), -1, *entered.shape[1:])
-    elif not noisy:
+    elif tabled:
         tables, spread = jax.vjp(lambda model: tables_of(model, predicted), model)
 
     def loss(shared, entered, sequences, weights, places):
