@@ -11,7 +11,7 @@ from tests.kernels.forms import CHUNK, QUICK, SMALL, TASK, both, distance, simpl
 from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import products
-from headway.kernels.cuda import norm, own_rows, post_norm
+from headway.kernels.cuda import halves, norm, own_rows, post_norm
 from headway.kernels.cuda.front import part_of
 from headway.kernels.tables import attention
 from headway.kernels.tables import form as tables
@@ -24,6 +24,14 @@ def as_on_a_gpu(monkeypatch):
     """The same code as there, compiled for this CPU."""
     for module in (products, attention):
         monkeypatch.setattr(module, "wanted", lambda: True)
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """What a GPU keeps as float16 keeps all of its bits."""
+    monkeypatch.setattr(halves, "HALF", jnp.float64)
+    monkeypatch.setattr(halves, "LARGEST", jnp.inf)
+    monkeypatch.setattr(own_rows, "lift_of", lambda _positions: 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +110,7 @@ NOT_SERVED = {
 }
 
 
-@pytest.mark.usefixtures("as_on_a_gpu", "double")
+@pytest.mark.usefixtures("as_on_a_gpu", "exact", "double")
 @pytest.mark.parametrize("case", [*SERVED, *NOT_SERVED])
 def test_kernels_for_the_heads_are_given_what_they_serve_and_nothing_else(case, monkeypatch):
     """Rows of queries, keys and values with zeros between the heads, the queries scaled and turned; words of noise."""
@@ -145,7 +153,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.usefixtures("as_on_a_gpu", "double")
+@pytest.mark.usefixtures("as_on_a_gpu", "exact", "double")
 @pytest.mark.parametrize("case", [*POST_NORM, *OTHERS])
 def test_kernels_for_norms_are_given_whole_models_of_post_norm_and_nothing_else(case, monkeypatch):
     """Vectors are filled up from the embedding to the readout, and nothing of what fills them is learnt."""

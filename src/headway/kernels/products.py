@@ -44,7 +44,8 @@ def summed(left: Float[Array, "example row i"], right: Float[Array, "example row
     examples = len(left)
     pieces = max(n for n in range(1, PIECES + 1) if examples % n == 0)
     left, right = (side.reshape(pieces, -1, side.shape[-1]) for side in (left, right))
-    return jnp.sum(jnp.einsum("pni,pno->pio", left, right), axis=0)
+    dtype = jnp.promote_types(left.dtype, jnp.float32)
+    return jnp.sum(jnp.einsum("pni,pno->pio", left, right, preferred_element_type=dtype), axis=0)
 
 
 def aligned(x: Float[Array, "*shape"], axis: int) -> Float[Array, "*filled"]:

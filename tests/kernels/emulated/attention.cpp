@@ -3,18 +3,17 @@
 #include SOURCE
 
 int main() {
-    const auto rows = read("rows"), slope = read("slope"), said = read("words");
-    std::vector<unsigned> words(said.size());
-    memcpy(words.data(), said.data(), 4 * said.size());
+    const auto rows = read<Half>("rows"), slope = read<Half>("slope");
+    const auto words = read<unsigned>("words");
     std::vector<int> places(BATCH * LENGTH);
     for (int n = 0; n < BATCH * LENGTH; n++) places[n] = n;
-    std::vector<float> mixed(slope.size(), NAN), normaliser(BATCH * HEADS * 32, NAN), d_rows(rows.size(), NAN);
-    launch(BLOCKS, 64 * PAIRS, 4 * PAIRS * FORWARD_FLOATS, [&] {
+    auto mixed = empty<Half>(slope.size()), d_rows = empty<Half>(rows.size());
+    auto normaliser = empty(BATCH * HEADS * 32);
+    launch(BLOCKS, 64 * PAIRS, PAIRS * FORWARD_BYTES, [&] {
         attention_forward(rows.data(), places.data(), words.data(), mixed.data(), normaliser.data());
     });
-    launch(BLOCKS, 64 * PAIRS, 4 * PAIRS * BACKWARD_FLOATS, [&] {
+    launch(BLOCKS, 64 * PAIRS, PAIRS * BACKWARD_BYTES, [&] {
         attention_backward(rows.data(), places.data(), words.data(), slope.data(), normaliser.data(), d_rows.data());
     });
-    write("mixed", mixed);
-    write("d_rows", d_rows);
+    write("mixed", mixed), write("d_rows", d_rows);
 }

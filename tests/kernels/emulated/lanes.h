@@ -13,6 +13,8 @@ using std::max, std::min;
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };
 inline float2 make_float2(float x, float y) { return {x, y}; }
+struct uint2 { unsigned x, y; };
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 #define __device__
 #define __forceinline__ inline
@@ -35,7 +37,7 @@ thread_local int lane_here;
 std::barrier<>* block_here;
 float* shared_here;
 
-std::barrier<>* pairs_here[16];  // of two warps each, which may wait for each other
+std::barrier<>* groups_here[16];  // of warps that may wait for each other
 
 inline float __fdividef(float x, float y) { return x / y; }
 inline void __syncwarp() { warp_here->together.arrive_and_wait(); }
@@ -77,6 +79,58 @@ inline void multiply(float (&c)[4], float a0, float a1, float a2, float a3, floa
     });
 }
 
+typedef unsigned short Half;
+
+inline Half halved(float v) {  // to the nearest; what is too large becomes the largest
+    const _Float16 found = std::isnan(v) ? v : std::min(std::max(v, -65504.f), 65504.f);
+    Half bits;
+    memcpy(&bits, &found, 2);
+    return bits;
+}
+
+inline float whole(Half bits) {
+    _Float16 found;
+    memcpy(&found, &bits, 2);
+    return found;
+}
+
+inline unsigned packed(float first, float second) { return halved(first) | (unsigned)halved(second) << 16; }
+inline float2 unpacked(unsigned both) { return {whole(both), whole(both >> 16)}; }
+
+// Two blocks of eight along the sum, or one: of a lane's words the first four (two) are its part of the left factor.
+inline void multiply_blocks(float (&c)[4], const unsigned* own, int blocks) {
+    exchange([&](float* at) { memcpy(at, own, 12 * blocks); }, [&] {
+        const auto of = [](int lane, int word, int side) {
+            unsigned both;
+            memcpy(&both, &warp_here->numbers[lane][word], 4);
+            return whole(both >> 16 * side);
+        };
+        for (int e = 0; e < 4; e++)
+            for (int block = 0; block < blocks; block++)
+                for (int k = 0; k < 8; k++)
+                    c[e] += of(lane_here / 4 * 4 + k / 2, 2 * block + e / 2, k % 2)
+                        * of((lane_here % 4 * 2 + e % 2) * 4 + k / 2, 2 * blocks + block, k % 2);
+    });
+}
+
+inline void multiply_halves(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+    const unsigned own[] = {a0, a1, a2, a3, b0, b1};
+    multiply_blocks(c, own, 2);
+}
+
+inline void multiply_halves(float (&c)[4], unsigned a0, unsigned a1, unsigned b0) {
+    const unsigned own[] = {a0, a1, b0};
+    multiply_blocks(c, own, 1);
+}
+
+inline float __shfl_sync(unsigned, float v, int other) {
+    float found = 0;
+    exchange([&](float* at) { at[0] = v; }, [&] { found = warp_here->numbers[other % 32][0]; });
+    return found;
+}
+
+inline int __shfl_sync(unsigned, int v, int other) { return __float_as_int(__shfl_sync(FULL, __int_as_float(v), other)); }
+
 inline float __shfl_xor_sync(unsigned, float v, int other) {
     float found = 0;
     exchange([&](float* at) { at[0] = v; }, [&] { found = warp_here->numbers[lane_here ^ other][0]; });
@@ -97,7 +151,7 @@ inline float warp_sum(float v) {
     return v;
 }
 
-inline unsigned shared_address(const float* at) { return 4 * (unsigned)(at - shared_here); }
+inline unsigned shared_address(const void* at) { return (const char*)at - (const char*)shared_here; }
 
 inline void load_blocks(float (&v)[4], unsigned address) {
     exchange([&](float* at) { memcpy(at, &address, 4); }, [&] {
@@ -110,8 +164,26 @@ inline void load_blocks(float (&v)[4], unsigned address) {
     });
 }
 
+inline void load_halves_of(unsigned (&v)[4], unsigned address, bool transposed) {
+    exchange([&](float* at) { memcpy(at, &address, 4); }, [&] {
+        for (int e = 0; e < 4; e++)
+            for (int side = 0; side < 2; side++) {
+                const int g = lane_here / 4, other = lane_here % 4 * 2 + side;
+                unsigned from;
+                memcpy(&from, warp_here->numbers[e * 8 + (transposed ? other : g)], 4);
+                if (from % 16) fprintf(stderr, "not aligned\n"), abort();
+                Half found;
+                memcpy(&found, (const char*)shared_here + from + 2 * (transposed ? g : other), 2);
+                v[e] = side ? v[e] | (unsigned)found << 16 : found;
+            }
+    });
+}
+
+inline void load_halves(unsigned (&v)[4], unsigned address) { load_halves_of(v, address, false); }
+inline void load_halves_transposed(unsigned (&v)[4], unsigned address) { load_halves_of(v, address, true); }
+
 // One block after the other; shared memory holds no numbers before something is written there.
-template <class Kernel> void launch(int blocks, int threads, int bytes, Kernel kernel) {
+template <class Kernel> void launch(int blocks, int threads, int bytes, Kernel kernel, int group = 64) {
     std::vector<float> memory(bytes / 4);
     shared_here = memory.data();
     for (int block = 0; block < blocks; block++) {
@@ -119,9 +191,9 @@ template <class Kernel> void launch(int blocks, int threads, int bytes, Kernel k
         std::vector<Warp> warps(threads / 32);
         std::barrier<> all(threads);
         block_here = &all;
-        std::vector<std::unique_ptr<std::barrier<>>> pairs;
-        for (int n = 0; n < threads / 64 && n < 16; n++)
-            pairs.push_back(std::make_unique<std::barrier<>>(64)), pairs_here[n] = pairs[n].get();
+        std::vector<std::unique_ptr<std::barrier<>>> groups;
+        for (int n = 0; n < threads / group && n < 16; n++)
+            groups.push_back(std::make_unique<std::barrier<>>(group)), groups_here[n] = groups[n].get();
         std::vector<std::thread> lanes;
         for (int n = 0; n < threads; n++)
             lanes.emplace_back([&, n] {
@@ -132,18 +204,25 @@ template <class Kernel> void launch(int blocks, int threads, int bytes, Kernel k
     }
 }
 
-inline std::vector<float> read(const char* path) {
+template <class T = float> std::vector<T> read(const char* path) {
     FILE* file = fopen(path, "rb");
     fseek(file, 0, SEEK_END);
-    std::vector<float> found(ftell(file) / 4);
+    std::vector<T> found(ftell(file) / sizeof(T));
     rewind(file);
-    if (fread(found.data(), 4, found.size(), file) != found.size()) abort();
+    if (fread(found.data(), sizeof(T), found.size(), file) != found.size()) abort();
     fclose(file);
     return found;
 }
 
-inline void write(const char* path, const std::vector<float>& values) {
+template <class T> void write(const char* path, const std::vector<T>& values) {
     FILE* file = fopen(path, "wb");
-    fwrite(values.data(), 4, values.size(), file);
+    fwrite(values.data(), sizeof(T), values.size(), file);
     fclose(file);
+}
+
+// No number before something is written there.
+template <class T = float> std::vector<T> empty(size_t count) {
+    std::vector<T> found(count);
+    memset(found.data(), 0xff, count * sizeof(T));
+    return found;
 }

@@ -2,29 +2,22 @@
 #include "lanes.h"
 #include SOURCE
 
-static std::vector<int> whole(const char* path) {
-    const auto said = read(path);
-    std::vector<int> found(said.size());
-    memcpy(found.data(), said.data(), 4 * said.size());
-    return found;
-}
-
 int main() {
-    const auto attended = read("attended"), stream = read("stream"), weights = read("weights");
-    const auto inner = read("inner"), outer = read("outer"), readout = read("readout"), vectors = read("vectors");
-    const auto targets = whole("targets"), said = whole("words");
-    const std::vector<unsigned> words(said.begin(), said.end());
+    const auto attended = read<Half>("attended");
+    const auto stream = read("stream"), weights = read("weights"), vectors = read("vectors");
+    const auto inner = read("inner"), outer = read("outer"), readout = read("readout");
+    const auto targets = read<int>("targets");
+    const auto words = read<unsigned>("words");
     std::vector<int> places(BATCH * LENGTH);
     for (int n = 0; n < BATCH * LENGTH; n++) places[n] = n;
-    const auto empty = [](int columns) { return std::vector<float>((size_t)COUNT * columns, NAN); };
-    auto d_stream = empty(256), d_attended = empty(256), normed = empty(256), d_outer = empty(256), last = empty(256);
-    auto hidden = empty(64), d_hidden = empty(64), d_logits = empty(ANSWERS);
-    std::vector<float> row_sums(BLOCKS * 3 * 256, NAN), losses(BLOCKS * WARPS, NAN);
-    launch(BLOCKS, 32 * WARPS, BYTES, [&] {
+    auto d_stream = empty(COUNT * 256), row_sums = empty(BLOCKS * 3 * 256), losses = empty(BLOCKS * GROUPS * WARPS);
+    auto d_attended = empty<Half>(COUNT * 256), normed = d_attended, d_outer = d_attended, last = d_attended;
+    auto hidden = empty<Half>(COUNT * 64), d_hidden = hidden, d_logits = empty<Half>(COUNT * ANSWERS);
+    launch(BLOCKS, 32 * WARPS * GROUPS, BYTES, [&] {
         tail_gradient(attended.data(), stream.data(), places.data(), targets.data(), weights.data(), inner.data(), outer.data(),
             readout.data(), vectors.data(), words.data(), d_stream.data(), d_attended.data(), normed.data(), hidden.data(),
             d_hidden.data(), d_outer.data(), last.data(), d_logits.data(), row_sums.data(), losses.data());
-    });
+    }, 32 * WARPS);
     write("d_stream", d_stream), write("d_attended", d_attended), write("normed", normed), write("hidden", hidden);
     write("d_hidden", d_hidden), write("d_outer", d_outer), write("final", last), write("d_logits", d_logits);
     write("row_sums", row_sums), write("losses", losses);

@@ -1,4 +1,5 @@
-// Attention of the last T of L positions, forward and backward, two warps per (sequence, head), on tensor cores (TF32).
+// Attention of the last T of L positions, forward and backward, two warps per (sequence, head), on tensor cores, from
+// float16 to float16; all sums, scores and probabilities are float32.
 //
 // Macros: LENGTH L <= 32, QUERIES T <= L, HEADS, PART (columns per head, a multiple of 8), BATCH, PAIRS (of warps
 //         in a block), BLOCKS (per member), ROWS (of the table, per member), SHARED_ROWS (1: several sequences use a row),
@@ -8,22 +9,21 @@
 
 #include "tensor_cores.cuh"
 
-#define STRIDE (PART + 4)                 // PART % 32 is 24 or so: fragments then touch 32 different banks
+#define STRIDE (PART / 8 % 2 ? PART : PART + 8)  // odd in units of 16 bytes: eight rows of a block touch all banks once
 #define OFFSET (LENGTH - QUERIES)
 #define STEPS (PART / 8)
 #define QUERY_ROWS (QUERIES > 24 ? 32 : 24)
 #define QUERY_TILES (QUERY_ROWS / 8)
-// Half a unit of TF32's last place, so that the tensor cores, which cut the rest off, round to nearest.
-__device__ __forceinline__ float nudged(float v) { return __int_as_float(__float_as_int(v) + 0x1000); }
+#define SLOPE_STRIDE (QUERY_ROWS == 24 ? 24 : 40)
 
-// A row of the gradient may be shared with other sequences, or belong to this one alone.
-__device__ __forceinline__ void add_pair(float* at, float x, float y) {
+// A row of the gradient may be shared with other sequences, which add to it, or belong to this one alone.
 #if SHARED_ROWS
-    add_two(at, x, y);
+typedef float Slope;
+__device__ __forceinline__ void give(float* at, float x, float y) { add_two(at, x, y); }
 #else
-    *reinterpret_cast<float2*>(at) = make_float2(x, y);
+typedef Half Slope;
+__device__ __forceinline__ void give(Half* at, float x, float y) { *reinterpret_cast<unsigned*>(at) = packed(x, y); }
 #endif
-}
 
 // What dropout makes of a probability: a factor. `words` are the two of the sequence, or anything without dropout.
 __device__ __forceinline__ float kept(const unsigned* words, int head, int query, int key) {
@@ -35,15 +35,17 @@ __device__ __forceinline__ float kept(const unsigned* words, int head, int query
 #endif
 }
 
+__device__ __forceinline__ void copy_across(Half* to, const Half* from) {  // sixteen bytes into shared memory
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(shared_address(to)), "l"(from));
+}
+
 // `count` rows of PART numbers into shared memory, all under way at once; `empty` rows of zeros behind them.
 __device__ __forceinline__ void fetch(
-    float* tile, const float* rows, const int* places, int count, int empty, size_t width, int thread) {
-    const unsigned to = (unsigned)__cvta_generic_to_shared(tile);
+    Half* tile, const Half* rows, const int* places, int count, int empty, size_t width, int thread) {
 #pragma unroll 4
-    for (int n = thread; n < count * (PART / 4); n += 64) {
-        const int r = n / (PART / 4), c = n % (PART / 4) * 4;
-        const float* from = rows + (places ? places[r] : r) * width + c;
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to + 4 * (r * STRIDE + c)), "l"(from));
+    for (int n = thread; n < count * STEPS; n += 64) {
+        const int r = n / STEPS, c = n % STEPS * 8;
+        copy_across(tile + r * STRIDE + c, rows + (places ? places[r] : r) * width + c);
     }
     for (int n = thread; n < empty * PART; n += 64) tile[(count + n / PART) * STRIDE + n % PART] = 0;
 }
@@ -57,26 +59,54 @@ __device__ __forceinline__ void wait_for_fetches(int pair) {
     meet(pair);
 }
 
+// Rows first .. first + 15 of a tile as the left factor of a product, columns 8 step and the sixteen from there; rows
+// beyond the last repeat it. Of an odd number of steps the last has eight columns.
+__device__ __forceinline__ void left(unsigned (&a)[4], const Half* tile, int first, int last, int step, int lane) {
+    const int row = min(first + lane % 16, last), column = 8 * step + lane / 16 * 8;
+    load_halves(a, shared_address(tile + row * STRIDE + (column < PART ? column : 0)));
+}
+
+// The rows of two tiles of eight as columns of the right factor: of the first b[0] and b[1], of the second b[2] and b[3].
+__device__ __forceinline__ void right(unsigned (&b)[4], const Half* tile, int first, int second, int step, int lane) {
+    const int row = (lane < 16 ? first : second) * 8 + lane % 8, column = 8 * step + lane / 8 % 2 * 8;
+    load_halves(b, shared_address(tile + row * STRIDE + (column < PART ? column : 0)));
+}
+
+// Eight columns of all rows, eight rows a number: the right factor of a sum over rows; rows beyond the last repeat it.
+__device__ __forceinline__ void over_rows(unsigned (&b)[4], const Half* tile, int last, int column, int lane) {
+    load_halves_transposed(b, shared_address(tile + min(lane, last) * STRIDE + column));
+}
+
+// A step of a product: sixteen columns, or the last eight.
+__device__ __forceinline__ void advance(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, int step) {
+    if (step + 1 < STEPS)
+        multiply_halves(c, a[0], a[1], a[2], a[3], b0, b1);
+    else
+        multiply_halves(c, a[0], a[1], b0);
+}
+
 #define ROW_WIDTH ((size_t)3 * HEADS * PART)
-#define FORWARD_FLOATS ((QUERIES + 32 + 32) * STRIDE + 32)
-#define VALUE_FLOATS (32 * STRIDE > QUERY_ROWS * 36 ? 32 * STRIDE : QUERY_ROWS * 36)  // later the slopes of the scores
-#define BACKWARD_FLOATS ((2 * QUERY_ROWS + 32) * STRIDE + VALUE_FLOATS + 32 + 2 * QUERY_ROWS)
+#define FORWARD_HALVES ((QUERIES + 32 + 32) * STRIDE)
+#define FORWARD_BYTES (2 * FORWARD_HALVES + 4 * 32)
+#define VALUE_HALVES (32 * (STRIDE > SLOPE_STRIDE ? STRIDE : SLOPE_STRIDE))  // later the slopes of the scores
+#define BACKWARD_HALVES ((2 * QUERY_ROWS + 32) * STRIDE + VALUE_HALVES)
+#define BACKWARD_BYTES (2 * BACKWARD_HALVES + 4 * (32 + 2 * QUERY_ROWS))
 
 extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
-    const float* __restrict__ table,      // [member][ROWS][3][HEADS][PART]
+    const Half* __restrict__ table,       // [member][ROWS][3][HEADS][PART]
     const int* __restrict__ places,       // [member][BATCH][LENGTH]
     const unsigned* __restrict__ words,   // [member][BATCH][2]
-    float* output,                        // [member][BATCH][QUERIES][HEADS][PART]
+    Half* output,                         // [member][BATCH][QUERIES][HEADS][PART]
     float* normaliser)                    // [member][BATCH][HEADS][32]: log sum exp of each query's scores
 {
     extern __shared__ float shared[];
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, pair = threadIdx.x / 64, thread = threadIdx.x % 64;
     const int side = thread / 32;
-    float* own = shared + pair * FORWARD_FLOATS;
-    float *q = own, *k = q + QUERIES * STRIDE, *v = k + 32 * STRIDE;
+    Half* q = reinterpret_cast<Half*>(shared + pair * (FORWARD_BYTES / 4));
+    Half *k = q + QUERIES * STRIDE, *v = k + 32 * STRIDE;
     int* my_places = reinterpret_cast<int*>(v + 32 * STRIDE);
     const int member = blockIdx.x / BLOCKS;
-    const float* my_table = table + member * ROWS * ROW_WIDTH;
+    const Half* my_table = table + member * ROWS * ROW_WIDTH;
 
     for (int unit = blockIdx.x % BLOCKS * PAIRS + pair; unit < BATCH * HEADS; unit += BLOCKS * PAIRS) {
         const int sample = unit / HEADS, head = unit % HEADS;
@@ -84,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
         meet(pair);
         if (thread < LENGTH) my_places[thread] = places[sequence * LENGTH + thread];
         meet(pair);
-        const float* of_head = my_table + head * PART;
+        const Half* of_head = my_table + head * PART;
         fetch(q, of_head, my_places + OFFSET, QUERIES, 0, ROW_WIDTH, thread);
         fetch(k, of_head + HEADS * PART, my_places, LENGTH, 0, ROW_WIDTH, thread);
         fetch(v, of_head + 2 * HEADS * PART, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
@@ -92,15 +122,17 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
 
         if (16 * side >= QUERIES) continue;  // a side has 16 queries: with few of them the second only fetches
         float s[4][4] = {};  // scores of keys 8 n + ...
-        const int low = min(16 * side + g, QUERIES - 1) * STRIDE, high = min(16 * side + 8 + g, QUERIES - 1) * STRIDE;
 #pragma unroll
-        for (int step = 0; step < STEPS; step++) {
-            const int c = 8 * step + t;
-            const float a0 = nudged(q[low + c]), a1 = nudged(q[high + c]);
-            const float a2 = nudged(q[low + c + 4]), a3 = nudged(q[high + c + 4]);
+        for (int step = 0; step < STEPS; step += 2) {
+            unsigned a[4];
+            left(a, q, 16 * side, QUERIES - 1, step, lane);
 #pragma unroll
-            for (int n = 0; n < 4; n++)
-                multiply(s[n], a0, a1, a2, a3, nudged(k[(8 * n + g) * STRIDE + c]), nudged(k[(8 * n + g) * STRIDE + c + 4]));
+            for (int n = 0; n < 4; n += 2) {
+                unsigned b[4];
+                right(b, k, n, n + 1, step, lane);
+                advance(s[n], a, b[0], b[1], step);
+                advance(s[n + 1], a, b[2], b[3], step);
+            }
         }
         // Softmax over the keys: a row lies in the four lanes of the same g.
 #pragma unroll
@@ -129,50 +161,51 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
             for (int n = 0; n < 4; n++)
 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    s[n][2 * half + e] =
-                        rounded(s[n][2 * half + e] * scale * kept(words + 2 * sequence, head, query, 8 * n + 2 * t + e));
+                    s[n][2 * half + e] *= scale * kept(words + 2 * sequence, head, query, 8 * n + 2 * t + e);
             if (t == 0 && query < QUERIES) normaliser[(sequence * HEADS + head) * 32 + query] = largest + logf(sum);
         }
-        // Mix the values. The order of the keys inside a product is free, so the scores' own layout serves:
-        // what the instruction calls columns t and t + 4 are here the keys 2t and 2t + 1.
-        float* out = output + ((sequence * QUERIES) * HEADS + head) * PART;
+        // Mix the values: the scores lie as the left factor of a product has its numbers.
+        unsigned p[4][2];
+#pragma unroll
+        for (int n = 0; n < 4; n++) p[n][0] = packed(s[n][0], s[n][1]), p[n][1] = packed(s[n][2], s[n][3]);
+        Half* out = output + ((sequence * QUERIES) * HEADS + head) * PART;
 #pragma unroll
         for (int c = 0; c < STEPS; c++) {
             float o[4] = {};
+            unsigned b[4];
+            over_rows(b, v, 31, 8 * c, lane);
 #pragma unroll
-            for (int n = 0; n < 4; n++) {
-                const int at = (8 * n + 2 * t) * STRIDE + 8 * c + g;
-                multiply(o, s[n][0], s[n][2], s[n][1], s[n][3], nudged(v[at]), nudged(v[at + STRIDE]));
-            }
+            for (int n = 0; n < 4; n += 2) multiply_halves(o, p[n][0], p[n][1], p[n + 1][0], p[n + 1][1], b[n], b[n + 1]);
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const int query = 16 * side + 8 * half + g;
                 if (query < QUERIES)
-                    *reinterpret_cast<float2*>(out + (size_t)query * HEADS * PART + 8 * c + 2 * t) =
-                        make_float2(o[2 * half], o[2 * half + 1]);
+                    *reinterpret_cast<unsigned*>(out + (size_t)query * HEADS * PART + 8 * c + 2 * t) =
+                        packed(o[2 * half], o[2 * half + 1]);
             }
         }
     }
 }
 
 extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
-    const float* __restrict__ table, const int* __restrict__ places, const unsigned* __restrict__ words,
-    const float* __restrict__ slope,      // [member][BATCH][QUERIES][HEADS][PART]: dloss/doutput
+    const Half* __restrict__ table, const int* __restrict__ places, const unsigned* __restrict__ words,
+    const Half* __restrict__ slope,       // [member][BATCH][QUERIES][HEADS][PART]: dloss/doutput
     const float* __restrict__ normaliser,
 #if SHARED_ROWS
     const float*,                         // zeros that the gradient starts from: the same memory as below
 #endif
-    float* gradient)                      // [member][ROWS][3][HEADS][PART]
+    Slope* gradient)                      // [member][ROWS][3][HEADS][PART]
 {
     extern __shared__ float shared[];
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, pair = threadIdx.x / 64, thread = threadIdx.x % 64;
     const int side = thread / 32;
-    float* own = shared + pair * BACKWARD_FLOATS;
-    float *q = own, *d = q + QUERY_ROWS * STRIDE, *k = d + QUERY_ROWS * STRIDE, *v = k + 32 * STRIDE;
-    int* my_places = reinterpret_cast<int*>(v + VALUE_FLOATS);
-    float* means = v + VALUE_FLOATS + 32;  // [side][query]
+    Half* q = reinterpret_cast<Half*>(shared + pair * (BACKWARD_BYTES / 4));
+    Half *d = q + QUERY_ROWS * STRIDE, *k = d + QUERY_ROWS * STRIDE, *v = k + 32 * STRIDE;
+    Half* d_scores = v;                    // [key][query], where the values were
+    int* my_places = reinterpret_cast<int*>(v + VALUE_HALVES);
+    float* means = reinterpret_cast<float*>(my_places + 32);  // [side][query]
     const int member = blockIdx.x / BLOCKS;
-    const float* my_table = table + member * ROWS * ROW_WIDTH;
+    const Half* my_table = table + member * ROWS * ROW_WIDTH;
 
     for (int unit = blockIdx.x % BLOCKS * PAIRS + pair; unit < BATCH * HEADS; unit += BLOCKS * PAIRS) {
         const int sample = unit / HEADS, head = unit % HEADS;
@@ -180,31 +213,40 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
         meet(pair);
         if (thread < LENGTH) my_places[thread] = places[sequence * LENGTH + thread];
         meet(pair);
-        const float* of_head = my_table + head * PART;
+        const Half* of_head = my_table + head * PART;
         fetch(q, of_head, my_places + OFFSET, QUERIES, QUERY_ROWS - QUERIES, ROW_WIDTH, thread);
         fetch(k, of_head + HEADS * PART, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
         fetch(v, of_head + 2 * HEADS * PART, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
-        const float* of_slope = slope + ((sequence * QUERIES) * HEADS + head) * PART;
+        const Half* of_slope = slope + ((sequence * QUERIES) * HEADS + head) * PART;
         fetch(d, of_slope, nullptr, QUERIES, QUERY_ROWS - QUERIES, (size_t)HEADS * PART, thread);
         wait_for_fetches(pair);
 
         // Everything transposed: rows are keys, 16 a side, columns are queries 8 n + ...
-        float p[QUERY_TILES][4] = {}, s[QUERY_TILES][4] = {}, keep[QUERY_TILES][4];
+        float p[QUERY_TILES][4] = {}, s[QUERY_TILES][4] = {};
 #pragma unroll
-        for (int step = 0; step < STEPS; step++) {
-            const int c = 8 * step + t, low = (16 * side + g) * STRIDE + c, high = low + 8 * STRIDE;
-            const float k0 = nudged(k[low]), k1 = nudged(k[high]), k2 = nudged(k[low + 4]), k3 = nudged(k[high + 4]);
-            const float v0 = nudged(v[low]), v1 = nudged(v[high]), v2 = nudged(v[low + 4]), v3 = nudged(v[high + 4]);
+        for (int step = 0; step < STEPS; step += 2) {
+            unsigned keys[4], values[4];
+            left(keys, k, 16 * side, 31, step, lane);
+            left(values, v, 16 * side, 31, step, lane);
 #pragma unroll
-            for (int n = 0; n < QUERY_TILES; n++) {
-                const int column = (8 * n + g) * STRIDE + c;
-                multiply(p[n], k0, k1, k2, k3, nudged(q[column]), nudged(q[column + 4]));
-                multiply(s[n], v0, v1, v2, v3, nudged(d[column]), nudged(d[column + 4]));
+            for (int n = 0; n < QUERY_TILES; n += 2) {
+                const int next = n + 1 < QUERY_TILES ? n + 1 : n;
+                unsigned of_q[4], of_d[4];
+                right(of_q, q, n, next, step, lane);
+                right(of_d, d, n, next, step, lane);
+                advance(p[n], keys, of_q[0], of_q[1], step);
+                advance(s[n], values, of_d[0], of_d[1], step);
+                if (next > n) {
+                    advance(p[next], keys, of_q[2], of_q[3], step);
+                    advance(s[next], values, of_d[2], of_d[3], step);
+                }
             }
         }
         const float* of_normaliser = normaliser + (sequence * HEADS + head) * 32;
+        unsigned shares[QUERY_TILES][2];  // probabilities behind dropout, and below the slopes of scores: left factors
 #pragma unroll
-        for (int n = 0; n < QUERY_TILES; n++)
+        for (int n = 0; n < QUERY_TILES; n++) {
+            float behind[4];
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 const int query = 8 * n + 2 * t + e;
@@ -214,9 +256,10 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                 for (int half = 0; half < 2; half++) {
                     const int key = 16 * side + 8 * half + g, at = 2 * half + e;
                     const bool seen = query < QUERIES && key <= OFFSET + query && key < LENGTH;
+                    const float keep = kept(words + 2 * sequence, head, query, key);
                     p[n][at] = seen ? expf(p[n][at] - shift) : 0;
-                    keep[n][at] = kept(words + 2 * sequence, head, query, key);
-                    s[n][at] *= keep[n][at];
+                    s[n][at] *= keep;
+                    behind[at] = p[n][at] * keep;
                     mean += p[n][at] * s[n][at];
                 }
                 mean += __shfl_xor_sync(FULL, mean, 4);
@@ -224,76 +267,79 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                 mean += __shfl_xor_sync(FULL, mean, 16);
                 if (g == 0) means[side * QUERY_ROWS + query] = mean;
             }
+            shares[n][0] = packed(behind[0], behind[1]), shares[n][1] = packed(behind[2], behind[3]);
+        }
         meet(pair);  // from here on nobody reads the values: the slopes of the scores take their place
+        unsigned slopes[QUERY_TILES][2];
 #pragma unroll
         for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
-            for (int e = 0; e < 2; e++) {
-                const int query = 8 * n + 2 * t + e;
-                const float mean = means[query] + means[QUERY_ROWS + query];
-#pragma unroll
-                for (int half = 0; half < 2; half++) {
-                    const int at = 2 * half + e;
-                    s[n][at] = rounded(p[n][at] * (s[n][at] - mean));
-                    p[n][at] = rounded(p[n][at] * keep[n][at]);
-                    v[query * 36 + 16 * side + 8 * half + g] = s[n][at];
-                }
+            for (int half = 0; half < 2; half++) {
+                const int query = 8 * n + 2 * t, at = 2 * half;
+                const float first = means[query] + means[QUERY_ROWS + query];
+                const float second = means[query + 1] + means[QUERY_ROWS + query + 1];
+                slopes[n][half] = packed(p[n][at] * (s[n][at] - first), p[n][at + 1] * (s[n][at + 1] - second));
+                *reinterpret_cast<unsigned*>(d_scores + (16 * side + 8 * half + g) * SLOPE_STRIDE + query) = slopes[n][half];
             }
-        float* of_gradient = gradient + member * ROWS * ROW_WIDTH + head * PART;
+        Slope* of_gradient = gradient + member * ROWS * ROW_WIDTH + head * PART;
 #if !SHARED_ROWS
-        for (int n = thread; n < OFFSET * (PART / 4); n += 64)  // positions that ask nothing
-            *reinterpret_cast<float4*>(of_gradient + my_places[n / (PART / 4)] * ROW_WIDTH + n % (PART / 4) * 4) =
-                make_float4(0, 0, 0, 0);
+        for (int n = thread; n < OFFSET * STEPS; n += 64)  // positions that ask nothing
+            *reinterpret_cast<float4*>(of_gradient + my_places[n / STEPS] * ROW_WIDTH + n % STEPS * 8) = make_float4(0, 0, 0, 0);
 #endif
-        // Keys and values: contract over the queries, in the scores' own layout (see the forward pass).
+        // Keys and values: contract over the queries.
 #pragma unroll
         for (int c = 0; c < STEPS; c++) {
             float dk[4] = {}, dv[4] = {};
+            unsigned of_q[4], of_d[4];
+            over_rows(of_q, q, QUERY_ROWS - 1, 8 * c, lane);
+            over_rows(of_d, d, QUERY_ROWS - 1, 8 * c, lane);
 #pragma unroll
-            for (int n = 0; n < QUERY_TILES; n++) {
-                const int low = (8 * n + 2 * t) * STRIDE + 8 * c + g;
-                multiply(dk, s[n][0], s[n][2], s[n][1], s[n][3], nudged(q[low]), nudged(q[low + STRIDE]));
-                multiply(dv, p[n][0], p[n][2], p[n][1], p[n][3], nudged(d[low]), nudged(d[low + STRIDE]));
+            for (int n = 0; n + 1 < QUERY_TILES; n += 2) {
+                multiply_halves(dk, slopes[n][0], slopes[n][1], slopes[n + 1][0], slopes[n + 1][1], of_q[n], of_q[n + 1]);
+                multiply_halves(dv, shares[n][0], shares[n][1], shares[n + 1][0], shares[n + 1][1], of_d[n], of_d[n + 1]);
+            }
+            if (QUERY_TILES % 2) {
+                const int n = QUERY_TILES - 1;
+                multiply_halves(dk, slopes[n][0], slopes[n][1], of_q[n]);
+                multiply_halves(dv, shares[n][0], shares[n][1], of_d[n]);
             }
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const int key = 16 * side + 8 * half + g;
                 if (key < LENGTH) {
-                    float* row = of_gradient + my_places[key] * ROW_WIDTH + 8 * c + 2 * t;
-                    add_pair(row + HEADS * PART, dk[2 * half], dk[2 * half + 1]);
-                    add_pair(row + 2 * HEADS * PART, dv[2 * half], dv[2 * half + 1]);
+                    Slope* row = of_gradient + my_places[key] * ROW_WIDTH + 8 * c + 2 * t;
+                    give(row + HEADS * PART, dk[2 * half], dk[2 * half + 1]);
+                    give(row + 2 * HEADS * PART, dv[2 * half], dv[2 * half + 1]);
                 }
             }
         }
         meet(pair);
         // Queries: contract over the keys; a side has every other block of columns.
-        float a[2][4][4];
+        unsigned a[2][2][4];
 #pragma unroll
         for (int m = 0; m < 2; m++)
 #pragma unroll
-            for (int step = 0; step < 4; step++) {
-                const int low = (16 * m + g) * 36 + 8 * step + t, high = min(16 * m + 8 + g, QUERY_ROWS - 1) * 36 + 8 * step + t;
-                a[m][step][0] = v[low], a[m][step][1] = v[high], a[m][step][2] = v[low + 4], a[m][step][3] = v[high + 4];
+            for (int step = 0; step < 2; step++) {
+                const int key = 16 * step + lane / 16 * 8 + lane % 8, query = min(16 * m + lane / 8 % 2 * 8, QUERY_ROWS - 8);
+                load_halves_transposed(a[m][step], shared_address(d_scores + key * SLOPE_STRIDE + query));
             }
 #pragma unroll 3
         for (int c = side; c < STEPS; c += 2) {
-            float dq[2][4] = {};
+            unsigned b[4];
+            over_rows(b, k, 31, 8 * c, lane);
 #pragma unroll
-            for (int step = 0; step < 4; step++) {
-                const int low = (8 * step + t) * STRIDE + 8 * c + g;
-                const float b0 = nudged(k[low]), b1 = nudged(k[low + 4 * STRIDE]);
+            for (int m = 0; m < 2; m++) {
+                float dq[4] = {};
 #pragma unroll
-                for (int m = 0; m < 2; m++)
-                    multiply(dq[m], a[m][step][0], a[m][step][1], a[m][step][2], a[m][step][3], b0, b1);
-            }
-#pragma unroll
-            for (int m = 0; m < 2; m++)
+                for (int step = 0; step < 2; step++)
+                    multiply_halves(dq, a[m][step][0], a[m][step][1], a[m][step][2], a[m][step][3], b[2 * step], b[2 * step + 1]);
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
                     const int query = 16 * m + 8 * half + g;
                     if (query < QUERIES)
-                        add_pair(of_gradient + my_places[OFFSET + query] * ROW_WIDTH + 8 * c + 2 * t, dq[m][2 * half], dq[m][2 * half + 1]);
+                        give(of_gradient + my_places[OFFSET + query] * ROW_WIDTH + 8 * c + 2 * t, dq[2 * half], dq[2 * half + 1]);
                 }
+            }
         }
     }
 }

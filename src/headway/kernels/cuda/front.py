@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from headway.kernels.products import embedded, product
+from headway.kernels.cuda.halves import product
+from headway.kernels.products import embedded
 from headway.models.attention import Attention
 from headway.models.dropout import dropout
 from headway.models.transformer import Transformer
@@ -23,7 +24,7 @@ WIDTH = 256
 class Front(NamedTuple):
     stream: Float[Array, "row width"]
     projected: Float[Array, "row columns"]
-    """[query, key, value][head][part] side by side."""
+    """[query, key, value][head][part] side by side; of rows of their own float16, and the slope is the lifted one."""
 
 
 def part_of(attention: Attention) -> int:
@@ -39,11 +40,11 @@ def shared_front(model: Transformer) -> Front:
     return Front(stream, stream @ projection(model.layers[0].attention, WIDTH))
 
 
-def own_front(model: Transformer, tokens: Int[Array, "batch time"], keys: Key[Array, " batch"]) -> Front:
+def own_front(model: Transformer, tokens: Int[Array, "batch time"], keys: Key[Array, " batch"], lift: float) -> Front:
     """Every position of every sequence, with dropout; row = sequence * length + position."""
     x = jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(embedded(model, tokens), keys)
     stream = filled(x, *tokens.shape, WIDTH)
-    projected = product(stream, projection(model.layers[0].attention, WIDTH))
+    projected = product(stream, projection(model.layers[0].attention, WIDTH), lift)
     return Front(stream.reshape(tokens.size, WIDTH), projected.reshape(tokens.size, -1))
 
 

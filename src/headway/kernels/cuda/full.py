@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from headway.kernels.asked import Asked
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
 from headway.kernels.cuda.front import WIDTH, Front, filled, own_front, part_of, shared_front
+from headway.kernels.cuda.halves import halved, lift_of, times
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
@@ -89,14 +90,17 @@ def _members_gradient(
     members, batch = shares.shape
     layer, length, tokens = model.layers[0], model.length, model.vocab
     assert layer.mlp is not None and layer.attention.output is not None and model.readout is not None
-    noisy = key_data is not None
+    noisy, lift = key_data is not None, lift_of(batch * queries)
     if key_data is None:
         front, back = jax.vjp(jax.vmap(shared_front), model)
         places = jnp.arange(length) * tokens + sequences[:, :, :-1]
         words = jnp.zeros((members, 1, 4, 2), jnp.uint32)
     else:
         keys = jax.vmap(lambda data: _site_keys(jax.random.wrap_key_data(data), batch, model.sites))(key_data)
-        front, back = jax.vjp(lambda model: jax.vmap(own_front)(model, sequences[:, :, :-1], keys[:, :, 0]), model)
+        front, back = jax.vjp(
+            lambda model: jax.vmap(functools.partial(own_front, lift=lift))(model, sequences[:, :, :-1], keys[:, :, 0]),
+            model,
+        )
         places = jnp.broadcast_to(jnp.arange(batch * length).reshape(batch, length), (members, batch, length))
         words = jax.vmap(jax.vmap(jax.vmap(words_of)))(keys)
     places = places.astype(jnp.int32)
@@ -105,20 +109,21 @@ def _members_gradient(
 
     # The last site's bits: those of the attention, if it is dropped.
     rate, of_heads = (model.settings.dropout if noisy and model.settings.attention_dropout else 0.0), words[:, :, -1]
-    heads_out, normaliser = attend(sizes, front, places, of_heads, rate)
+    projected = front.projected if noisy else halved(front.projected)
+    heads_out, normaliser = attend(sizes, projected, places, of_heads, rate)
     output = filled(layer.attention.output, members, heads, part, WIDTH).reshape(members, heads * part, WIDTH)
-    attended = jnp.einsum("mbqi,mio->mbqo", heads_out, output)
-    behind = tail(sizes, model, front, places, attended, sequences[:, :, -queries:], shares, words[:, :, 1:3])
-    d_output = summed(heads_out, behind.d_attended).reshape(members, heads, part, WIDTH)
-    d_heads_out = jnp.einsum("mbqo,mio->mbqi", behind.d_attended, output)
-    d_projected = attend_backward(sizes, front, places, of_heads, rate, d_heads_out, normaliser)
-    d_stream = behind.d_stream
+    attended = jax.vmap(times)(heads_out, halved(output))
+    behind = tail(sizes, model, front, places, attended, sequences[:, :, -queries:], lift * shares, words[:, :, 1:3])
+    d_output = summed(heads_out, behind.d_attended).reshape(members, heads, part, WIDTH) / lift
+    d_heads_out = jax.vmap(times)(behind.d_attended, halved(jnp.swapaxes(output, 1, 2)))
+    d_projected = attend_backward(sizes, projected, places, of_heads, rate, d_heads_out, normaliser)
+    d_stream = behind.d_stream / lift
     if noisy:  # positions that predict nothing have no residual of their own
         d_stream = jnp.pad(d_stream, [(0, 0), (0, 0), (length - queries, 0), (0, 0)]).reshape(front.stream.shape)
-    (grads,) = back(Front(d_stream, d_projected))
+    (grads,) = back(Front(d_stream, d_projected if noisy else d_projected / lift))
     inner, width = layer.attention.output.shape[2:]
-    found = (d_output[:, :, :inner, :width], *tail_weights(model, behind))
-    return jnp.sum(behind.losses, axis=(1, 2)), eqx.tree_at(_behind_the_front, grads, found)
+    found = (d_output[:, :, :inner, :width], *tail_weights(model, behind, lift))
+    return jnp.sum(behind.losses, axis=(1, 2)) / lift, eqx.tree_at(_behind_the_front, grads, found)
 
 
 def _behind_the_front(model: Transformer) -> tuple:

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from headway.kernels.asked import Asked
 from headway.kernels.cuda.front import WIDTH, Front, filled, shared_front
 from headway.kernels.cuda.full import behind_the_heads, fits
+from headway.kernels.cuda.halves import halved, lift_of, times
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import summed, tail, tail_weights
@@ -84,28 +85,35 @@ def _members_gradient(
     rate, width = settings.dropout if noisy else 0.0, settings.stream(tokens, model.length)
     # The last site's bits: those of the attention, if it is dropped.
     of_heads = Dropout(words[:, :, -1], rate if settings.attention_dropout else 0.0)
-    windows = Windows(sizes, merged.stream, contexts, Dropout(words[:, :, 0], rate), of_heads, width)
+    lift, (rows, scores, values) = lift_of(count), map(halved, merged)
+    windows = Windows(sizes, rows, contexts, Dropout(words[:, :, 0], rate), of_heads, width)
     if noisy:
-        last, places = last_rows(windows), jnp.broadcast_to(jnp.arange(count, dtype=jnp.int32), (members, count))
+        last, asking = last_rows(windows)
+        factors = asking, scores
+        places = jnp.broadcast_to(jnp.arange(count, dtype=jnp.int32), (members, count))
     else:  # all windows that end with the same token have the same row and ask the same
-        last, places = merged.stream[:, -tokens:], contexts[:, :, -2]
+        last, asking, places = merged.stream[:, -tokens:], rows[:, -tokens:], contexts[:, :, -2]
+        factors = last, merged.scores  # few, and what they meet is a sum over many windows: too large for float16
 
-    questions = jnp.einsum("mri,mio->mro", last, merged.scores)
+    multiply = jax.vmap(times)
+    questions = multiply(asking, scores)
     pattern, mixed = mix(windows, questions)
-    attended = jnp.einsum("mbi,mio->mbo", mixed, merged.values)[:, :, None]
+    attended = multiply(mixed, values)[:, :, None]
     front, targets = Front(last, questions), contexts[:, :, -1:]
-    behind = tail(sizes, model, front, places[:, :, None], attended, targets, shares, words[:, :, 1:3])
+    behind = tail(sizes, model, front, places[:, :, None], attended, targets, lift * shares, words[:, :, 1:3])
     d_values = summed(mixed[:, :, None], behind.d_attended)
-    d_mixed = jnp.einsum("mbo,mio->mbi", behind.d_attended[:, :, 0], merged.values)
+    d_mixed = multiply(behind.d_attended[:, :, 0], jnp.swapaxes(values, 1, 2))
     d_stream, d_questions = mix_backward(windows, questions, pattern, mixed, d_mixed)
-    d_scores = summed(last[:, :, None], d_questions[:, :, None])
-    d_last = behind.d_stream.reshape(last.shape) + jnp.einsum("mro,mio->mri", d_questions, merged.scores)
+    d_scores = summed(factors[0][:, :, None], d_questions[:, :, None])
+    from_questions = jnp.matmul(d_questions, jnp.swapaxes(factors[1], 1, 2), preferred_element_type=jnp.float32)
+    d_last = behind.d_stream.reshape(last.shape) + from_questions
     if noisy:
         d_stream = add_last(windows, d_stream, d_last)
     else:
         d_stream += jnp.pad(d_last, [(0, 0), (d_stream.shape[1] - tokens, 0), (0, 0)])
-    (grads,) = back(Merged(d_stream, d_scores, d_values))
-    return jnp.sum(behind.losses, axis=(1, 2)), eqx.tree_at(behind_the_heads, grads, tail_weights(model, behind))
+    (grads,) = back(Merged(*(each / lift for each in (d_stream, d_scores, d_values))))
+    found = tail_weights(model, behind, lift)
+    return jnp.sum(behind.losses, axis=(1, 2)) / lift, eqx.tree_at(behind_the_heads, grads, found)
 
 
 _gradient = over_members(_members_gradient)

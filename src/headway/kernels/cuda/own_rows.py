@@ -1,6 +1,6 @@
 """The heads of a layer in which every position of every sequence has a row of its own, on an NVIDIA GPU in TF32.
 
-Rows hold [query, key, value][head][part] of a position; the last positions ask. The kernels are those of the full
+Rows hold [query, key, value][head][part] of a position, as float16; the last positions ask. The kernels are those of the full
 model's only layer, where many sequences may share a row.
 """
 
@@ -12,11 +12,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
-from headway.kernels.cuda.front import Front, filled, part_of, projection
+from headway.kernels.cuda.front import filled, part_of, projection
+from headway.kernels.cuda.halves import lift_of, product
 from headway.kernels.cuda.launch import usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
-from headway.kernels.products import product
 from headway.kernels.tables.attention import Drop
 from headway.models.attention import Attention
 from headway.models.dropout import words_of
@@ -51,7 +51,8 @@ def written(
     if not serves(attention, length):
         return None
     assert attention.output is not None
-    rows = product(x, projection(attention, width))
+    lift = lift_of(sequences * queries)
+    rows = product(x, projection(attention, width), lift)
     if attention.positions.turn is not None:
         rows = _turned(attention, rows, part)
     if drop.keys is None:
@@ -60,16 +61,17 @@ def written(
         rate, words = drop.rate, jax.vmap(words_of)(drop.keys)
     mixed = mix(OwnRows(length, queries, heads, part, rate), rows, words)
     output = filled(attention.output[:, :, :coordinates], heads, part, coordinates)
-    return product(mixed, output.reshape(heads * part, coordinates))
+    return product(mixed, output.reshape(heads * part, coordinates), lift, x.dtype)
 
 
 def _turned(attention: Attention, rows: Float[Array, "sequence time columns"], part: int) -> Array:
     """The rows with queries and keys as they meet each other."""
+    rows, dtype = rows.astype(jnp.promote_types(rows.dtype, jnp.float32)), rows.dtype
     length, heads = rows.shape[1], len(attention.query)
     apart = rows.reshape(*rows.shape[:2], 3, heads, part)
     turned = attention.turned(apart[:, :, :2, :, : attention.query.shape[-1]], length, axis=1)
     both = filled(turned, *apart[:, :, :2].shape)
-    return jnp.concatenate([both, apart[:, :, 2:]], axis=2).reshape(rows.shape)
+    return jnp.concatenate([both, apart[:, :, 2:]], axis=2).reshape(rows.shape).astype(dtype)
 
 
 def mix(
@@ -97,12 +99,12 @@ def _mix(own: OwnRows):
 
 def _forward(own: OwnRows, rows: Array, words: Array):
     sizes = _sizes(own, rows)
-    return tuple(attend(sizes, _front(rows), _places(sizes), words, own.rate))
+    return tuple(attend(sizes, _flat(rows), _places(sizes), words, own.rate))
 
 
 def _backward(own: OwnRows, rows: Array, words: Array, normaliser: Array, slope: Array):
     sizes = _sizes(own, rows)
-    return attend_backward(sizes, _front(rows), _places(sizes), words, own.rate, slope, normaliser).reshape(rows.shape)
+    return attend_backward(sizes, _flat(rows), _places(sizes), words, own.rate, slope, normaliser).reshape(rows.shape)
 
 
 def _sizes(own: OwnRows, rows: Float[Array, "member sequence time columns"]) -> Sizes:
@@ -110,9 +112,8 @@ def _sizes(own: OwnRows, rows: Float[Array, "member sequence time columns"]) -> 
     return Sizes(members, batch, length, own.queries, 0, own.heads, own.part, batch * length, shared_rows=False)
 
 
-def _front(rows: Array) -> Front:
-    flat = rows.reshape(len(rows), -1, rows.shape[-1])
-    return Front(flat, flat)  # of which the heads read the projected rows alone
+def _flat(rows: Array) -> Array:
+    return rows.reshape(len(rows), -1, rows.shape[-1])
 
 
 def _places(sizes: Sizes) -> Array:

@@ -22,17 +22,41 @@ __device__ __forceinline__ void store_row(float* row, const float (&v)[8], int l
             make_float4(v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
 }
 
+// The same of rows of float16; packed, a lane has them in four words.
+__device__ __forceinline__ void pack(unsigned (&words)[4], const float (&v)[8]) {
+#pragma unroll
+    for (int n = 0; n < 4; n++) words[n] = packed(v[2 * n], v[2 * n + 1]);
+}
+
+__device__ __forceinline__ void unpack(float (&v)[8], const unsigned (&words)[4]) {
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        const float2 both = unpacked(words[n]);
+        v[2 * n] = both.x, v[2 * n + 1] = both.y;
+    }
+}
+
+__device__ __forceinline__ void load_row(float (&v)[8], const Half* row, int lane) {
+    const uint2 low = *reinterpret_cast<const uint2*>(row + 4 * lane);
+    const uint2 high = *reinterpret_cast<const uint2*>(row + 128 + 4 * lane);
+    unpack(v, {low.x, low.y, high.x, high.y});
+}
+
+__device__ __forceinline__ void store_row(Half* row, const unsigned (&words)[4], int lane) {
+    *reinterpret_cast<uint2*>(row + 4 * lane) = make_uint2(words[0], words[1]);
+    *reinterpret_cast<uint2*>(row + 128 + 4 * lane) = make_uint2(words[2], words[3]);
+}
+
+__device__ __forceinline__ void store_row(Half* row, const float (&v)[8], int lane) {
+    unsigned words[4];
+    pack(words, v);
+    store_row(row, words, lane);
+}
+
 __device__ __forceinline__ void add_row(float* row, const float (&v)[8], int lane) {
 #pragma unroll
     for (int half = 0; half < 2; half++)
         add_four(row + 128 * half + 4 * lane, v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
-}
-
-__device__ __forceinline__ void store_rounded(float* row, const float (&v)[8], int lane) {
-    float r[8];
-#pragma unroll
-    for (int u = 0; u < 8; u++) r[u] = rounded(v[u]);
-    store_row(row, r, lane);
 }
 
 // v becomes (v - mean) / deviation; returns 1 / deviation. Columns beyond WIDTH are and stay zero.

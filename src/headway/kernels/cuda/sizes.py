@@ -1,6 +1,6 @@
 """What the full model's kernels are compiled for."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,11 @@ from headway.kernels.cuda.launch import multiprocessors
 def dropped(rate: float) -> dict[str, int | str]:
     """Dropout at a rate, as the kernels count it."""
     return {"DROPPED": f"{round(rate * 2**32)}u", "KEPT": f"{1 / (1 - rate):.9f}f"}
+
+
+def spread(columns: int) -> int:
+    """Of rows of float16 in shared memory: odd in units of 16 bytes, so that eight rows touch all banks once."""
+    return columns if columns // 8 % 2 else columns + 8
 
 
 class Sizes(NamedTuple):
@@ -36,5 +41,5 @@ class Sizes(NamedTuple):
         names = ("batch", "length", "queries", "rows", "shared_rows", "blocks")
         return {name.upper(): int(getattr(self, name)) for name in names}
 
-    def array(self, *shape: int) -> jax.ShapeDtypeStruct:
-        return jax.ShapeDtypeStruct((self.members, *shape), jnp.float32)
+    def array(self, *shape: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct((self.members, *shape), dtype)

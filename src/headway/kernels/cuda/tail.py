@@ -8,17 +8,22 @@ from jaxtyping import Array, Float
 
 from headway.kernels import products
 from headway.kernels.cuda.front import WIDTH, Front, filled
+from headway.kernels.cuda.halves import HALF
 from headway.kernels.cuda.launch import call
-from headway.kernels.cuda.sizes import Sizes, dropped
+from headway.kernels.cuda.sizes import Sizes, dropped, spread
 from headway.models.transformer import Transformer
 
 SOURCE = "tail.cu"
 HIDDEN, MOST_TOKENS = 64, 56
-TILE_FLOATS = 32 * (260 + 68)
+TILE, GROUPS, WARPS = 16, 3, 4
+"""Positions and warps of a group, and groups of a block."""
 
 
 class Tail(NamedTuple):
-    """What the kernel behind the heads leaves, in the order of its results; positions are `batch query`."""
+    """What the kernel behind the heads leaves, in the order of its results; positions are `batch query`.
+
+    Slopes are those of the shares that it was given. What only products ask for is float16.
+    """
 
     d_stream: Array
     d_attended: Array
@@ -44,15 +49,15 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
     matrices = _matrices(model)
     results = (
         sizes.array(sizes.rows, WIDTH) if start else sizes.array(*positions, WIDTH),  # d_stream
-        sizes.array(*positions, WIDTH),  # d_attended
-        sizes.array(*positions, WIDTH),  # normed
-        sizes.array(*positions, HIDDEN),  # hidden
-        sizes.array(*positions, HIDDEN),  # d_hidden
-        sizes.array(*positions, WIDTH),  # d_outer
-        sizes.array(*positions, WIDTH),  # final
-        sizes.array(*positions, answers),  # d_logits
+        sizes.array(*positions, WIDTH, dtype=HALF),  # d_attended
+        sizes.array(*positions, WIDTH, dtype=HALF),  # normed
+        sizes.array(*positions, HIDDEN, dtype=HALF),  # hidden
+        sizes.array(*positions, HIDDEN, dtype=HALF),  # d_hidden
+        sizes.array(*positions, WIDTH, dtype=HALF),  # d_outer
+        sizes.array(*positions, WIDTH, dtype=HALF),  # final
+        sizes.array(*positions, answers, dtype=HALF),  # d_logits
         sizes.array(sizes.blocks, 3, WIDTH),  # row_sums
-        sizes.array(sizes.blocks, 8),  # losses
+        sizes.array(sizes.blocks, GROUPS * WARPS),  # losses
     )
     return Tail(
         *call(
@@ -62,7 +67,7 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
             (attended, front.stream, places, targets, shares, *matrices, _vectors(model), words, *start),
             results,
             blocks=sizes.members * sizes.blocks,
-            threads=256,
+            threads=32 * GROUPS * WARPS,
             shared_bytes=tail_bytes(sizes.tokens),
             in_place={10: 0} if start else {},
         )
@@ -88,8 +93,10 @@ def _vectors(model: Transformer) -> Float[Array, "member 6 width"]:
     return jnp.stack([filled(vector, len(vector), WIDTH) for vector in vectors], axis=1)
 
 
-def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
+def tail_weights(model: Transformer, tail: Tail, lift: float) -> tuple[Array, ...]:
     """The gradients of the ReLU layer's matrices and biases in turn, of both norms' scale and shift, of the readout.
+
+    `lift` is by how much the shares were lifted.
 
     A product n M with n = scale x + shift and slope g has dM = scale (x^T g) + shift (sum of g), and gives
     the norm d scale = sum over columns of M (x^T g), d shift = M (sum of g): no further pass over the positions.
@@ -98,12 +105,12 @@ def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
     scale_1, shift_1, scale_2, shift_2 = (_vectors(model)[:, n, :, None] for n in range(4))
     products, slopes, branches = jnp.moveaxis(jnp.sum(tail.row_sums, axis=1), 1, 0)
     by_inner, by_readout = summed(tail.normed, tail.d_hidden), summed(tail.final, tail.d_logits)
-    hidden_sum = jnp.sum(tail.d_hidden, axis=(1, 2))[:, None]
-    logit_sum = jnp.sum(tail.d_logits, axis=(1, 2))[:, None]
+    hidden_sum = jnp.sum(tail.d_hidden, axis=(1, 2), dtype=jnp.float32)[:, None]
+    logit_sum = jnp.sum(tail.d_logits, axis=(1, 2), dtype=jnp.float32)[:, None]
     mlp = model.layers[0].mlp
     assert mlp is not None
     width, hidden = mlp.inner.shape[1:]
-    return (
+    found = (
         (scale_1 * by_inner + shift_1 * hidden_sum)[:, :width, :hidden],
         hidden_sum[:, 0, :hidden],
         summed(tail.hidden, tail.d_outer)[:, :hidden, :width],
@@ -114,6 +121,7 @@ def tail_weights(model: Transformer, tail: Tail) -> tuple[Array, ...]:
         jnp.sum(readout * logit_sum, axis=2)[:, :width],
         (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.vocab],
     )
+    return tuple(each / lift for each in found)
 
 
 summed = jax.vmap(products.summed)
@@ -125,4 +133,6 @@ def _answers(tokens: int) -> int:
 
 
 def tail_bytes(tokens: int) -> int:
-    return 4 * (2 * WIDTH * HIDDEN + WIDTH * _answers(tokens) + TILE_FLOATS)
+    weights = WIDTH * spread(HIDDEN) + HIDDEN * spread(WIDTH) + WIDTH * spread(_answers(tokens))
+    group = 4 * TILE * 260 + 2 * TILE * (spread(WIDTH) + spread(HIDDEN))
+    return 2 * weights + 4 * 6 * WIDTH + GROUPS * group

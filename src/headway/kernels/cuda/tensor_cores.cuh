@@ -30,7 +30,53 @@ __device__ __forceinline__ void load_blocks(float (&v)[4], unsigned address) {
     for (int e = 0; e < 4; e++) v[e] = __uint_as_float(r[e]);
 }
 
-__device__ __forceinline__ unsigned shared_address(const float* at) { return (unsigned)__cvta_generic_to_shared(at); }
+// Numbers as float16, two in a word, the first in the lower half: they keep the ten bits of mantissa that TF32 leaves,
+// in half of the memory. What is too large becomes the largest.
+typedef unsigned short Half;
+
+__device__ __forceinline__ unsigned packed(float first, float second) {
+    unsigned out;
+    asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
+    return out;
+}
+
+__device__ __forceinline__ float2 unpacked(unsigned both) {
+    float2 out;
+    asm("{.reg .f16 a, b; mov.b32 {a, b}, %2; cvt.f32.f16 %0, a; cvt.f32.f16 %1, b;}" : "=f"(out.x), "=f"(out.y) : "r"(both));
+    return out;
+}
+
+// c += a b with a 16 x 16 (a0 rows g, columns 2t and 2t + 1; a1 rows g + 8; a2 and a3 the same of columns 2t + 8 and
+// 2t + 9), b 16 x 8 (b0 rows 2t and 2t + 1, column g; b1 rows 2t + 8 and 2t + 9) and c as above.
+__device__ __forceinline__ void multiply_halves(
+    float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+// The same with the first half of the columns of a and rows of b alone.
+__device__ __forceinline__ void multiply_halves(float (&c)[4], unsigned a0, unsigned a1, unsigned b0) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a0), "r"(a1), "r"(b0));
+}
+
+// Four 8 x 8 blocks of float16 in shared memory; lane l gives the address of row l % 8 of block l / 8 and gets row g,
+// columns 2t and 2t + 1 of each, or transposed: rows 2t and 2t + 1, column g.
+__device__ __forceinline__ void load_halves(unsigned (&v)[4], unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+        : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(address) : "memory");
+}
+
+__device__ __forceinline__ void load_halves_transposed(unsigned (&v)[4], unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+        : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(address) : "memory");
+}
+
+__device__ __forceinline__ unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
 
 __device__ __forceinline__ float warp_sum(float v) {
 #pragma unroll

@@ -1,5 +1,6 @@
 // Attention of an n-gram model: the last token of every window asks, one warp a window, forward and backward.
 // Keys and values are the window's rows u_j themselves; the heads' matrices are merged into the products around this.
+// Rows are float16, sums float32.
 //
 // Macros: LENGTH <= 32 (tokens in a window), TOKENS, WIDTH <= 256, HEADS, BATCH (windows), BLOCKS (per member), WARPS,
 //         ROWS (of questions, per member), SHARED_ROWS (1: the last token names its row of questions, else the window does),
@@ -9,24 +10,11 @@
 // words [member][BATCH][2] what dropout's bits are made from, or anything without dropout;
 // share_words [member][BATCH][2] the same for the attention.
 
-#include "tensor_cores.cuh"
+#include "rows.cuh"
 
 // Rows under way at once, as many as registers allow. Sums over the warp take long, and several hide each other's time.
 #define FORWARD_ROWS (LENGTH < 4 ? LENGTH : 4)
 #define BACKWARD_ROWS (LENGTH < 2 ? LENGTH : 2)
-
-// A lane has eight columns of a row: 4 lane .. 4 lane + 3 and 128 more.
-__device__ __forceinline__ int column_of(int i, int lane) { return i / 4 * 128 + 4 * lane + i % 4; }
-
-__device__ __forceinline__ size_t start_of(int row, int lane) { return (size_t)row * 256 + 4 * lane; }
-
-__device__ __forceinline__ void load_row(float (&v)[8], const float* rows, int row, int lane) {
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-        const float4 x = *reinterpret_cast<const float4*>(rows + start_of(row, lane) + 128 * half);
-        v[4 * half] = x.x, v[4 * half + 1] = x.y, v[4 * half + 2] = x.z, v[4 * half + 3] = x.w;
-    }
-}
 
 __device__ __forceinline__ float shuffled(float v, int lane) {  // what another lane has; nothing to ask without dropout
 #if SHARES_DROPPED
@@ -34,19 +22,6 @@ __device__ __forceinline__ float shuffled(float v, int lane) {  // what another 
 #else
     return v;
 #endif
-}
-
-__device__ __forceinline__ void store_row(float* rows, int row, const float (&v)[8], int lane) {
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-        *reinterpret_cast<float4*>(rows + start_of(row, lane) + 128 * half) =
-            make_float4(v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
-}
-
-__device__ __forceinline__ void add_row(float* rows, int row, const float (&v)[8], int lane) {
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-        add_four(rows + start_of(row, lane) + 128 * half, v[4 * half], v[4 * half + 1], v[4 * half + 2], v[4 * half + 3]);
 }
 
 __device__ __forceinline__ float dot(const float (&a)[8], const float (&b)[8]) {
@@ -58,22 +33,22 @@ __device__ __forceinline__ float dot(const float (&a)[8], const float (&b)[8]) {
 
 // A window, as a lane knows it.
 struct Window {
-    int number;                           // among the windows of all members
-    int start;                            // the first of the member's rows
+    size_t number;                        // among the windows of all members
+    size_t start;                         // the first of the member's rows
     int token;                            // at the position that the lane has, if there is one
     unsigned first, second;
 
     __device__ __forceinline__ Window(const int* tokens, const unsigned* words, int member, int window, int lane)
-        : number(member * BATCH + window), start(member * LENGTH * TOKENS) {
-        token = lane < LENGTH ? tokens[(size_t)number * (LENGTH + 1) + lane] : 0;
+        : number((size_t)member * BATCH + window), start((size_t)member * LENGTH * TOKENS) {
+        token = lane < LENGTH ? tokens[number * (LENGTH + 1) + lane] : 0;
 #if DROPPED
-        first = words[2 * (size_t)number], second = words[2 * (size_t)number + 1];
+        first = words[2 * number], second = words[2 * number + 1];
 #endif
     }
 
-    // The row of the token at a position, in the stream and in its gradient.
-    __device__ __forceinline__ int row(int position) const {
-        return start + position * TOKENS + __shfl_sync(FULL, token, position);
+    // Where the row of the token at a position begins, in the stream and in its gradient.
+    __device__ __forceinline__ size_t row(int position) const {
+        return (start + position * TOKENS + __shfl_sync(FULL, token, position)) * 256;
     }
 
     // Which of the lane's columns dropout keeps at a position, a bit for each.
@@ -88,9 +63,9 @@ struct Window {
     }
 
     // The row of what the last token asks.
-    __device__ __forceinline__ int question(int member) const {
+    __device__ __forceinline__ size_t question(int member) const {
 #if SHARED_ROWS
-        return member * ROWS + __shfl_sync(FULL, token, LENGTH - 1);
+        return (size_t)member * ROWS + __shfl_sync(FULL, token, LENGTH - 1);
 #else
         return number;
 #endif
@@ -106,30 +81,38 @@ __device__ __forceinline__ void drop(float (&v)[8], unsigned kept) {
 }
 
 // What dropout makes of the attention of a head to a position: a factor. A lane computes that of its own position.
-__device__ __forceinline__ float kept_share(const unsigned* words, int number, int head, int position) {
+__device__ __forceinline__ float kept_share(const unsigned* words, size_t number, int head, int position) {
 #if SHARES_DROPPED
-    const unsigned first = words[2 * (size_t)number], second = words[2 * (size_t)number + 1];
+    const unsigned first = words[2 * number], second = words[2 * number + 1];
     return hashed(hashed((head * LENGTH + position) ^ first) + second) >= SHARES_DROPPED ? SHARES_KEPT : 0;
 #else
     return 1;
 #endif
 }
 
+// Questions that windows share get slopes that are added up in float32.
+#if SHARED_ROWS
+typedef float Asked;
+#else
+typedef Half Asked;
+#endif
+
 #define FOR_EVERY_WINDOW \
     for (int window = blockIdx.x % BLOCKS * WARPS + threadIdx.x / 32; window < BATCH; window += BLOCKS * WARPS)
 
 // The dropped row of every window's last token.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last(
-    const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
-    float* last)                          // [member][BATCH][256]
+    const Half* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    float* last, Half* last_half)         // [member][BATCH][256]: for the residual, and for products
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
         const Window own(tokens, words, member, window, lane);
         float u[8];
-        load_row(u, stream, own.row(LENGTH - 1), lane);
+        load_row(u, stream + own.row(LENGTH - 1), lane);
         drop(u, own.kept(LENGTH - 1, lane));
-        store_row(last, own.number, u, lane);
+        store_row(last + own.number * 256, u, lane);
+        store_row(last_half + own.number * 256, u, lane);
     }
 }
 
@@ -144,30 +127,30 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last_backward
     FOR_EVERY_WINDOW {
         const Window own(tokens, words, member, window, lane);
         float d[8];
-        load_row(d, d_last, own.number, lane);
+        load_row(d, d_last + own.number * 256, lane);
         drop(d, own.kept(LENGTH - 1, lane));
-        add_row(d_stream, own.row(LENGTH - 1), d, lane);
+        add_row(d_stream + own.row(LENGTH - 1), d, lane);
     }
 }
 
 // pattern = softmax over j of question . u_j, mixed = sum over j of pattern u_j, in one pass: what was summed so far
 // shrinks when a larger score comes.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
-    const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const Half* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
     const unsigned* __restrict__ share_words,
-    const float* __restrict__ questions,  // [member][ROWS][HEADS][256]
+    const Half* __restrict__ questions,  // [member][ROWS][HEADS][256]
     float* pattern,                       // [member][BATCH][HEADS][LENGTH]
-    float* mixed)                         // [member][BATCH][HEADS][256]
+    Half* mixed)                          // [member][BATCH][HEADS][256]
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
         const Window own(tokens, words, member, window, lane);
-        const int asked = own.question(member) * HEADS;
+        const size_t asked = own.question(member) * HEADS;
         float q[HEADS][8], mix[HEADS][8] = {}, largest[HEADS], sum[HEADS] = {}, score[HEADS] = {};  // score: the lane's
         float keep[HEADS];  // of the position that the lane has
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
-            load_row(q[h], questions, asked + h, lane), largest[h] = LOWEST;
+            load_row(q[h], questions + (asked + h) * 256, lane), largest[h] = LOWEST;
             keep[h] = kept_share(share_words, own.number, h, lane);
         }
 
@@ -176,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
             float u[FORWARD_ROWS][8] = {};
 #pragma unroll
             for (int r = 0; r < FORWARD_ROWS; r++)
-                if (start + r < LENGTH) load_row(u[r], stream, own.row(start + r), lane);
+                if (start + r < LENGTH) load_row(u[r], stream + own.row(start + r), lane);
 #pragma unroll
             for (int r = 0; r < FORWARD_ROWS; r++) drop(u[r], own.kept(start + r, lane));
 #pragma unroll
@@ -207,12 +190,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
         }
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
-            const int head = own.number * HEADS + h;
+            const size_t head = own.number * HEADS + h;
             const float scale = 1 / sum[h];
 #pragma unroll
             for (int i = 0; i < 8; i++) mix[h][i] *= scale;
-            store_row(mixed, head, mix[h], lane);
-            if (lane < LENGTH) pattern[(size_t)head * LENGTH + lane] = expf(score[h] - largest[h]) * scale;
+            store_row(mixed + head * 256, mix[h], lane);
+            if (lane < LENGTH) pattern[head * LENGTH + lane] = expf(score[h] - largest[h]) * scale;
         }
     }
 }
@@ -220,31 +203,31 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
 // With d = dloss/dmixed, p = pattern and k = what dropout makes of it: ds_j = p_j (k_j d . u_j - d . mixed), because mixed
 // is the sum of the p_j k_j u_j; dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j k_j d + ds_j question.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
-    const float* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const Half* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
     const unsigned* __restrict__ share_words,
-    const float* __restrict__ questions, const float* __restrict__ pattern, const float* __restrict__ mixed,
-    const float* __restrict__ slope,      // [member][BATCH][HEADS][256]: dloss/dmixed
+    const Half* __restrict__ questions, const float* __restrict__ pattern, const Half* __restrict__ mixed,
+    const Half* __restrict__ slope,       // [member][BATCH][HEADS][256]: dloss/dmixed
     const float*,                         // zeros that d_stream starts from
 #if SHARED_ROWS
     const float*,                         // zeros that d_questions starts from
 #endif
     float* d_stream,                      // [member][LENGTH * TOKENS][256]
-    float* d_questions)                   // [member][ROWS][HEADS][256]
+    Asked* d_questions)                   // [member][ROWS][HEADS][256]
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
         const Window own(tokens, words, member, window, lane);
-        const int asked = own.question(member) * HEADS;
+        const size_t asked = own.question(member) * HEADS;
         float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {}, mean[HEADS];
         float p[HEADS], keep[HEADS];  // of the position that the lane has
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
-            const int head = own.number * HEADS + h;
+            const size_t head = own.number * HEADS + h;
             float m[8];
-            load_row(m, mixed, head, lane);
-            load_row(d[h], slope, head, lane);
-            load_row(q[h], questions, asked + h, lane);
-            p[h] = lane < LENGTH ? pattern[(size_t)head * LENGTH + lane] : 0;
+            load_row(m, mixed + head * 256, lane);
+            load_row(d[h], slope + head * 256, lane);
+            load_row(q[h], questions + (asked + h) * 256, lane);
+            p[h] = lane < LENGTH ? pattern[head * LENGTH + lane] : 0;
             keep[h] = kept_share(share_words, own.number, h, lane);
             mean[h] = dot(d[h], m);
         }
@@ -253,12 +236,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
         for (int start = 0; start < LENGTH; start += BACKWARD_ROWS) {
             float u[BACKWARD_ROWS][8] = {}, share[BACKWARD_ROWS][HEADS], d_score[BACKWARD_ROWS][HEADS];
             unsigned kept[BACKWARD_ROWS];
-            int row[BACKWARD_ROWS];
+            size_t row[BACKWARD_ROWS];
 #pragma unroll
             for (int r = 0; r < BACKWARD_ROWS; r++) {
                 const int position = min(start + r, LENGTH - 1);
                 row[r] = own.row(position), kept[r] = own.kept(position, lane);
-                load_row(u[r], stream, row[r], lane);
+                load_row(u[r], stream + row[r], lane);
             }
 #pragma unroll
             for (int r = 0; r < BACKWARD_ROWS; r++) {
@@ -282,15 +265,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
                         d_u[i] += share[r][h] * d[h][i] + d_score[r][h] * q[h][i];
                     }
                 drop(d_u, kept[r]);
-                if (start + r < LENGTH) add_row(d_stream, row[r], d_u, lane);
+                if (start + r < LENGTH) add_row(d_stream + row[r], d_u, lane);
             }
         }
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
 #if SHARED_ROWS
-            add_row(d_questions, asked + h, d_q[h], lane);
+            add_row(d_questions + (asked + h) * 256, d_q[h], lane);
 #else
-            store_row(d_questions, asked + h, d_q[h], lane);
+            store_row(d_questions + (asked + h) * 256, d_q[h], lane);
 #endif
         }
     }

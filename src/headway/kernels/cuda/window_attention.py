@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Float, Float16, Int, UInt32
 
 from headway.kernels.cuda.front import WIDTH
+from headway.kernels.cuda.halves import HALF
 from headway.kernels.cuda.launch import call
 from headway.kernels.cuda.sizes import Sizes, dropped
 
@@ -16,10 +17,12 @@ MOST_LENGTH = 32
 WARPS = {1: 16, 2: 16, 3: 16, 4: 12, 5: 8, 6: 8}
 """In a block, by the number of heads: as many as the registers suffice for."""
 
-Rows = Float[Array, "member row width"]
+Rows = Float16[Array, "member row width"]
+Slopes = Float[Array, "member row width"]
+"""Of rows that many windows share."""
 Last = Float[Array, "member window width"]
-Questions = Float[Array, "member question columns"]
-Mixtures = Float[Array, "member window columns"]
+Questions = Float16[Array, "member question columns"]
+Mixtures = Float16[Array, "member window columns"]
 """[head][WIDTH] side by side."""
 Pattern = Float[Array, "member window head position"]
 
@@ -68,17 +71,17 @@ class Windows(NamedTuple):
         )
 
 
-def last_rows(windows: Windows) -> Last:
-    """What dropout leaves of every window's last token."""
-    (last,) = windows.launch(
+def last_rows(windows: Windows) -> tuple[Last, Float16[Array, "member window width"]]:
+    """What dropout leaves of every window's last token, and the same as factor of a product."""
+    last, factor = windows.launch(
         "window_last",
         (windows.stream, windows.contexts, windows.embedding.words),
-        (windows.sizes.array(windows.sizes.batch, WIDTH),),
+        tuple(windows.sizes.array(windows.sizes.batch, WIDTH, dtype=dtype) for dtype in (jnp.float32, HALF)),
     )
-    return last
+    return last, factor
 
 
-def add_last(windows: Windows, d_stream: Rows, d_last: Last) -> Rows:
+def add_last(windows: Windows, d_stream: Slopes, d_last: Last) -> Slopes:
     """`d_stream` and what `last_rows` sends back to it."""
     (total,) = windows.launch(
         "window_last_backward",
@@ -95,23 +98,28 @@ def mix(windows: Windows, questions: Questions) -> tuple[Pattern, Mixtures]:
     pattern, mixed = windows.launch(
         "window_forward",
         (windows.stream, windows.contexts, windows.embedding.words, windows.attention.words, questions),
-        (sizes.array(sizes.batch, sizes.heads, length), sizes.array(sizes.batch, sizes.heads * WIDTH)),
+        (
+            sizes.array(sizes.batch, sizes.heads, length),
+            sizes.array(sizes.batch, sizes.heads * WIDTH, dtype=HALF),
+        ),
     )
     return pattern, mixed
 
 
 def mix_backward(
     windows: Windows, questions: Questions, pattern: Pattern, mixed: Mixtures, slope: Mixtures
-) -> tuple[Rows, Questions]:
-    """The gradients of the stream's rows and of the questions."""
+) -> tuple[Slopes, Float[Array, "member question columns"]]:
+    """The gradients of the stream's rows and of the questions: where windows share them, in float32."""
     words = windows.embedding.words, windows.attention.words
     operands = (windows.stream, windows.contexts, *words, questions, pattern, mixed, slope)
     shared = windows.sizes.shared_rows
-    start = (jnp.zeros_like(windows.stream), *((jnp.zeros_like(questions),) if shared else ()))
+    shapes = windows.stream.shape[1:], questions.shape[1:]
+    results = windows.sizes.array(*shapes[0]), windows.sizes.array(*shapes[1], dtype=jnp.float32 if shared else HALF)
+    start = tuple(jnp.zeros(each.shape, each.dtype) for each in results[: 1 + shared])
     d_stream, d_questions = windows.launch(
         "window_backward",
         (*operands, *start),
-        tuple(windows.sizes.array(*each.shape[1:]) for each in (windows.stream, questions)),
+        results,
         in_place={len(operands) + n: n for n in range(len(start))},
     )
     return d_stream, d_questions
