@@ -65,7 +65,7 @@ def test_loss_slopes_and_what_the_weights_gradients_need_are_the_formulas_up_to_
 
     arrays = {
         "attended": (drawn(batch, queries, WIDTH) * real).astype(np.float16),
-        "stream": drawn(batch, length, WIDTH) * real,
+        "stream": drawn(batch, queries, WIDTH) * real,
         "weights": random.uniform(0.5, 1.5, batch).astype(np.float32),
         "inner": drawn(WIDTH, HIDDEN, scale=0.1) * real[:, None],
         "outer": drawn(HIDDEN, WIDTH, scale=0.1) * real,
@@ -93,7 +93,7 @@ def test_loss_slopes_and_what_the_weights_gradients_need_are_the_formulas_up_to_
         return value, {"normed": first, "hidden": hidden, "final": second}
 
     nothing = [jnp.zeros((batch, queries, columns)) for columns in (HIDDEN, WIDTH, tokens)]
-    asked = given["attended"], given["stream"][:, -queries:], *nothing
+    asked = given["attended"], given["stream"], *nothing
     (value, made), slopes = jax.value_and_grad(loss, argnums=range(5), has_aux=True)(*asked)
     wanted = dict(zip(("d_attended", "d_stream", "d_hidden", "d_outer", "d_logits"), slopes, strict=True)) | made
     for name, reference in wanted.items():

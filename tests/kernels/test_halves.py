@@ -8,10 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.kernels.forms import SMALL, TASK, both, distance, simple_form
-from tests.kernels.test_dense import HEADS, as_on_a_gpu, dense_form, plain_mix
+from tests.kernels.test_dense import HEADS, dense_form, plain_mix
 from tests.models.switches import stirred
 
+from headway.kernels import products
 from headway.kernels.cuda import halves, own_rows
+from headway.kernels.tables import attention
 
 EXAMPLES, ROWS = 6, 50
 LIFT = halves.lift_of(EXAMPLES * ROWS)
@@ -60,9 +62,9 @@ def test_slopes_are_lifted_by_a_power_of_two_to_about_sixteen(positions, lift):
     assert halves.lift_of(positions) == lift
 
 
-@pytest.mark.usefixtures("as_on_a_gpu")
 def test_two_layers_whose_heads_read_float16_have_the_simple_forms_gradient_up_to_rounding(monkeypatch):
-    monkeypatch.setattr(own_rows, "usable", lambda: True)
+    for module, name in ((products, "wanted"), (attention, "wanted"), (own_rows, "usable")):
+        monkeypatch.setattr(module, name, lambda: True)
     monkeypatch.setattr(own_rows, "mix", plain_mix)
     model = stirred(replace(SMALL, layers=2))
     exact, found = both(model, TASK, None, (simple_form, partial(dense_form, kernels=HEADS)))

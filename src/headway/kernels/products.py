@@ -5,6 +5,8 @@ multiprocessor, however long the sum is. In pieces it fills the device. And rows
 which the library has only its slow kernels.
 """
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
@@ -41,8 +43,10 @@ def embedded(model: Transformer, tokens: Int[Array, "example time"]) -> Float[Ar
 
 def summed(left: Float[Array, "example row i"], right: Float[Array, "example row o"]) -> Float[Array, "i o"]:
     """sum over all rows of left (x) right."""
-    examples = len(left)
-    pieces = max(n for n in range(1, PIECES + 1) if examples % n == 0)
+    examples, rows = len(left), math.prod(left.shape[1:-1])
+    fitting = [n for n in range(1, PIECES + 1) if examples % n == 0]
+    # Pieces of a length that is not aligned would be copied and filled up.
+    pieces = max([n for n in fitting if examples // n * rows % ALIGNED == 0] or fitting)
     left, right = (side.reshape(pieces, -1, side.shape[-1]) for side in (left, right))
     dtype = jnp.promote_types(left.dtype, jnp.float32)
     return jnp.sum(jnp.einsum("pni,pno->pio", left, right, preferred_element_type=dtype), axis=0)

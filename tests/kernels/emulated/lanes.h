@@ -138,6 +138,7 @@ inline float __shfl_xor_sync(unsigned, float v, int other) {
 }
 
 inline float rsqrtf(float v) { return 1 / std::sqrt(v); }
+inline void add_two(float* at, float x, float y) { at[0] += x, at[1] += y; }
 inline void add_four(float* at, float x, float y, float z, float w) { at[0] += x, at[1] += y, at[2] += z, at[3] += w; }
 
 inline unsigned hashed(unsigned bits) {

@@ -8,13 +8,11 @@ int main() {
     const auto inner = read("inner"), outer = read("outer"), readout = read("readout");
     const auto targets = read<int>("targets");
     const auto words = read<unsigned>("words");
-    std::vector<int> places(BATCH * LENGTH);
-    for (int n = 0; n < BATCH * LENGTH; n++) places[n] = n;
     auto d_stream = empty(COUNT * 256), row_sums = empty(BLOCKS * 3 * 256), losses = empty(BLOCKS * GROUPS * WARPS);
     auto d_attended = empty<Half>(COUNT * 256), normed = d_attended, d_outer = d_attended, last = d_attended;
     auto hidden = empty<Half>(COUNT * 64), d_hidden = hidden, d_logits = empty<Half>(COUNT * ANSWERS);
     launch(BLOCKS, 32 * WARPS * GROUPS, BYTES, [&] {
-        tail_gradient(attended.data(), stream.data(), places.data(), targets.data(), weights.data(), inner.data(), outer.data(),
+        tail_gradient(attended.data(), stream.data(), targets.data(), weights.data(), inner.data(), outer.data(),
             readout.data(), vectors.data(), words.data(), d_stream.data(), d_attended.data(), normed.data(), hidden.data(),
             d_hidden.data(), d_outer.data(), last.data(), d_logits.data(), row_sums.data(), losses.data());
     }, 32 * WARPS);

@@ -16,13 +16,41 @@
 #define QUERY_TILES (QUERY_ROWS / 8)
 #define SLOPE_STRIDE (QUERY_ROWS == 24 ? 24 : 40)
 
-// A row of the gradient may be shared with other sequences, which add to it, or belong to this one alone.
+// Two numbers to each lane's columns 2t and 2t + 1 of a block. A row of the gradient may be shared with other sequences,
+// which add to it in float32, or belong to this one alone.
+__device__ __forceinline__ void give(float* at, float x, float y) { add_two(at, x, y); }
+__device__ __forceinline__ void give(Half* at, float x, float y) { *reinterpret_cast<unsigned*>(at) = packed(x, y); }
+__device__ __forceinline__ void give(float* at, float x, float y, float z, float w) { add_four(at, x, y, z, w); }
+__device__ __forceinline__ void give(Half* at, float x, float y, float z, float w) {
+    *reinterpret_cast<uint2*>(at) = make_uint2(packed(x, y), packed(z, w));
+}
+
+// The same of two blocks side by side, a and b, of which the first begins at `row`. Neighbours exchange two numbers, so
+// that a lane has four in a row, and sixteen in a row are written at once: halves of what memory writes cost twice.
+template <class Number>
+__device__ __forceinline__ void give_both(Number* row, const float* a, const float* b, int t, bool wanted) {
+    const bool odd = t % 2;
+    const float x = __shfl_xor_sync(FULL, odd ? a[0] : b[0], 1), y = __shfl_xor_sync(FULL, odd ? a[1] : b[1], 1);
+    if (!wanted) return;
+    if (odd)
+        give(row + 8 + 2 * t - 2, x, y, b[0], b[1]);
+    else
+        give(row + 2 * t, a[0], a[1], x, y);
+}
+
+// Blocks c and c + 1 of a row, or c alone if it is the last.
+template <class Number>
+__device__ __forceinline__ void give_blocks(Number* row, int c, const float* a, const float* b, int t, bool wanted) {
+    if (c + 1 < STEPS)
+        give_both(row + 8 * c, a, b, t, wanted);
+    else if (wanted)
+        give(row + 8 * c + 2 * t, a[0], a[1]);
+}
+
 #if SHARED_ROWS
 typedef float Slope;
-__device__ __forceinline__ void give(float* at, float x, float y) { add_two(at, x, y); }
 #else
 typedef Half Slope;
-__device__ __forceinline__ void give(Half* at, float x, float y) { *reinterpret_cast<unsigned*>(at) = packed(x, y); }
 #endif
 
 // What dropout makes of a probability: a factor. `words` are the two of the sequence, or anything without dropout.
@@ -83,6 +111,13 @@ __device__ __forceinline__ void advance(float (&c)[4], const unsigned (&a)[4], u
         multiply_halves(c, a[0], a[1], a[2], a[3], b0, b1);
     else
         multiply_halves(c, a[0], a[1], b0);
+}
+
+// Sixteen rows of which the tiles of queries are columns, times what `over_rows` gives of the queries.
+__device__ __forceinline__ void over_queries(float (&c)[4], const unsigned (&a)[QUERY_TILES][2], const unsigned (&b)[4]) {
+#pragma unroll
+    for (int n = 0; n + 1 < QUERY_TILES; n += 2) multiply_halves(c, a[n][0], a[n][1], a[n + 1][0], a[n + 1][1], b[n], b[n + 1]);
+    if (QUERY_TILES % 2) multiply_halves(c, a[QUERY_TILES - 1][0], a[QUERY_TILES - 1][1], b[QUERY_TILES - 1]);
 }
 
 #define ROW_WIDTH ((size_t)3 * HEADS * PART)
@@ -170,18 +205,21 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
         for (int n = 0; n < 4; n++) p[n][0] = packed(s[n][0], s[n][1]), p[n][1] = packed(s[n][2], s[n][3]);
         Half* out = output + ((sequence * QUERIES) * HEADS + head) * PART;
 #pragma unroll
-        for (int c = 0; c < STEPS; c++) {
-            float o[4] = {};
-            unsigned b[4];
-            over_rows(b, v, 31, 8 * c, lane);
+        for (int c = 0; c < STEPS; c += 2) {
+            float o[2][4] = {};
 #pragma unroll
-            for (int n = 0; n < 4; n += 2) multiply_halves(o, p[n][0], p[n][1], p[n + 1][0], p[n + 1][1], b[n], b[n + 1]);
+            for (int next = 0; next < 2; next++)
+                if (c + next < STEPS) {
+                    unsigned b[4];
+                    over_rows(b, v, 31, 8 * (c + next), lane);
+#pragma unroll
+                    for (int n = 0; n < 4; n += 2)
+                        multiply_halves(o[next], p[n][0], p[n][1], p[n + 1][0], p[n + 1][1], b[n], b[n + 1]);
+                }
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const int query = 16 * side + 8 * half + g;
-                if (query < QUERIES)
-                    *reinterpret_cast<unsigned*>(out + (size_t)query * HEADS * PART + 8 * c + 2 * t) =
-                        packed(o[2 * half], o[2 * half + 1]);
+                give_blocks(out + (size_t)query * HEADS * PART, c, o[0] + 2 * half, o[1] + 2 * half, t, query < QUERIES);
             }
         }
     }
@@ -288,33 +326,27 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
 #endif
         // Keys and values: contract over the queries.
 #pragma unroll
-        for (int c = 0; c < STEPS; c++) {
-            float dk[4] = {}, dv[4] = {};
-            unsigned of_q[4], of_d[4];
-            over_rows(of_q, q, QUERY_ROWS - 1, 8 * c, lane);
-            over_rows(of_d, d, QUERY_ROWS - 1, 8 * c, lane);
+        for (int c = 0; c < STEPS; c += 2) {
+            float dk[2][4] = {}, dv[2][4] = {};
 #pragma unroll
-            for (int n = 0; n + 1 < QUERY_TILES; n += 2) {
-                multiply_halves(dk, slopes[n][0], slopes[n][1], slopes[n + 1][0], slopes[n + 1][1], of_q[n], of_q[n + 1]);
-                multiply_halves(dv, shares[n][0], shares[n][1], shares[n + 1][0], shares[n + 1][1], of_d[n], of_d[n + 1]);
-            }
-            if (QUERY_TILES % 2) {
-                const int n = QUERY_TILES - 1;
-                multiply_halves(dk, slopes[n][0], slopes[n][1], of_q[n]);
-                multiply_halves(dv, shares[n][0], shares[n][1], of_d[n]);
-            }
+            for (int next = 0; next < 2; next++)
+                if (c + next < STEPS) {
+                    unsigned of_q[4], of_d[4];
+                    over_rows(of_q, q, QUERY_ROWS - 1, 8 * (c + next), lane);
+                    over_rows(of_d, d, QUERY_ROWS - 1, 8 * (c + next), lane);
+                    over_queries(dk[next], slopes, of_q);
+                    over_queries(dv[next], shares, of_d);
+                }
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const int key = 16 * side + 8 * half + g;
-                if (key < LENGTH) {
-                    Slope* row = of_gradient + my_places[key] * ROW_WIDTH + 8 * c + 2 * t;
-                    give(row + HEADS * PART, dk[2 * half], dk[2 * half + 1]);
-                    give(row + 2 * HEADS * PART, dv[2 * half], dv[2 * half + 1]);
-                }
+                Slope* row = of_gradient + my_places[min(key, LENGTH - 1)] * ROW_WIDTH;
+                give_blocks(row + HEADS * PART, c, dk[0] + 2 * half, dk[1] + 2 * half, t, key < LENGTH);
+                give_blocks(row + 2 * HEADS * PART, c, dv[0] + 2 * half, dv[1] + 2 * half, t, key < LENGTH);
             }
         }
         meet(pair);
-        // Queries: contract over the keys; a side has every other block of columns.
+        // Queries: contract over the keys; a side has every other pair of blocks of columns.
         unsigned a[2][2][4];
 #pragma unroll
         for (int m = 0; m < 2; m++)
@@ -323,21 +355,26 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                 const int key = 16 * step + lane / 16 * 8 + lane % 8, query = min(16 * m + lane / 8 % 2 * 8, QUERY_ROWS - 8);
                 load_halves_transposed(a[m][step], shared_address(d_scores + key * SLOPE_STRIDE + query));
             }
-#pragma unroll 3
-        for (int c = side; c < STEPS; c += 2) {
-            unsigned b[4];
-            over_rows(b, k, 31, 8 * c, lane);
+#pragma unroll
+        for (int c = 2 * side; c < STEPS; c += 4) {
+            unsigned b[2][4];
+#pragma unroll
+            for (int next = 0; next < 2; next++) over_rows(b[next], k, 31, 8 * min(c + next, STEPS - 1), lane);
 #pragma unroll
             for (int m = 0; m < 2; m++) {
-                float dq[4] = {};
+                float dq[2][4] = {};
 #pragma unroll
-                for (int step = 0; step < 2; step++)
-                    multiply_halves(dq, a[m][step][0], a[m][step][1], a[m][step][2], a[m][step][3], b[2 * step], b[2 * step + 1]);
+                for (int next = 0; next < 2; next++)
+#pragma unroll
+                    for (int step = 0; step < 2; step++)
+                        multiply_halves(
+                            dq[next], a[m][step][0], a[m][step][1], a[m][step][2], a[m][step][3],
+                            b[next][2 * step], b[next][2 * step + 1]);
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
                     const int query = 16 * m + 8 * half + g;
-                    if (query < QUERIES)
-                        give(of_gradient + my_places[OFFSET + query] * ROW_WIDTH + 8 * c + 2 * t, dq[2 * half], dq[2 * half + 1]);
+                    Slope* row = of_gradient + my_places[OFFSET + min(query, QUERIES - 1)] * ROW_WIDTH;
+                    give_blocks(row, c, dq[0] + 2 * half, dq[1] + 2 * half, t, query < QUERIES);
                 }
             }
         }

@@ -5,16 +5,17 @@ dropout every position of every sequence has a row of its own.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Float16, Int, UInt32
 
-from headway.kernels.cuda.halves import product
-from headway.kernels.products import embedded
+from headway.kernels import products
+from headway.kernels.cuda.halves import halved, times
+from headway.kernels.cuda.token_rows import TokenRows
 from headway.models.attention import Attention
-from headway.models.dropout import dropout
 from headway.models.transformer import Transformer
 
 WIDTH = 256
@@ -22,9 +23,16 @@ WIDTH = 256
 
 
 class Front(NamedTuple):
-    stream: Float[Array, "row width"]
-    projected: Float[Array, "row columns"]
-    """[query, key, value][head][part] side by side; of rows of their own float16, and the slope is the lifted one."""
+    """What enters, and where each position finds it."""
+
+    stream: Float[Array, "member row 256"]
+    """Rows that many sequences share, or those of the positions that predict."""
+    projected: Float16[Array, "member row columns"]
+    """[query, key, value][head][part] side by side."""
+    places: Int[Array, "member batch length"]
+    """The projected row of each position."""
+    back: Callable[[Array, Array], Transformer]
+    """Lifted slopes of the stream and of the projected rows -> the gradient, lifted no more."""
 
 
 def part_of(attention: Attention) -> int:
@@ -32,20 +40,59 @@ def part_of(attention: Attention) -> int:
     return -(-attention.query.shape[-1] // 8) * 8
 
 
-def shared_front(model: Transformer) -> Front:
-    """Every (position, token) once; row = position * tokens + token."""
+def shared_front(model: Transformer, tokens: Int[Array, "member batch length"], lift: float) -> Front:
+    """Every (position, token) once."""
+    (stream, matrix), back = jax.vjp(jax.vmap(_entering), model)
+
+    def whole(d_stream: Array, d_projected: Array) -> Transformer:
+        # Sums over many sequences, too large for float16; and there are few of them.
+        d_matrix = jnp.einsum("mri,mro->mio", stream, d_projected)
+        d_entering = d_stream + jnp.einsum("mro,mio->mri", d_projected, matrix)
+        return back((d_entering / lift, d_matrix / lift))[0]
+
+    projected = halved(jnp.einsum("mri,mio->mro", stream, matrix))
+    return Front(stream, projected, _places(model, tokens), whole)
+
+
+def own_front(
+    model: Transformer,
+    tokens: Int[Array, "member batch length"],
+    words: UInt32[Array, "member batch 2"],
+    queries: int,
+    lift: float,
+) -> Front:
+    """Every position of every sequence, with dropout; row = sequence * length + position."""
+    (table, matrix), back = jax.vjp(jax.vmap(_entering), model)
+    settings = model.settings
+    width = settings.stream(model.vocab, model.length)
+    of_tokens = TokenRows(_places(model, tokens), words, settings.dropout, width, queries)
+    last, rows = of_tokens.look_up(table)
+    factor = halved(matrix)
+
+    def whole(d_last: Array, d_projected: Array) -> Transformer:
+        d_projected = d_projected.reshape(*tokens.shape, -1)
+        d_rows = jax.vmap(times)(d_projected, jnp.swapaxes(factor, 1, 2))
+        d_table = of_tokens.add_up(table.shape[1], d_rows, d_last.reshape(last.shape))
+        return back((d_table / lift, summed(rows, d_projected) / lift))[0]
+
+    own = jnp.arange(math.prod(tokens.shape[1:]), dtype=jnp.int32).reshape(tokens.shape[1:])
+    flat = rows.reshape(len(rows), -1, WIDTH)
+    return Front(last, jax.vmap(times)(flat, factor), jnp.broadcast_to(own, tokens.shape), whole)
+
+
+def _entering(model: Transformer) -> tuple[Float[Array, "row 256"], Float[Array, "256 columns"]]:
+    return shared_stream(model), projection(model.layers[0].attention, WIDTH)
+
+
+def shared_stream(model: Transformer) -> Float[Array, "row 256"]:
+    """What every token is at every position; row = position * tokens + token."""
     constant = jnp.broadcast_to(jnp.arange(model.vocab)[:, None], (model.vocab, model.length))
     x = jnp.swapaxes(jax.vmap(model.embed)(constant), 0, 1)
-    stream = filled(x.reshape(model.length * model.vocab, -1), model.length * model.vocab, WIDTH)
-    return Front(stream, stream @ projection(model.layers[0].attention, WIDTH))
+    return filled(x.reshape(model.length * model.vocab, -1), model.length * model.vocab, WIDTH)
 
 
-def own_front(model: Transformer, tokens: Int[Array, "batch time"], keys: Key[Array, " batch"], lift: float) -> Front:
-    """Every position of every sequence, with dropout; row = sequence * length + position."""
-    x = jax.vmap(lambda x, key: dropout(x, model.settings.dropout, key))(embedded(model, tokens), keys)
-    stream = filled(x, *tokens.shape, WIDTH)
-    projected = product(stream, projection(model.layers[0].attention, WIDTH), lift)
-    return Front(stream.reshape(tokens.size, WIDTH), projected.reshape(tokens.size, -1))
+def _places(model: Transformer, tokens: Int[Array, "member batch length"]) -> Int[Array, "member batch length"]:
+    return (jnp.arange(model.length) * model.vocab + tokens).astype(jnp.int32)
 
 
 def filled(x: Float[Array, "..."], *sizes: int) -> Float[Array, "..."]:
@@ -60,3 +107,7 @@ def projection(attention: Attention, width: int) -> Float[Array, "{width} column
     matrices = jnp.stack([scale * attention.query, attention.key, attention.value])
     matrices = filled(matrices, 3, len(attention.query), width, part_of(attention))
     return jnp.moveaxis(matrices, 2, 0).reshape(width, -1)
+
+
+summed = jax.vmap(products.summed)
+"""(left (member batch query i), right (member batch query o)) -> sum over positions of left (x) right."""

@@ -13,12 +13,12 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from headway.kernels.asked import Asked
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
-from headway.kernels.cuda.front import WIDTH, Front, filled, own_front, part_of, shared_front
+from headway.kernels.cuda.front import WIDTH, filled, own_front, part_of, shared_front, summed
 from headway.kernels.cuda.halves import halved, lift_of, times
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
-from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, summed, tail, tail_bytes, tail_weights
+from headway.kernels.cuda.tail import HIDDEN, MOST_TOKENS, tail, tail_bytes, tail_weights
 from headway.models.dropout import words_of
 from headway.models.rows import Rows
 from headway.models.transformer import Transformer
@@ -91,36 +91,28 @@ def _members_gradient(
     layer, length, tokens = model.layers[0], model.length, model.vocab
     assert layer.mlp is not None and layer.attention.output is not None and model.readout is not None
     noisy, lift = key_data is not None, lift_of(batch * queries)
+    read = sequences[:, :, :-1]
     if key_data is None:
-        front, back = jax.vjp(jax.vmap(shared_front), model)
-        places = jnp.arange(length) * tokens + sequences[:, :, :-1]
         words = jnp.zeros((members, 1, 4, 2), jnp.uint32)
+        front = shared_front(model, read, lift)
     else:
         keys = jax.vmap(lambda data: _site_keys(jax.random.wrap_key_data(data), batch, model.sites))(key_data)
-        front, back = jax.vjp(
-            lambda model: jax.vmap(functools.partial(own_front, lift=lift))(model, sequences[:, :, :-1], keys[:, :, 0]),
-            model,
-        )
-        places = jnp.broadcast_to(jnp.arange(batch * length).reshape(batch, length), (members, batch, length))
         words = jax.vmap(jax.vmap(jax.vmap(words_of)))(keys)
-    places = places.astype(jnp.int32)
+        front = own_front(model, read, words[:, :, 0], queries, lift)
     heads, part = layer.attention.query.shape[1], part_of(layer.attention)
-    sizes = Sizes(members, batch, length, queries, tokens, heads, part, front.stream.shape[1], not noisy)
+    sizes = Sizes(members, batch, length, queries, tokens, heads, part, front.projected.shape[1], not noisy)
 
     # The last site's bits: those of the attention, if it is dropped.
     rate, of_heads = (model.settings.dropout if noisy and model.settings.attention_dropout else 0.0), words[:, :, -1]
-    projected = front.projected if noisy else halved(front.projected)
-    heads_out, normaliser = attend(sizes, projected, places, of_heads, rate)
+    heads_out, normaliser = attend(sizes, front.projected, front.places, of_heads, rate)
     output = filled(layer.attention.output, members, heads, part, WIDTH).reshape(members, heads * part, WIDTH)
     attended = jax.vmap(times)(heads_out, halved(output))
-    behind = tail(sizes, model, front, places, attended, sequences[:, :, -queries:], lift * shares, words[:, :, 1:3])
+    answers = sequences[:, :, -queries:], lift * shares
+    behind = tail(sizes, model, front.stream, front.places, attended, *answers, words[:, :, 1:3])
     d_output = summed(heads_out, behind.d_attended).reshape(members, heads, part, WIDTH) / lift
     d_heads_out = jax.vmap(times)(behind.d_attended, halved(jnp.swapaxes(output, 1, 2)))
-    d_projected = attend_backward(sizes, projected, places, of_heads, rate, d_heads_out, normaliser)
-    d_stream = behind.d_stream / lift
-    if noisy:  # positions that predict nothing have no residual of their own
-        d_stream = jnp.pad(d_stream, [(0, 0), (0, 0), (length - queries, 0), (0, 0)]).reshape(front.stream.shape)
-    (grads,) = back(Front(d_stream, d_projected if noisy else d_projected / lift))
+    d_projected = attend_backward(sizes, front.projected, front.places, of_heads, rate, d_heads_out, normaliser)
+    grads = front.back(behind.d_stream, d_projected)
     inner, width = layer.attention.output.shape[2:]
     found = (d_output[:, :, :inner, :width], *tail_weights(model, behind, lift))
     return jnp.sum(behind.losses, axis=(1, 2)) / lift, eqx.tree_at(_behind_the_front, grads, found)

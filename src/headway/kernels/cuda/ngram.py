@@ -13,12 +13,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from headway.kernels.asked import Asked
-from headway.kernels.cuda.front import WIDTH, Front, filled, shared_front
+from headway.kernels.cuda.front import WIDTH, filled, shared_stream, summed
 from headway.kernels.cuda.full import behind_the_heads, fits
 from headway.kernels.cuda.halves import halved, lift_of, times
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
-from headway.kernels.cuda.tail import summed, tail, tail_weights
+from headway.kernels.cuda.tail import tail, tail_weights
 from headway.kernels.cuda.window_attention import (
     MOST_LENGTH,
     WARPS,
@@ -89,21 +89,20 @@ def _members_gradient(
     windows = Windows(sizes, rows, contexts, Dropout(words[:, :, 0], rate), of_heads, width)
     if noisy:
         last, asking = last_rows(windows)
-        factors = asking, scores
-        places = jnp.broadcast_to(jnp.arange(count, dtype=jnp.int32), (members, count))
+        factors, places = (asking, scores), None
     else:  # all windows that end with the same token have the same row and ask the same
-        last, asking, places = merged.stream[:, -tokens:], rows[:, -tokens:], contexts[:, :, -2]
+        last, asking, places = merged.stream[:, -tokens:], rows[:, -tokens:], contexts[:, :, -2, None]
         factors = last, merged.scores  # few, and what they meet is a sum over many windows: too large for float16
 
     multiply = jax.vmap(times)
     questions = multiply(asking, scores)
-    pattern, mixed = mix(windows, questions)
+    pattern, mixed, kept = mix(windows, questions)
     attended = multiply(mixed, values)[:, :, None]
-    front, targets = Front(last, questions), contexts[:, :, -1:]
-    behind = tail(sizes, model, front, places[:, :, None], attended, targets, lift * shares, words[:, :, 1:3])
+    targets = contexts[:, :, -1:]
+    behind = tail(sizes, model, last, places, attended, targets, lift * shares, words[:, :, 1:3])
     d_values = summed(mixed[:, :, None], behind.d_attended)
     d_mixed = multiply(behind.d_attended[:, :, 0], jnp.swapaxes(values, 1, 2))
-    d_stream, d_questions = mix_backward(windows, questions, pattern, mixed, d_mixed)
+    d_stream, d_questions = mix_backward(windows, questions, pattern, mixed, kept, d_mixed)
     d_scores = summed(factors[0][:, :, None], d_questions[:, :, None])
     from_questions = jnp.matmul(d_questions, jnp.swapaxes(factors[1], 1, 2), preferred_element_type=jnp.float32)
     d_last = behind.d_stream.reshape(last.shape) + from_questions
@@ -127,7 +126,7 @@ def _merged(model: Transformer) -> Merged:
     scores = jnp.einsum("hes,hfs->ehf", scale * attention.query, attention.key)
     values = jnp.einsum("hei,hio->heo", attention.value, attention.output)
     return Merged(
-        shared_front(model).stream,
+        shared_stream(model),
         filled(scores, WIDTH, heads, WIDTH).reshape(WIDTH, heads * WIDTH),
         filled(values, heads, WIDTH, WIDTH).reshape(heads * WIDTH, WIDTH),
     )

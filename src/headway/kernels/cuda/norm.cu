@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) norm_forward(
         float v[8], before[8];
         load_row(v, branch + own * 256, lane);
         load_row(before, x + ((size_t)sequence * LENGTH + OFFSET + query) * 256, lane);
-        drop(v, words + 2 * (size_t)sequence, query, lane);
+        drop(v, kept_columns(words + 2 * (size_t)sequence, query, lane));
 #pragma unroll
         for (int u = 0; u < 8; u++) v[u] += before[u];
         const float found = normalise(v, lane);
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) norm_backward_of_rows(
         norm_backward(v, n, inverse[own], scale, lane);
         float* of_x = d_x + (size_t)sequence * LENGTH * 256;
         store_row(of_x + (size_t)(OFFSET + query) * 256, v, lane);
-        drop(v, words + 2 * (size_t)sequence, query, lane);
+        drop(v, kept_columns(words + 2 * (size_t)sequence, query, lane));
         store_row(d_branch + own * 256, v, lane);
         // Positions that no branch joins: each query clears its share of them.
         const float nothing[8] = {};

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, UInt32
 
 from headway.kernels.cuda.launch import call, multiprocessors
 from headway.kernels.cuda.members import over_members
-from headway.kernels.cuda.sizes import dropped
+from headway.kernels.cuda.sizes import array, dropped
 
 SOURCE = "norm.cu"
 WIDTH = 256
@@ -61,16 +61,16 @@ def _join(own: Joining):
 def _forward(own: Joining, *arrays: Array):
     members, sequences = arrays[1].shape[:2]
     rows = members, sequences, own.queries
-    results = _array(*rows, WIDTH), _array(*rows, WIDTH), _array(*rows)
+    results = array(*rows, WIDTH), array(*rows, WIDTH), array(*rows)
     return tuple(_launch(own, "norm_forward", members, sequences, arrays, results))
 
 
 def _backward(own: Joining, *arrays: Array):
     members, sequences = arrays[0].shape[:2]
     results = (
-        _array(members, sequences, own.length, WIDTH),
-        _array(members, sequences, own.queries, WIDTH),
-        _array(members, _blocks(members) * WARPS, 2, WIDTH),
+        array(members, sequences, own.length, WIDTH),
+        array(members, sequences, own.queries, WIDTH),
+        array(members, _blocks(members) * WARPS, 2, WIDTH),
     )
     d_x, d_branch, sums = _launch(own, "norm_backward_of_rows", members, sequences, arrays, results)
     return d_x, d_branch, jnp.sum(sums, axis=1)
@@ -85,7 +85,3 @@ def _launch(own: Joining, function: str, members: int, sequences: int, arrays, r
 
 def _blocks(members: int) -> int:
     return max(1, WAVES * multiprocessors() // members)
-
-
-def _array(*shape: int) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(shape, jnp.float32)

@@ -1,7 +1,7 @@
 """The heads of a layer in which every position of every sequence has a row of its own, on an NVIDIA GPU in TF32.
 
-Rows hold [query, key, value][head][part] of a position, as float16; the last positions ask. The kernels are those of the full
-model's only layer, where many sequences may share a row.
+Rows hold [query, key, value][head][part] of a position, as float16; the last positions ask. The kernels are those of
+the full model's only layer, where many sequences may share a row.
 """
 
 import functools

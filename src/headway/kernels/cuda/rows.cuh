@@ -94,14 +94,23 @@ __device__ __forceinline__ void norm_backward(
         slope[u] = column_of(u, lane) < WIDTH ? inverse * (slope[u] - sum - normed[u] * product) : 0;
 }
 
-// v * keep / (1 - rate) for the row of one query; `words` are the two of the sequence and the branch.
-__device__ __forceinline__ void drop(float (&v)[8], const unsigned* words, int query, int lane) {
+// Which of the lane's columns dropout keeps of the row of one query, a bit for each; `words` are the two of the sequence
+// and the branch.
+__device__ __forceinline__ unsigned kept_columns(const unsigned* words, int query, int lane) {
+    unsigned bits = 0;
 #if DROPPED
     const unsigned first = words[0], second = words[1];
 #pragma unroll
-    for (int u = 0; u < 8; u++) {
-        const unsigned number = query * WIDTH + column_of(u, lane);
-        v[u] = hashed(hashed(number ^ first) + second) >= DROPPED ? v[u] * KEPT : 0;
-    }
+    for (int u = 0; u < 8; u++)
+        bits |= (hashed(hashed((query * WIDTH + column_of(u, lane)) ^ first) + second) >= DROPPED) << u;
+#endif
+    return bits;
+}
+
+// v * keep / (1 - rate)
+__device__ __forceinline__ void drop(float (&v)[8], unsigned kept) {
+#if DROPPED
+#pragma unroll
+    for (int u = 0; u < 8; u++) v[u] = kept >> u & 1 ? v[u] * KEPT : 0;
 #endif
 }

@@ -13,6 +13,11 @@ def dropped(rate: float) -> dict[str, int | str]:
     return {"DROPPED": f"{round(rate * 2**32)}u", "KEPT": f"{1 / (1 - rate):.9f}f"}
 
 
+def array(*shape: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
+    """A result of a kernel."""
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
 def spread(columns: int) -> int:
     """Of rows of float16 in shared memory: odd in units of 16 bytes, so that eight rows touch all banks once."""
     return columns if columns // 8 % 2 else columns + 8
@@ -42,4 +47,4 @@ class Sizes(NamedTuple):
         return {name.upper(): int(getattr(self, name)) for name in names}
 
     def array(self, *shape: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
-        return jax.ShapeDtypeStruct((self.members, *shape), dtype)
+        return array(self.members, *shape, dtype=dtype)

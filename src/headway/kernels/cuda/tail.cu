@@ -104,8 +104,10 @@ __device__ __forceinline__ void hold(Half* to, int stride, const float* from, in
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS * GROUPS, 1) tail_gradient(
     const Half* __restrict__ attended,    // [member][COUNT][256]: the heads' output matrix applied
-    const float* __restrict__ stream,     // [member][ROWS][256]: what enters the block
+    const float* __restrict__ stream,     // what enters the block: [member][ROWS][256] where rows are shared, else [COUNT][256]
+#if SHARED_ROWS
     const int* __restrict__ places,       // [member][BATCH][LENGTH]: the row of each position
+#endif
     const int* __restrict__ targets,      // [member][COUNT]
     const float* __restrict__ weights,    // [member][BATCH], already divided by QUERIES and by their sum
     const float* __restrict__ inner,      // [member][256][64]
@@ -151,19 +153,27 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS * GROUPS, 1) tail_gradie
         float inverse_1[HELD], inverse_2[HELD];
         unsigned normed_1[HELD][4], normed_2[HELD][4];  // packed, as they are written
         unsigned residual[HELD][4];                    // what passes by the ReLU layer, forward and then backward
+        unsigned kept[2] = {};                         // of both branches, eight bits for each position
         const int first = start + HELD * warp;
         const auto clipped = [&](int r) { return min(first + r, COUNT - 1); };  // beyond the end: the last row, with weight 0
         const auto row = [&](int r) { return (size_t)member * COUNT + clipped(r); };
         const auto sequence = [&](int r) { return (size_t)member * BATCH + clipped(r) / QUERIES; };
-        const auto place = [&](int r) { return places[sequence(r) * LENGTH + OFFSET + clipped(r) % QUERIES]; };
+        const auto place = [&](int r) {  // where its row of the stream begins
+#if SHARED_ROWS
+            return ((size_t)member * ROWS + places[sequence(r) * LENGTH + OFFSET + clipped(r) % QUERIES]) * 256;
+#else
+            return row(r) * 256;
+#endif
+        };
 
         // Residual and norm.
 #pragma unroll
         for (int r = 0; r < HELD; r++) {
             float x[8], y[8];
             load_row(x, attended + row(r) * 256, lane);
-            load_row(y, stream + ((size_t)member * ROWS + place(r)) * 256, lane);
-            drop(x, words + sequence(r) * 4, clipped(r) % QUERIES, lane);
+            load_row(y, stream + place(r), lane);
+            kept[0] |= kept_columns(words + sequence(r) * 4, clipped(r) % QUERIES, lane) << 8 * r;
+            drop(x, kept[0] >> 8 * r);
 #pragma unroll
             for (int u = 0; u < 8; u++) x[u] += y[u];
             inverse_1[r] = normalise(x, lane);
@@ -207,7 +217,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS * GROUPS, 1) tail_gradie
             load_row(y, vector + OUTER_BIAS * 256, lane);
 #pragma unroll
             for (int u = 0; u < 8; u++) x[u] += y[u];
-            drop(x, words + sequence(r) * 4 + 2, clipped(r) % QUERIES, lane);
+            kept[1] |= kept_columns(words + sequence(r) * 4 + 2, clipped(r) % QUERIES, lane) << 8 * r;
+            drop(x, kept[1] >> 8 * r);
             unpack(y, residual[r]);
 #pragma unroll
             for (int u = 0; u < 8; u++) x[u] += y[u];
@@ -278,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS * GROUPS, 1) tail_gradie
             unpack(other, normed_1[r]);
 #pragma unroll
             for (int u = 0; u < 8; u++) product_sum[u] += slope[u] * other[u], slope_sum[u] += slope[u];
-            drop(slope, words + sequence(r) * 4 + 2, clipped(r) % QUERIES, lane);
+            drop(slope, kept[1] >> 8 * r);
 #pragma unroll
             for (int u = 0; u < 8; u++)
                 if (DROPPED) branch_sum[u] += slope[u];
@@ -321,12 +332,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS * GROUPS, 1) tail_gradie
             norm_backward(slope, other, inverse_1[r], vector + SCALE_1 * 256, lane);
             if (first + r < COUNT) {
 #if SHARED_ROWS
-                float* shared_row = d_stream + ((size_t)member * ROWS + place(r)) * 256;
-                add_row(shared_row, slope, lane);
+                add_row(d_stream + place(r), slope, lane);
 #else
-                store_row(d_stream + row(r) * 256, slope, lane);
+                store_row(d_stream + place(r), slope, lane);
 #endif
-                drop(slope, words + sequence(r) * 4, clipped(r) % QUERIES, lane);
+                drop(slope, kept[0] >> 8 * r);
                 store_row(d_attended + row(r) * 256, slope, lane);
             }
         }

@@ -2,12 +2,10 @@
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from headway.kernels import products
-from headway.kernels.cuda.front import WIDTH, Front, filled
+from headway.kernels.cuda.front import WIDTH, filled, summed
 from headway.kernels.cuda.halves import HALF
 from headway.kernels.cuda.launch import call
 from headway.kernels.cuda.sizes import Sizes, dropped, spread
@@ -37,15 +35,19 @@ class Tail(NamedTuple):
     losses: Array
 
 
-def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targets, shares, words) -> Tail:
-    """From what the heads' output matrix gives to the loss, and back."""
+def tail(sizes: Sizes, model: Transformer, stream, places, attended, targets, shares, words) -> Tail:
+    """From what the heads' output matrix gives to the loss, and back.
+
+    Rows of the stream are those of the places, if sequences share them, and else of the positions that predict.
+    """
     layer = model.layers[0]
     assert layer.mlp is not None
     positions = sizes.batch, sizes.queries
     answers = _answers(sizes.tokens)
     rate = 0.0 if sizes.shared_rows else model.settings.dropout
     macros = {"WIDTH": layer.mlp.inner.shape[1], "TOKENS": sizes.tokens, **dropped(rate)}
-    start = (jnp.zeros_like(front.stream),) if sizes.shared_rows else ()
+    start = (jnp.zeros_like(stream),) if sizes.shared_rows else ()
+    places = (places,) if sizes.shared_rows else ()
     matrices = _matrices(model)
     results = (
         sizes.array(sizes.rows, WIDTH) if start else sizes.array(*positions, WIDTH),  # d_stream
@@ -64,7 +66,7 @@ def tail(sizes: Sizes, model: Transformer, front: Front, places, attended, targe
             SOURCE,
             "tail_gradient",
             {**sizes.macros, **macros},
-            (attended, front.stream, places, targets, shares, *matrices, _vectors(model), words, *start),
+            (attended, stream, *places, targets, shares, *matrices, _vectors(model), words, *start),
             results,
             blocks=sizes.members * sizes.blocks,
             threads=32 * GROUPS * WARPS,
@@ -122,10 +124,6 @@ def tail_weights(model: Transformer, tail: Tail, lift: float) -> tuple[Array, ..
         (scale_2 * by_readout + shift_2 * logit_sum)[:, :width, : model.vocab],
     )
     return tuple(each / lift for each in found)
-
-
-summed = jax.vmap(products.summed)
-"""(left (member batch query i), right (member batch query o)) -> sum over positions of left (x) right."""
 
 
 def _answers(tokens: int) -> int:

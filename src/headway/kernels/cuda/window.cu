@@ -36,14 +36,10 @@ struct Window {
     size_t number;                        // among the windows of all members
     size_t start;                         // the first of the member's rows
     int token;                            // at the position that the lane has, if there is one
-    unsigned first, second;
 
-    __device__ __forceinline__ Window(const int* tokens, const unsigned* words, int member, int window, int lane)
+    __device__ __forceinline__ Window(const int* tokens, int member, int window, int lane)
         : number((size_t)member * BATCH + window), start((size_t)member * LENGTH * TOKENS) {
         token = lane < LENGTH ? tokens[number * (LENGTH + 1) + lane] : 0;
-#if DROPPED
-        first = words[2 * number], second = words[2 * number + 1];
-#endif
     }
 
     // Where the row of the token at a position begins, in the stream and in its gradient.
@@ -51,16 +47,8 @@ struct Window {
         return (start + position * TOKENS + __shfl_sync(FULL, token, position)) * 256;
     }
 
-    // Which of the lane's columns dropout keeps at a position, a bit for each.
-    __device__ __forceinline__ unsigned kept(int position, int lane) const {
-        unsigned bits = 0;
-#if DROPPED
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            bits |= (hashed(hashed((position * WIDTH + column_of(i, lane)) ^ first) + second) >= DROPPED) << i;
-#endif
-        return bits;
-    }
+    // Where eight bits for each lane say which of its columns dropout keeps at a position.
+    __device__ __forceinline__ size_t bits(int position, int lane) const { return (number * LENGTH + position) * 32 + lane; }
 
     // The row of what the last token asks.
     __device__ __forceinline__ size_t question(int member) const {
@@ -71,14 +59,6 @@ struct Window {
 #endif
     }
 };
-
-// v * keep / (1 - rate)
-__device__ __forceinline__ void drop(float (&v)[8], unsigned kept) {
-#if DROPPED
-#pragma unroll
-    for (int i = 0; i < 8; i++) v[i] = kept >> i & 1 ? v[i] * KEPT : 0;
-#endif
-}
 
 // What dropout makes of the attention of a head to a position: a factor. A lane computes that of its own position.
 __device__ __forceinline__ float kept_share(const unsigned* words, size_t number, int head, int position) {
@@ -107,10 +87,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last(
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
-        const Window own(tokens, words, member, window, lane);
+        const Window own(tokens, member, window, lane);
         float u[8];
         load_row(u, stream + own.row(LENGTH - 1), lane);
-        drop(u, own.kept(LENGTH - 1, lane));
+        drop(u, kept_columns(words + 2 * own.number, LENGTH - 1, lane));
         store_row(last + own.number * 256, u, lane);
         store_row(last_half + own.number * 256, u, lane);
     }
@@ -125,10 +105,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_last_backward
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
-        const Window own(tokens, words, member, window, lane);
+        const Window own(tokens, member, window, lane);
         float d[8];
         load_row(d, d_last + own.number * 256, lane);
-        drop(d, own.kept(LENGTH - 1, lane));
+        drop(d, kept_columns(words + 2 * own.number, LENGTH - 1, lane));
         add_row(d_stream + own.row(LENGTH - 1), d, lane);
     }
 }
@@ -140,11 +120,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
     const unsigned* __restrict__ share_words,
     const Half* __restrict__ questions,  // [member][ROWS][HEADS][256]
     float* pattern,                       // [member][BATCH][HEADS][LENGTH]
-    Half* mixed)                          // [member][BATCH][HEADS][256]
+    Half* mixed,                          // [member][BATCH][HEADS][256]
+    unsigned char* kept)                  // [member][BATCH][LENGTH][32], with dropout: hashing takes longer than reading
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
-        const Window own(tokens, words, member, window, lane);
+        const Window own(tokens, member, window, lane);
         const size_t asked = own.question(member) * HEADS;
         float q[HEADS][8], mix[HEADS][8] = {}, largest[HEADS], sum[HEADS] = {}, score[HEADS] = {};  // score: the lane's
         float keep[HEADS];  // of the position that the lane has
@@ -161,7 +142,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
             for (int r = 0; r < FORWARD_ROWS; r++)
                 if (start + r < LENGTH) load_row(u[r], stream + own.row(start + r), lane);
 #pragma unroll
-            for (int r = 0; r < FORWARD_ROWS; r++) drop(u[r], own.kept(start + r, lane));
+            for (int r = 0; r < FORWARD_ROWS; r++) {
+                const unsigned bits = kept_columns(words + 2 * own.number, start + r, lane);
+                drop(u[r], bits);
+                if (DROPPED && start + r < LENGTH) kept[own.bits(start + r, lane)] = bits;
+            }
 #pragma unroll
             for (int h = 0; h < HEADS; h++) {
                 float s[FORWARD_ROWS];
@@ -203,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
 // With d = dloss/dmixed, p = pattern and k = what dropout makes of it: ds_j = p_j (k_j d . u_j - d . mixed), because mixed
 // is the sum of the p_j k_j u_j; dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j k_j d + ds_j question.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
-    const Half* __restrict__ stream, const int* __restrict__ tokens, const unsigned* __restrict__ words,
+    const Half* __restrict__ stream, const int* __restrict__ tokens, const unsigned char* __restrict__ kept,
     const unsigned* __restrict__ share_words,
     const Half* __restrict__ questions, const float* __restrict__ pattern, const Half* __restrict__ mixed,
     const Half* __restrict__ slope,       // [member][BATCH][HEADS][256]: dloss/dmixed
@@ -216,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
 {
     const int lane = threadIdx.x % 32, member = blockIdx.x / BLOCKS;
     FOR_EVERY_WINDOW {
-        const Window own(tokens, words, member, window, lane);
+        const Window own(tokens, member, window, lane);
         const size_t asked = own.question(member) * HEADS;
         float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {}, mean[HEADS];
         float p[HEADS], keep[HEADS];  // of the position that the lane has
@@ -235,17 +220,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
 #pragma unroll 1
         for (int start = 0; start < LENGTH; start += BACKWARD_ROWS) {
             float u[BACKWARD_ROWS][8] = {}, share[BACKWARD_ROWS][HEADS], d_score[BACKWARD_ROWS][HEADS];
-            unsigned kept[BACKWARD_ROWS];
+            unsigned kept_here[BACKWARD_ROWS];
             size_t row[BACKWARD_ROWS];
 #pragma unroll
             for (int r = 0; r < BACKWARD_ROWS; r++) {
                 const int position = min(start + r, LENGTH - 1);
-                row[r] = own.row(position), kept[r] = own.kept(position, lane);
+                row[r] = own.row(position), kept_here[r] = DROPPED ? kept[own.bits(position, lane)] : 0;
                 load_row(u[r], stream + row[r], lane);
             }
 #pragma unroll
             for (int r = 0; r < BACKWARD_ROWS; r++) {
-                drop(u[r], kept[r]);
+                drop(u[r], kept_here[r]);
 #pragma unroll
                 for (int h = 0; h < HEADS; h++) {
                     share[r][h] = __shfl_sync(FULL, p[h], start + r);  // 0 beyond the end
@@ -264,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
                         d_q[h][i] += d_score[r][h] * u[r][i];
                         d_u[i] += share[r][h] * d[h][i] + d_score[r][h] * q[h][i];
                     }
-                drop(d_u, kept[r]);
+                drop(d_u, kept_here[r]);
                 if (start + r < LENGTH) add_row(d_stream + row[r], d_u, lane);
             }
         }

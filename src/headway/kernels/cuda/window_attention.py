@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Float16, Int, UInt32
+from jaxtyping import Array, Float, Float16, Int, UInt8, UInt32
 
 from headway.kernels.cuda.front import WIDTH
 from headway.kernels.cuda.halves import HALF
@@ -25,6 +25,8 @@ Questions = Float16[Array, "member question columns"]
 Mixtures = Float16[Array, "member window columns"]
 """[head][WIDTH] side by side."""
 Pattern = Float[Array, "member window head position"]
+Kept = UInt8[Array, "member window position lane"]
+"""Bits, one for each coordinate of a row; without dropout nobody reads them."""
 
 
 class Dropout(NamedTuple):
@@ -92,26 +94,27 @@ def add_last(windows: Windows, d_stream: Slopes, d_last: Last) -> Slopes:
     return total
 
 
-def mix(windows: Windows, questions: Questions) -> tuple[Pattern, Mixtures]:
-    """Where every head looks in every window, and the mean of the rows that it finds there."""
+def mix(windows: Windows, questions: Questions) -> tuple[Pattern, Mixtures, Kept]:
+    """Where every head looks in every window, the mean of the rows that it finds, and what dropout kept of them."""
     sizes, length = windows.sizes, windows.contexts.shape[2] - 1
-    pattern, mixed = windows.launch(
+    bits = (sizes.batch, length, 32) if windows.embedding.rate else (1, 1, 32)
+    pattern, mixed, kept = windows.launch(
         "window_forward",
         (windows.stream, windows.contexts, windows.embedding.words, windows.attention.words, questions),
         (
             sizes.array(sizes.batch, sizes.heads, length),
             sizes.array(sizes.batch, sizes.heads * WIDTH, dtype=HALF),
+            sizes.array(*bits, dtype=jnp.uint8),
         ),
     )
-    return pattern, mixed
+    return pattern, mixed, kept
 
 
 def mix_backward(
-    windows: Windows, questions: Questions, pattern: Pattern, mixed: Mixtures, slope: Mixtures
+    windows: Windows, questions: Questions, pattern: Pattern, mixed: Mixtures, kept: Kept, slope: Mixtures
 ) -> tuple[Slopes, Float[Array, "member question columns"]]:
     """The gradients of the stream's rows and of the questions: where windows share them, in float32."""
-    words = windows.embedding.words, windows.attention.words
-    operands = (windows.stream, windows.contexts, *words, questions, pattern, mixed, slope)
+    operands = (windows.stream, windows.contexts, kept, windows.attention.words, questions, pattern, mixed, slope)
     shared = windows.sizes.shared_rows
     shapes = windows.stream.shape[1:], questions.shape[1:]
     results = windows.sizes.array(*shapes[0]), windows.sizes.array(*shapes[1], dtype=jnp.float32 if shared else HALF)
