@@ -11,7 +11,7 @@ from tests.kernels.forms import CHUNK, QUICK, SMALL, TASK, both, distance, simpl
 from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import products
-from headway.kernels.cuda import halves, norm, own_rows, post_norm
+from headway.kernels.cuda import dense, front, halves, joining, own_rows, token_rows
 from headway.kernels.cuda.front import part_of
 from headway.kernels.tables import attention
 from headway.kernels.tables import form as tables
@@ -31,7 +31,8 @@ def exact(monkeypatch):
     """What a GPU keeps as float16 keeps all of its bits."""
     monkeypatch.setattr(halves, "HALF", jnp.float64)
     monkeypatch.setattr(halves, "LARGEST", jnp.inf)
-    monkeypatch.setattr(own_rows, "lift_of", lambda _positions: 1.0)
+    for module in (own_rows, dense):
+        monkeypatch.setattr(module, "lift_of", lambda _positions: 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def dense_form(model, task, sequences, weights, key, kernels=None):
 
 
 HEADS = tables.DenseKernels(own_rows.written, lambda *_: None)
-ALL = tables.DenseKernels(own_rows.written, post_norm.logits)
+ALL = tables.DenseKernels(own_rows.written, dense.logits)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu", "double")
@@ -128,45 +129,59 @@ def test_kernels_for_the_heads_are_given_what_they_serve_and_nothing_else(case, 
         assert {own.rate for own in calls} == {0.0, *([0.3] if settings.attention_dropout else [])}
 
 
-def plain_join(own: norm.Joining, x, branch, scale, shift, words):
-    """What the kernels for norms compute, written out; what lies beyond the width is zero."""
-    real = jnp.arange(x.shape[-1]) < own.width
-    kept = jax.vmap(lambda each, pair: dropped_by_words(each[:, : own.width], own.rate, pair))(branch, words)
-    joined = (x[:, -own.queries :] + jnp.pad(kept, [(0, 0), (0, 0), (0, x.shape[-1] - own.width)])) * real
-    centred = (joined - jnp.sum(joined, -1, keepdims=True) / own.width) * real
-    inverse = jax.lax.rsqrt(jnp.sum(centred**2, -1, keepdims=True) / own.width + 1e-5)
-    return centred * inverse * scale + shift
+def plain_join(own: joining.Joining, x, branch, vectors, words):
+    """What the kernels for joining compute, written out; what lies beyond the width is zero."""
+    (scale, shift, bias), real = vectors, jnp.arange(branch.shape[-1]) < own.width
+    kept = jax.vmap(lambda each, pair: dropped_by_words(each[:, : own.width], own.rate, pair))(branch + bias, words)
+    joined = jnp.pad(kept, [(0, 0), (0, 0), (0, branch.shape[-1] - own.width)])
+    joined = joined + x[:, -own.queries :] if own.residual else joined
+    if own.normed:
+        centred = (joined - jnp.sum(joined * real, -1, keepdims=True) / own.width) * real
+        joined = centred * jax.lax.rsqrt(jnp.sum(centred**2, -1, keepdims=True) / own.width + 1e-5) * scale + shift
+    return joined if own.passes else None, joined
 
 
-POST_NORM = {
+def plain_rows(own: token_rows.TokenRows, table, places, words):
+    """What the kernel that looks rows up computes, written out."""
+    rows = jax.vmap(lambda each, pair: dropped_by_words(each[:, : own.width], own.rate, pair))(table[places], words)
+    rows = jnp.pad(rows, [(0, 0), (0, 0), (0, table.shape[-1] - own.width)])
+    return rows[:, -own.last :], rows
+
+
+JOINED = {
     "two layers": replace(SMALL, layers=2, attention_dropout=True),
     "no MLP, no readout, one-hot": replace(
         SMALL, heads=2, mlp=0, readout=False, embedding="one-hot", positions="one-hot"
     ),
     "rotary": replace(SMALL, positions="rotary", layers=2),
     "merged scores, scaled": replace(SMALL, keys=False, scaled_scores=True),
-    "merged values, shifted scores": replace(SMALL, output=False, positions="alibi"),
+    "merged values, shifted scores, two layers": replace(SMALL, output=False, positions="alibi", layers=2),
+    "no residual": replace(SMALL, residual=False),
+    "no norm": replace(SMALL, norm="none", layers=2),
+    "no norm, no residual, merged": replace(SMALL, norm="none", residual=False, keys=False, layers=2),
 }
 OTHERS = {
     "before the norm": replace(SMALL, norm="pre"),
-    "no residual": replace(SMALL, residual=False),
+    "nothing but heads": replace(SMALL, norm="none", residual=False, mlp=0, readout=False),
 }
 
 
 @pytest.mark.usefixtures("as_on_a_gpu", "exact", "double")
-@pytest.mark.parametrize("case", [*POST_NORM, *OTHERS])
-def test_kernels_for_norms_are_given_whole_models_of_post_norm_and_nothing_else(case, monkeypatch):
+@pytest.mark.parametrize("case", [*JOINED, *OTHERS])
+def test_kernels_for_joining_are_given_whole_models_that_they_serve_and_nothing_else(case, monkeypatch):
     """Vectors are filled up from the embedding to the readout, and nothing of what fills them is learnt."""
     calls = []
     monkeypatch.setattr(own_rows, "usable", lambda: True)
     monkeypatch.setattr(own_rows, "mix", plain_mix)
-    monkeypatch.setattr(post_norm, "WIDTH", 14)
-    monkeypatch.setattr(post_norm, "join", lambda own, *arrays: calls.append(own) or plain_join(own, *arrays))
-    settings = (POST_NORM | OTHERS)[case]
+    for module in (dense, front):
+        monkeypatch.setattr(module, "WIDTH", 14)
+    monkeypatch.setattr(dense, "rows_of", plain_rows)
+    monkeypatch.setattr(dense, "join", lambda own, *arrays: calls.append(own) or plain_join(own, *arrays))
+    settings = (JOINED | OTHERS)[case]
     model = stirred(settings)
     for key in (None, jax.random.key(2)):
         assert distance(*both(model, TASK, key, (simple_form, partial(dense_form, kernels=ALL)))) < 1e-10
-    assert bool(calls) == (case in POST_NORM)
+    assert bool(calls) == (case in JOINED)
     assert {own.rate for own in calls} <= {0.0, 0.3}
 
 

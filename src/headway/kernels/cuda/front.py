@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Float16, Int, UInt32
 
 from headway.kernels import products
 from headway.kernels.cuda.halves import halved, times
-from headway.kernels.cuda.token_rows import TokenRows
+from headway.kernels.cuda.token_rows import TokenRows, add_up, look_up
 from headway.models.attention import Attention
 from headway.models.transformer import Transformer
 
@@ -51,7 +51,7 @@ def shared_front(model: Transformer, tokens: Int[Array, "member batch length"], 
         return back((d_entering / lift, d_matrix / lift))[0]
 
     projected = halved(jnp.einsum("mri,mio->mro", stream, matrix))
-    return Front(stream, projected, _places(model, tokens), whole)
+    return Front(stream, projected, places_of(model, tokens), whole)
 
 
 def own_front(
@@ -65,14 +65,14 @@ def own_front(
     (table, matrix), back = jax.vjp(jax.vmap(_entering), model)
     settings = model.settings
     width = settings.stream(model.vocab, model.length)
-    of_tokens = TokenRows(_places(model, tokens), words, settings.dropout, width, queries)
-    last, rows = of_tokens.look_up(table)
+    of_tokens, places = TokenRows(width, queries, settings.dropout), places_of(model, tokens)
+    last, rows = look_up(of_tokens, table, places, words)
     factor = halved(matrix)
 
     def whole(d_last: Array, d_projected: Array) -> Transformer:
         d_projected = d_projected.reshape(*tokens.shape, -1)
         d_rows = jax.vmap(times)(d_projected, jnp.swapaxes(factor, 1, 2))
-        d_table = of_tokens.add_up(table.shape[1], d_rows, d_last.reshape(last.shape))
+        d_table = add_up(of_tokens, table.shape[1], d_last.reshape(last.shape), d_rows, places, words)
         return back((d_table / lift, summed(rows, d_projected) / lift))[0]
 
     own = jnp.arange(math.prod(tokens.shape[1:]), dtype=jnp.int32).reshape(tokens.shape[1:])
@@ -91,7 +91,8 @@ def shared_stream(model: Transformer) -> Float[Array, "row 256"]:
     return filled(x.reshape(model.length * model.vocab, -1), model.length * model.vocab, WIDTH)
 
 
-def _places(model: Transformer, tokens: Int[Array, "member batch length"]) -> Int[Array, "member batch length"]:
+def places_of(model: Transformer, tokens: Int[Array, "*batch length"]) -> Int[Array, "*batch length"]:
+    """Of every token, in `shared_stream`."""
     return (jnp.arange(model.length) * model.vocab + tokens).astype(jnp.int32)
 
 

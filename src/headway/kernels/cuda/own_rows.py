@@ -44,14 +44,22 @@ def serves(attention: Attention, length: int) -> bool:
 
 
 def written(
-    attention: Attention, x: Float[Array, "sequence time width"], queries: int, coordinates: int, drop: Drop
+    attention: Attention,
+    x: Float[Array, "sequence time width"],
+    queries: int,
+    coordinates: int,
+    drop: Drop,
+    lift: float | None = None,
 ) -> Float[Array, "sequence {queries} {coordinates}"] | None:
-    """What the heads write at the last positions, if the kernels serve them."""
+    """What the heads write at the last positions, if the kernels serve them.
+
+    It has the type of x; if that is float16, slopes are lifted by `lift`.
+    """
     (sequences, length, width), heads, part = x.shape, len(attention.query), part_of(attention)
     if not serves(attention, length):
         return None
     assert attention.output is not None
-    lift = lift_of(sequences * queries)
+    lift = lift or lift_of(sequences * queries)
     rows = product(x, projection(attention, width), lift)
     if attention.positions.turn is not None:
         rows = _turned(attention, rows, part)

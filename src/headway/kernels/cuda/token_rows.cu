@@ -1,7 +1,7 @@
 // The rows of all positions of all sequences: looked up by (position, token), some of their numbers dropped, one warp a row.
 //
 // Macros: those of rows.cuh, BATCH (sequences per member), LENGTH, QUERIES (of the last positions), ROWS (of the table,
-//         per member), BLOCKS (per member)
+//         per member), BLOCKS (per member), LIFT (of the slopes of the rows over those of the stream)
 
 #include "rows.cuh"
 
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) token_rows_backward(
         load_row(v, d_rows + own * 256, lane);
         if (position >= OFFSET) load_row(passing, d_stream + (sequence * QUERIES + position - OFFSET) * 256, lane);
 #pragma unroll
-        for (int u = 0; u < 8; u++) v[u] += passing[u];
+        for (int u = 0; u < 8; u++) v[u] += LIFT * passing[u];
         drop(v, kept_columns(words + 2 * sequence, position, lane));
         add_row(d_table + ((size_t)member * ROWS + places[own]) * 256, v, lane);
     }
