@@ -1,5 +1,6 @@
 // CUDA on a CPU: every lane is a thread, what lanes do together is a barrier. Slow, and the same sums as on a GPU.
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cmath>
 #include <cstdio>
@@ -138,8 +139,9 @@ inline float __shfl_xor_sync(unsigned, float v, int other) {
 }
 
 inline float rsqrtf(float v) { return 1 / std::sqrt(v); }
-inline void add_two(float* at, float x, float y) { at[0] += x, at[1] += y; }
-inline void add_four(float* at, float x, float y, float z, float w) { at[0] += x, at[1] += y, at[2] += z, at[3] += w; }
+inline void add(float& to, float v) { std::atomic_ref(to).fetch_add(v); }
+inline void add_two(float* at, float x, float y) { add(at[0], x), add(at[1], y); }
+inline void add_four(float* at, float x, float y, float z, float w) { add_two(at, x, y), add_two(at + 2, z, w); }
 
 inline unsigned hashed(unsigned bits) {
     bits = (bits ^ (bits >> 16)) * 0x85EBCA6Bu;

@@ -25,7 +25,7 @@ WIDTH = 256
 class Front(NamedTuple):
     """What enters, and where each position finds it."""
 
-    stream: Float[Array, "member row 256"]
+    stream: Float[Array, "member row filled"]
     """Rows that many sequences share, or those of the positions that predict."""
     projected: Float16[Array, "member row columns"]
     """[query, key, value][head][part] side by side."""
@@ -80,11 +80,11 @@ def own_front(
     return Front(last, jax.vmap(times)(flat, factor), jnp.broadcast_to(own, tokens.shape), whole)
 
 
-def _entering(model: Transformer) -> tuple[Float[Array, "row 256"], Float[Array, "256 columns"]]:
+def _entering(model: Transformer) -> tuple[Float[Array, "row filled"], Float[Array, "filled columns"]]:
     return shared_stream(model), projection(model.layers[0].attention, WIDTH)
 
 
-def shared_stream(model: Transformer) -> Float[Array, "row 256"]:
+def shared_stream(model: Transformer) -> Float[Array, "row filled"]:
     """What every token is at every position; row = position * tokens + token."""
     constant = jnp.broadcast_to(jnp.arange(model.vocab)[:, None], (model.vocab, model.length))
     x = jnp.swapaxes(jax.vmap(model.embed)(constant), 0, 1)

@@ -40,11 +40,11 @@ class Joining(NamedTuple):
 
 def join(
     own: Joining,
-    x: Float[Array, "sequence length 256"] | None,
-    branch: Float[Array, "sequence query 256"],
-    vectors: Float[Array, "3 256"],
+    x: Float[Array, "sequence length filled"] | None,
+    branch: Float[Array, "sequence query filled"],
+    vectors: Float[Array, "3 filled"],
     words: UInt32[Array, "sequence 2"],
-) -> tuple[Float[Array, "sequence query 256"] | None, Float[Array, "sequence query 256"]]:
+) -> tuple[Float[Array, "sequence query filled"] | None, Float[Array, "sequence query filled"]]:
     """The last positions of x with what joins them, in float32 if that is wanted, and as factor of products.
 
     The vectors are scale, shift and the branch's bias; `words` are what dropout's bits are made from.

@@ -37,10 +37,10 @@ class TokenRows(NamedTuple):
 
 def rows_of(
     own: TokenRows,
-    table: Float[Array, "row 256"],
+    table: Float[Array, "row filled"],
     places: Int[Array, "batch length"],
     words: UInt32[Array, "batch 2"],
-) -> tuple[Float[Array, "batch {own.last} 256"], Float[Array, "batch length 256"]]:
+) -> tuple[Float[Array, "batch {own.last} filled"], Float[Array, "batch length filled"]]:
     """The rows of the last positions, and those of all as factors of products."""
     return _rows_of(own, len(table))(table, places, words)
 
@@ -64,8 +64,8 @@ def _rows_of(own: TokenRows, count: int):
 
 
 def look_up(
-    own: TokenRows, table: Float[Array, "member row 256"], places: Places, words: Words
-) -> tuple[Float[Array, "member batch last 256"], Float16[Array, "member batch length 256"]]:
+    own: TokenRows, table: Float[Array, "member row filled"], places: Places, words: Words
+) -> tuple[Float[Array, "member batch last filled"], Float16[Array, "member batch length filled"]]:
     """The rows of the last positions in float32, and those of all as factors of products."""
     shape = places.shape
     results = array(*shape[:2], own.last, WIDTH), array(*shape, WIDTH, dtype=HALF)
@@ -76,11 +76,11 @@ def look_up(
 def add_up(
     own: TokenRows,
     count: int,
-    d_last: Float[Array, "member batch last 256"],
-    d_rows: Float16[Array, "member batch length 256"],
+    d_last: Float[Array, "member batch last filled"],
+    d_rows: Float16[Array, "member batch length filled"],
     places: Places,
     words: Words,
-) -> Float[Array, "member row 256"]:
+) -> Float[Array, "member row filled"]:
     """The lifted slopes of a table of so many rows."""
     start = jnp.zeros((len(d_rows), count, WIDTH), jnp.float32)
     operands = d_rows, d_last, places, words, start
