@@ -114,7 +114,17 @@ def test_the_full_model_is_as_near_to_float32_as_xla_s_tf32(task, model, context
 DENSE = {
     "two layers": (Chain(blocks=BLOCKS), replace(FULL, layers=2), 101),
     "without norm": (Chain(blocks=BLOCKS), replace(FULL, norm="none"), 101),
-    "rotary, before the norm, three layers": (SHORT, replace(NARROW, positions="rotary", norm="pre", layers=3), 37),
+    "without residual, rotary, two layers": (
+        SHORT,
+        replace(NARROW, width=132, positions="rotary", residual=False, layers=2),
+        37,
+    ),
+    "without MLP and readout": (SHORT, replace(NARROW, mlp=0, readout=False), 37),
+    "rotary, before the norm, three layers": (
+        SHORT,
+        replace(NARROW, width=132, positions="rotary", norm="pre", layers=3),
+        37,
+    ),
     "one-hot": (SHORT, replace(NARROW, embedding="one-hot", positions="one-hot", head_width=11), 37),
     "without keys": (SHORT, replace(NARROW, keys=False), 37),
     "relative, without outputs": (SHORT, replace(NARROW, positions="relative", output=False), 37),
