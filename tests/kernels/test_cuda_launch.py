@@ -9,7 +9,7 @@ import pytest
 from tests.kernels.forms import asked_of
 
 from headway.kernels import choose
-from headway.kernels.cuda import attention, full, launch, ngram, one_hot, sizes
+from headway.kernels.cuda import attention, full, joining, launch, ngram, one_hot, own_rows, sizes, token_rows
 from headway.models.initialisation import transformer
 from headway.presets import full_as_run, minimal_as_run
 
@@ -25,9 +25,9 @@ def hopper(monkeypatch):
     """A GPU that is not there: its sizes, and the name of the source in place of compiled code."""
     for module in (one_hot, full, attention):
         monkeypatch.setattr(module, "shared_limit", lambda: HOPPER)
-    for module in (one_hot, full):
+    for module in (one_hot, full, own_rows, choose.cuda):
         monkeypatch.setattr(module, "usable", lambda: True)
-    for module in (one_hot, sizes):
+    for module in (one_hot, sizes, joining, token_rows):
         monkeypatch.setattr(module, "multiprocessors", lambda: 132)
     monkeypatch.setattr(launch, "_architecture", lambda: "compute_90")
     monkeypatch.setattr(launch, "_ptx", lambda source, macros, architecture: f"{source} {dict(macros)}")
@@ -52,6 +52,10 @@ def sent(settings, gradient, members=2, batch=6, noisy=False):
     return re.findall(r"custom_call @__gpu\$xla\.gpu\.ptx\(.*", text)
 
 
+def names_of(calls):
+    return [re.search(r'name = "(\w+)"', call)[1] for call in calls]
+
+
 def test_the_minimal_model_is_one_kernel_for_all_members():
     settings = minimal_as_run()
     assert one_hot.covers(asked_of(settings))
@@ -68,7 +72,7 @@ def test_members_whose_tables_do_not_fit_the_cache_take_further_launches_in_even
 
 
 @pytest.mark.parametrize("noisy", [False, True])
-def test_the_full_model_is_three_kernels_for_all_members(noisy):
+def test_the_full_model_is_three_kernels_for_all_members_and_two_for_rows_with_dropout(noisy):
     settings = full_as_run()
     assert full.covers(asked_of(settings))
 
@@ -76,16 +80,16 @@ def test_the_full_model_is_three_kernels_for_all_members(noisy):
         return full.gradient(model, task, sequences, weights, key)
 
     calls = sent(settings, gradient, noisy=noisy)
-    assert [re.search(r'name = "(\w+)"', call)[1] for call in calls] == [
-        "attention_forward",
-        "tail_gradient",
-        "attention_backward",
-    ]
+    rows, inner = ("token_rows", "token_rows_backward"), ("attention_forward", "tail_gradient", "attention_backward")
+    assert names_of(calls) == ([rows[0], *inner, rows[1]] if noisy else [*inner])
     for call in calls:
         assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
-        assert "grid_x = 132" in call
         assert int(re.search(r"shared_mem_bytes = (\d+)", call)[1]) <= HOPPER
-        assert f"'SHARED_ROWS': {0 if noisy else 1}" in call.replace("\\27", "'")
+        if "token_rows" in call:
+            assert "grid_x = 1056" in call, "eight blocks for each multiprocessor"
+        else:
+            assert "grid_x = 132" in call
+            assert f"'SHARED_ROWS': {0 if noisy else 1}" in call.replace("\\27", "'")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +118,8 @@ def test_an_ngram_model_has_kernels_that_read_its_windows(noisy, kernels):
         return form.gradient(model, sequences, weights, key)
 
     calls = sent(settings, gradient, noisy=noisy)
-    assert {re.search(r'name = "(\w+)"', call)[1]: call.count("output_operand_alias<") for call in calls} == kernels
+    copies = [call.count("output_operand_alias<") for call in calls]
+    assert dict(zip(names_of(calls), copies, strict=True)) == kernels
     for call in calls:
         assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
         assert "grid_x = 132" in call
@@ -122,6 +127,29 @@ def test_an_ngram_model_has_kernels_that_read_its_windows(noisy, kernels):
         assert "'BATCH': 120" in macros, "twenty windows of each of six sequences"
         assert f"'ROWS': {120 if noisy else 50}" in macros
         assert f"'LENGTH': {1 if 'tail_gradient' in call else 4}" in macros
+
+
+@pytest.mark.parametrize(
+    ("layers", "noisy", "norm"), [(1, False, "none"), pytest.param(1, True, "none", marks=pytest.mark.slow), (2, True, "post")]
+)
+def test_dense_rows_are_looked_up_mixed_and_joined_forward_and_backward(layers, noisy, norm):
+    settings = full_as_run().changed(model={"layers": layers, "norm": norm})
+    form = choose._on_gpu(asked_of(settings), 6, 6)
+    assert "dense" in form.name
+
+    def gradient(model, _, sequences, weights, key=None):
+        return form.gradient(model, sequences, weights, key)
+
+    calls = sent(settings, gradient, noisy=noisy)
+    layer = ["attention", "joining", "joining"]
+    forward = ["token_rows", *(f"{name}_forward" for name in layers * layer)]
+    backward = [*(f"{name}_backward" for name in layers * layer[::-1]), "token_rows_backward"]
+    assert names_of(calls) == forward + backward
+    for call in calls:
+        macros = call.replace("\\27", "'")
+        assert set(re.findall(r"(\w+) = ", call)) >= FIELDS
+        assert "'LENGTH': 31" in macros or "'LENGTH': 20" in macros
+        assert int(re.search(r"shared_mem_bytes = (\d+)", call)[1]) <= HOPPER
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ Questions = Float16[Array, "member question columns"]
 Mixtures = Float16[Array, "member window columns"]
 """[head][WIDTH] side by side."""
 Pattern = Float[Array, "member window head position"]
-Kept = UInt8[Array, "member window position lane"]
-"""Bits, one for each coordinate of a row; without dropout nobody reads them."""
+Kept = UInt8[Array, "member #window #position lane"]
+"""Bits, one for each coordinate of a row; without dropout there are none, and nobody reads what there is."""
 
 
 class Dropout(NamedTuple):
