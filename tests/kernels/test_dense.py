@@ -45,8 +45,8 @@ def dense_form(model, task, sequences, weights, key, kernels=None):
     return tables.gradient(model, task, sequences, weights, key, CHUNK, dense=True, kernels=kernels)
 
 
-HEADS = tables.DenseKernels(own_rows.written, lambda *_: None)
-ALL = tables.DenseKernels(own_rows.written, dense.logits)
+HEADS = tables.DenseKernels(own_rows.written, lambda *_: None, halves.evening)
+ALL = tables.DenseKernels(own_rows.written, dense.logits, halves.evening)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu", "double")

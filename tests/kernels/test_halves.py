@@ -11,9 +11,10 @@ from tests.kernels.forms import SMALL, TASK, both, distance, simple_form
 from tests.kernels.test_dense import HEADS, dense_form, plain_mix
 from tests.models.switches import stirred
 
-from headway.kernels import products
+from headway.kernels import products, simple
 from headway.kernels.cuda import halves, own_rows
 from headway.kernels.tables import attention
+from headway.kernels.tables import form as tables
 
 EXAMPLES, ROWS = 6, 50
 LIFT = halves.lift_of(EXAMPLES * ROWS)
@@ -62,10 +63,33 @@ def test_slopes_are_lifted_by_a_power_of_two_to_about_sixteen(positions, lift):
     assert halves.lift_of(positions) == lift
 
 
-def test_two_layers_whose_heads_read_float16_have_the_simple_forms_gradient_up_to_rounding(monkeypatch):
+@pytest.mark.parametrize(
+    ("weights", "even"), [([1] * 5, 1), ([1, 1, 0], 1), ([1, 0, 0], 0.5), ([1] + 8191 * [0], 2**-13)]
+)
+def test_a_sequence_counts_less_than_twice_what_it_does_in_an_even_mean(weights, even):
+    assert halves.evening(jnp.array(weights, jnp.float32)) == even
+
+
+@pytest.fixture
+def heads_as_on_a_gpu(monkeypatch):
     for module, name in ((products, "wanted"), (attention, "wanted"), (own_rows, "usable")):
         monkeypatch.setattr(module, name, lambda: True)
     monkeypatch.setattr(own_rows, "mix", plain_mix)
+
+
+@pytest.mark.usefixtures("heads_as_on_a_gpu")
+def test_a_batch_that_is_filled_up_with_thousands_of_sequences_has_the_gradient_of_the_real_one():
+    """Its slopes, lifted as those of a mean over all, would be too large for float16."""
+    model, many = stirred(SMALL), 8192
+    one = jax.random.randint(jax.random.key(1), (1, TASK.length + 1), 0, TASK.vocab, jnp.int32)
+    sequences, weights = jnp.zeros((many, TASK.length + 1), jnp.int32).at[:1].set(one), jnp.zeros(many).at[0].set(3)
+    wanted = simple.gradient(model, TASK, one, jnp.ones(1), None, 1)
+    found = tables.gradient(model, TASK, sequences, weights, None, many, dense=True, kernels=HEADS)
+    assert 1e-6 < distance(wanted, found) < 5e-3
+
+
+@pytest.mark.usefixtures("heads_as_on_a_gpu")
+def test_two_layers_whose_heads_read_float16_have_the_simple_forms_gradient_up_to_rounding():
     model = stirred(replace(SMALL, layers=2))
     exact, found = both(model, TASK, None, (simple_form, partial(dense_form, kernels=HEADS)))
     assert 1e-6 < distance(exact, found) < 2e-3

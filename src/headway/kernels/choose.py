@@ -82,9 +82,9 @@ def _dense_kernels(precision: str) -> DenseKernels | None:
     """Those of this GPU for products of this precision, if it has any."""
     if precision != "tf32" or not cuda.usable():
         return None
-    from headway.kernels.cuda import dense, own_rows
+    from headway.kernels.cuda import dense, halves, own_rows
 
-    return DenseKernels(own_rows.written, dense.logits)
+    return DenseKernels(own_rows.written, dense.logits, halves.evening)
 
 
 @lru_cache(MOST_KEPT)

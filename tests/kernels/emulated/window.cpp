@@ -18,7 +18,7 @@ int main() {
     });
     launch(BLOCKS, 32 * WARPS, 4, [&] {
         window_backward(stream.data(), tokens.data(), kept.data(), share_words.data(), questions.data(), pattern.data(),
-            mixed.data(), slope.data(), nullptr, d_stream.data(), d_questions.data());
+            slope.data(), nullptr, d_stream.data(), d_questions.data());
     });
     launch(BLOCKS, 32 * WARPS, 4, [&] {
         window_last_backward(d_last.data(), tokens.data(), words.data(), nullptr, d_stream.data());

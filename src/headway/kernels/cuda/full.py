@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from headway.kernels.asked import Asked
 from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
 from headway.kernels.cuda.front import WIDTH, filled, own_front, part_of, shared_front, summed
-from headway.kernels.cuda.halves import halved, lift_of, times
+from headway.kernels.cuda.halves import evening, halved, lift_of, times
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
@@ -69,10 +69,11 @@ def gradient(
     key: PRNGKeyArray | None,
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient; under vmap all members share the launches."""
-    shares = weights / (jnp.sum(weights) * task.horizon)
-    if key is None or model.settings.dropout == 0:
-        return _gradient(task.horizon)(model, sequences.astype(jnp.int32), shares)
-    return _gradient(task.horizon)(model, sequences.astype(jnp.int32), shares, jax.random.key_data(key))
+    even = evening(weights)
+    given = model, sequences.astype(jnp.int32), even * weights / (jnp.sum(weights) * task.horizon)
+    if key is not None and model.settings.dropout > 0:
+        given = *given, jax.random.key_data(key)
+    return jax.tree.map(lambda each: each / even, _gradient(task.horizon)(*given))
 
 
 @functools.cache

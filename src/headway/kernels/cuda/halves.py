@@ -32,6 +32,16 @@ def lift_of(positions: int) -> float:
     return LIFTED * 2.0 ** round(math.log2(positions))
 
 
+def evening(weights: Float[Array, " batch"]) -> Float[Array, ""]:
+    """A power of two: a mean with these weights, times it, counts no sequence twice as much as an even mean does.
+
+    `lift_of` takes a mean for an even one. Where most sequences only fill the batch, each of the others counts more,
+    and its lifted slopes would be too large for float16.
+    """
+    most = jnp.max(weights) * len(weights) / jnp.sum(weights)
+    return jnp.ldexp(jnp.ones_like(most), 1 - jnp.frexp(most)[1])
+
+
 def times(x: Float[Array, "*rows i"], matrix: Float[Array, "i o"], dtype: Any = None) -> Array:
     """Every row of x times the matrix; float16, if nothing else is wanted."""
     return jnp.matmul(x, matrix, preferred_element_type=dtype or HALF)

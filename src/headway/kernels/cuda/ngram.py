@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from headway.kernels.asked import Asked
 from headway.kernels.cuda.front import WIDTH, filled, shared_stream, summed
 from headway.kernels.cuda.full import behind_the_heads, fits
-from headway.kernels.cuda.halves import halved, lift_of, times
+from headway.kernels.cuda.halves import evening, halved, lift_of, times
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
 from headway.kernels.cuda.tail import tail, tail_weights
@@ -61,13 +61,13 @@ def gradient(
 ) -> tuple[Float[Array, ""], Transformer]:
     """sum_b w_b loss_b / sum_b w_b and its gradient; under vmap all members share the launches."""
     contexts, _ = contexts_of(model.length, task, sequences.astype(jnp.int32))
-    shares = shares_of(weights, task, len(contexts))
-    if key is None or model.settings.dropout == 0:
-        return _gradient(model, contexts, shares)
-    keys = keys_of(model, task, key, jnp.arange(len(sequences)))
-    assert keys is not None
-    words = jax.vmap(jax.vmap(words_of))(keys)
-    return _gradient(model, contexts, shares, words)
+    even = evening(weights)
+    given = model, contexts, even * shares_of(weights, task, len(contexts))
+    if key is not None and model.settings.dropout > 0:
+        keys = keys_of(model, task, key, jnp.arange(len(sequences)))
+        assert keys is not None
+        given = *given, jax.vmap(jax.vmap(words_of))(keys)
+    return jax.tree.map(lambda each: each / even, _gradient(*given))
 
 
 def _members_gradient(
@@ -102,7 +102,7 @@ def _members_gradient(
     behind = tail(sizes, model, last, places, attended, targets, lift * shares, words[:, :, 1:3])
     d_values = summed(mixed[:, :, None], behind.d_attended)
     d_mixed = multiply(behind.d_attended[:, :, 0], jnp.swapaxes(values, 1, 2))
-    d_stream, d_questions = mix_backward(windows, questions, pattern, mixed, kept, d_mixed)
+    d_stream, d_questions = mix_backward(windows, questions, pattern, kept, d_mixed)
     d_scores = summed(factors[0][:, :, None], d_questions[:, :, None])
     from_questions = jnp.matmul(d_questions, jnp.swapaxes(factors[1], 1, 2), preferred_element_type=jnp.float32)
     d_last = behind.d_stream.reshape(last.shape) + from_questions

@@ -185,12 +185,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_forward(
     }
 }
 
-// With d = dloss/dmixed, p = pattern and k = what dropout makes of it: ds_j = p_j (k_j d . u_j - d . mixed), because mixed
-// is the sum of the p_j k_j u_j; dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j k_j d + ds_j question.
+// With d = dloss/dmixed, p = pattern and k = what dropout makes of it: ds_j = p_j (k_j d . u_j - sum over i of p_i k_i d . u_i),
+// dquestion = sum over j of ds_j u_j, du_j = sum over heads of p_j k_j d + ds_j question.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
     const Half* __restrict__ stream, const int* __restrict__ tokens, const unsigned char* __restrict__ kept,
     const unsigned* __restrict__ share_words,
-    const Half* __restrict__ questions, const float* __restrict__ pattern, const Half* __restrict__ mixed,
+    const Half* __restrict__ questions, const float* __restrict__ pattern,
     const Half* __restrict__ slope,       // [member][BATCH][HEADS][256]: dloss/dmixed
     const float*,                         // zeros that d_stream starts from
 #if SHARED_ROWS
@@ -203,18 +203,40 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
     FOR_EVERY_WINDOW {
         const Window own(tokens, member, window, lane);
         const size_t asked = own.question(member) * HEADS;
-        float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {}, mean[HEADS];
-        float p[HEADS], keep[HEADS];  // of the position that the lane has
+        float q[HEADS][8], d[HEADS][8], d_q[HEADS][8] = {};
+        float p[HEADS], along[HEADS] = {};  // of the position that the lane has: its share, and k d . u
+        float d_own[HEADS];
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
             const size_t head = own.number * HEADS + h;
-            float m[8];
-            load_row(m, mixed + head * 256, lane);
             load_row(d[h], slope + head * 256, lane);
             load_row(q[h], questions + (asked + h) * 256, lane);
             p[h] = lane < LENGTH ? pattern[head * LENGTH + lane] : 0;
-            keep[h] = kept_share(share_words, own.number, h, lane);
-            mean[h] = dot(d[h], m);
+        }
+        // All d . u first: their mean is of these very numbers, so that the ds add up to zero; d . mixed is of rounded ones.
+#pragma unroll 1
+        for (int start = 0; start < LENGTH; start += BACKWARD_ROWS) {
+            float u[BACKWARD_ROWS][8] = {};
+#pragma unroll
+            for (int r = 0; r < BACKWARD_ROWS; r++) {
+                const int position = min(start + r, LENGTH - 1);
+                load_row(u[r], stream + own.row(position), lane);
+                drop(u[r], DROPPED ? kept[own.bits(position, lane)] : 0);
+            }
+#pragma unroll
+            for (int r = 0; r < BACKWARD_ROWS; r++)
+#pragma unroll
+                for (int h = 0; h < HEADS; h++) {
+                    const float found = dot(d[h], u[r]);
+                    if (start + r == lane) along[h] = found;
+                }
+        }
+#pragma unroll
+        for (int h = 0; h < HEADS; h++) {
+            const float keep = kept_share(share_words, own.number, h, lane);
+            const float own_slope = keep * along[h];
+            d_own[h] = p[h] * (own_slope - warp_sum(p[h] * own_slope));
+            p[h] *= keep;
         }
 
 #pragma unroll 1
@@ -227,16 +249,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) window_backward(
                 const int position = min(start + r, LENGTH - 1);
                 row[r] = own.row(position), kept_here[r] = DROPPED ? kept[own.bits(position, lane)] : 0;
                 load_row(u[r], stream + row[r], lane);
-            }
-#pragma unroll
-            for (int r = 0; r < BACKWARD_ROWS; r++) {
                 drop(u[r], kept_here[r]);
 #pragma unroll
                 for (int h = 0; h < HEADS; h++) {
                     share[r][h] = __shfl_sync(FULL, p[h], start + r);  // 0 beyond the end
-                    const float factor = shuffled(keep[h], start + r);
-                    d_score[r][h] = share[r][h] * (factor * dot(d[h], u[r]) - mean[h]);
-                    share[r][h] *= factor;
+                    d_score[r][h] = __shfl_sync(FULL, d_own[h], start + r);
                 }
             }
 #pragma unroll

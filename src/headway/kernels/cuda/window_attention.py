@@ -111,10 +111,10 @@ def mix(windows: Windows, questions: Questions) -> tuple[Pattern, Mixtures, Kept
 
 
 def mix_backward(
-    windows: Windows, questions: Questions, pattern: Pattern, mixed: Mixtures, kept: Kept, slope: Mixtures
+    windows: Windows, questions: Questions, pattern: Pattern, kept: Kept, slope: Mixtures
 ) -> tuple[Slopes, Float[Array, "member question columns"]]:
     """The gradients of the stream's rows and of the questions: where windows share them, in float32."""
-    operands = (windows.stream, windows.contexts, kept, windows.attention.words, questions, pattern, mixed, slope)
+    operands = (windows.stream, windows.contexts, kept, windows.attention.words, questions, pattern, slope)
     shared = windows.sizes.shared_rows
     shapes = windows.stream.shape[1:], questions.shape[1:]
     results = windows.sizes.array(*shapes[0]), windows.sizes.array(*shapes[1], dtype=jnp.float32 if shared else HALF)

@@ -34,6 +34,8 @@ class DenseKernels(NamedTuple):
     heads: Heads
     logits: Callable[[Transformer, Int[Array, "example length"], int, Keys], Array | None]
     """(model, tokens, predicted, keys) -> logits of all layers together."""
+    evening: Callable[[Float[Array, " batch"]], Float[Array, ""]]
+    """By what a mean with these weights is multiplied before its slopes are computed, and divided behind them."""
 
 
 def serves(settings: ModelSettings) -> bool:
@@ -59,7 +61,7 @@ def gradient(
     GPUs: their products cost less than looking rows up and adding to them. `kernels` are those for dense rows.
     """
     noisy = key is not None and model.settings.dropout > 0
-    total = jnp.sum(weights)
+    total, even = jnp.sum(weights), None if kernels is None else kernels.evening(weights)
     contexts, predicted = _shown(model, task, sequences)
     tables = entered = spread = None
     tabled = not (noisy or dense)
@@ -83,7 +85,8 @@ def gradient(
         # Not a look-up, whose gradient would be added number by number.
         own = jnp.sum(jnp.where(targets == jnp.arange(model.vocab), logits, 0), axis=-1)
         surprise = jax.nn.logsumexp(logits, axis=-1) - own
-        return jnp.sum(weights / total * jnp.mean(surprise, axis=1))
+        value = jnp.sum(weights / total * jnp.mean(surprise, axis=1))
+        return value if even is None else even * value
 
     def add(carry, piece):
         value, (shared, own) = jax.value_and_grad(loss, argnums=(0, 1))((model, tables), *piece)
@@ -92,6 +95,8 @@ def gradient(
     pieces = _pieces(chunk, (entered, sequences, weights, jnp.arange(len(weights))))
     nothing = (jnp.zeros((), weights.dtype), jax.tree.map(jnp.zeros_like, (model, tables)))
     (value, (grads, of_tables)), own = jax.lax.scan(add, nothing, pieces)
+    if even is not None:
+        value, grads = jax.tree.map(lambda each: each / even, (value, grads))
     if spread is None:
         return value, grads
     if tables is None:
