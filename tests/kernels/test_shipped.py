@@ -12,49 +12,61 @@ from tests.cli.process import Shell
 
 from headway.kernels.cpu import shipped as module
 from headway.kernels.cpu.objects import CALL, HELPER
-from headway.kernels.cpu.shipped import SHAPE, TEXTS, shipped
+from headway.kernels.cpu.shipped import DROPPED, FULL, MINIMAL, PARTS, TEXTS, shipped
 
-NAMES = (SHAPE.name("gradient"), SHAPE.name("read"), HELPER, CALL)
+NAMES = (*(shape.name(part) for shape, parts in PARTS.items() for part in parts), HELPER, CALL)
 SERVED = platform.system() == "Linux" and platform.machine() == "x86_64"
 pytestmark = pytest.mark.skipif(not SERVED, reason="made for Linux on x86-64; elsewhere numba makes them")
 
 BITS = """
 import sys
 import jax, numpy as np
+from headway import presets
+from headway.kernels.asked import Asked
+from headway.kernels.choose import form_of
 from headway.kernels.cpu import register
-from headway.kernels.cpu.one_hot import gradient, read
 from headway.models.initialisation import transformer
-from headway.presets import MINIMAL
-from headway.tasks.chain import Chain
-if sys.argv[1] == "numba":
+who, name = sys.argv[1:]
+if who == "numba":
     register.shipped = lambda name: None
-task = Chain()
-model = transformer(MINIMAL, task.vocab, task.reads, jax.random.key(0))
-model = jax.tree.map(lambda leaf: 30 * leaf, model)
+settings = getattr(presets, name)()
+task = settings.task
+model = transformer(settings.model, task.vocab, task.reads, jax.random.key(0))
+if name == "minimal_as_run":
+    model = jax.tree.map(lambda leaf: 30 * leaf, model)
 random = np.random.default_rng(0)
-sequences = random.integers(0, task.vocab, (301, task.length + 1)).astype(np.int32)
-weights = random.uniform(0, 2, 301).astype(np.float32)
-both = jax.jit(lambda model: (gradient(model, task, sequences, weights), read(model, task, sequences)))(model)
-print(*(np.asarray(leaf).tobytes().hex() for leaf in jax.tree.leaves(both)))
+examples = 640  # with fewer, the full model has no table of scores
+sequences = random.integers(0, task.vocab, (examples, task.length + 1)).astype(np.int32)
+weights = random.uniform(0, 2, examples).astype(np.float32)
+form = form_of(Asked(settings.model, settings.training.precision, task.vocab, task, task.reads), 64, 64)
+keys = [None] if name == "minimal_as_run" else [None, jax.random.key(1)]
+
+@jax.jit
+def found(model):
+    return form.read(model, sequences), [form.gradient(model, sequences, weights, key) for key in keys]
+
+print(*(np.asarray(leaf).tobytes().hex() for leaf in jax.tree.leaves(found(model))))
+print(*sorted(register._registered))
 print("numba" in sys.modules)
 """
 
 
-def computed(folder: Path, who: str) -> tuple[str, bool]:
-    """The bits of gradient and logits, with nothing kept, and whether numba was needed for them."""
-    script = [sys.executable, "-c", BITS, who]
+def computed(folder: Path, who: str, model: str) -> tuple[str, set[str], bool]:
+    """The bits of gradients and logits with nothing kept, which kernels they are of, and whether numba was needed."""
+    folder.mkdir()
+    script = [sys.executable, "-c", BITS, who, model]
     ended = subprocess.run(script, env=Shell(folder, folder).environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    bits, numba = ended.stdout.splitlines()
-    return bits, numba == "True"
+    bits, kernels, numba = ended.stdout.splitlines()
+    return bits, set(kernels.split()), numba == "True"
 
 
-def test_they_give_the_bits_that_numba_gives_and_need_no_numba(tmp_path):
-    (tmp_path / "own").mkdir()
-    (tmp_path / "numba").mkdir()
-    bits, numba = computed(tmp_path / "own", "own")
+@pytest.mark.parametrize("model, shapes", [("minimal_as_run", {MINIMAL}), ("full_as_run", {FULL, DROPPED})])
+def test_they_give_the_bits_that_numba_gives_and_need_no_numba(model, shapes, tmp_path):
+    bits, kernels, numba = computed(tmp_path / "own", "own", model)
+    assert kernels == {shape.name(part) for shape in shapes for part in PARTS[shape]}
     assert not numba
-    assert computed(tmp_path / "numba", "numba") == (bits, True)
+    assert computed(tmp_path / "numba", "numba", model) == (bits, kernels, True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,7 +80,7 @@ def test_there_are_no_others():
 
 def test_other_files_another_system_damage_or_another_shape_count_as_none(tmp_path, monkeypatch):
     name = f"{HELPER}.ll.gz"
-    assert shipped(SHAPE._replace(heads=4).name("read")) is None
+    assert shipped(MINIMAL._replace(heads=4).name("read")) is None
     with monkeypatch.context() as other:
         other.setattr(module, "_sources", lambda: "others")
         assert shipped(HELPER) is None

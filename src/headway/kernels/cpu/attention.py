@@ -112,12 +112,12 @@ def _call(shape: Shape, part: str) -> str:
     """The name of a compiled part."""
     from headway.kernels.cpu.register import register  # late: llvmlite need not be there where nothing is compiled
 
-    name = f"headway_attention_{part}_" + "_".join(map(str, shape))
-    register(name, lambda: _work(part)(shape))
-    return name
+    register(shape.name(part), lambda: work_of(part)(shape))
+    return shape.name(part)
 
 
-def _work(part: str) -> Callable:
+def work_of(part: str) -> Callable:
+    """Makes a part for a shape."""
     # Late: numba takes a while to import, and a kernel that was kept needs none.
     from headway.kernels.cpu.attention_backward import backward_work, scatter_work
     from headway.kernels.cpu.attention_forward import forward_work

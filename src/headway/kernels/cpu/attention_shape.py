@@ -21,6 +21,10 @@ class Shape(NamedTuple):
     queries: int
     coordinates: int
 
+    def name(self, part: str) -> str:
+        """Of the custom call that does it."""
+        return f"headway_attention_{part}_{'_'.join(map(str, self))}"
+
     @property
     def tile(self) -> tuple[int, int]:
         """Rows and vectors of results that are held in registers together."""

@@ -12,13 +12,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from headway.kernels.cpu import LANES, room, usable
+from headway.kernels.cpu import room, usable
+from headway.kernels.cpu.dropped_shape import COLUMNS, Shape
 from headway.models.dropout import words_of
 from headway.models.positions import is_additive
 from headway.models.transformer import Transformer
 
-COLUMNS = 8 * LANES
-"""Of a matrix, which a kernel holds in registers together."""
 SLICES = 16
 """Pieces of a batch on the way forward."""
 MOST = 0.3
@@ -62,13 +61,13 @@ def project(
 ) -> Projected:
     """The projections by (key, value, query) matrices; `queries` positions at the end have queries and a stream."""
     width, columns = len(matrices[0]), [matrix.shape[1] for matrix in matrices]
-    sizes = (width, tokens.shape[1], queries, len(token_rows), round(rate * 2**32), *columns)
+    shape = Shape(width, tokens.shape[1], queries, len(token_rows), round(rate * 2**32), *columns)
     words = jax.vmap(words_of)(keys)
     tiled = jnp.concatenate([_tiled(matrix) for matrix in matrices])
     # A token outside of the vocabulary would be an address outside of the tables.
     inside = jnp.clip(tokens, 0, len(token_rows) - 1).astype(jnp.int32)
     words = jax.lax.bitcast_convert_type(words, jnp.int32)
-    return Projected(*_project(sizes, token_rows, position_rows, tiled, inside, words))
+    return Projected(*_project(shape, token_rows, position_rows, tiled, inside, words))
 
 
 def _tiled(matrix: Float[Array, "width columns"]) -> Float[Array, "tile width 64"]:
@@ -77,15 +76,15 @@ def _tiled(matrix: Float[Array, "width columns"]) -> Float[Array, "tile width 64
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _project(sizes, token_rows, position_rows, tiled, tokens, words):
-    return _forward(sizes, token_rows, position_rows, tiled, tokens, words)[0]
+def _project(shape, token_rows, position_rows, tiled, tokens, words):
+    return _forward(shape, token_rows, position_rows, tiled, tokens, words)[0]
 
 
-def _forward(sizes, token_rows, position_rows, tiled, tokens, words):
-    width, length, queries, _, _, *columns = sizes
+def _forward(shape, token_rows, position_rows, tiled, tokens, words):
+    width, length, queries, _, _, *columns = shape
     batch, slices = len(tokens), min(SLICES, len(tokens))
     _, counts, places, values, *out = jax.ffi.ffi_call(
-        _call(sizes, "forward"),
+        _call(shape, "forward"),
         (
             room(slices, tiled.shape[-1]),
             jax.ShapeDtypeStruct((batch, length), jnp.int32),
@@ -109,12 +108,12 @@ def _forward(sizes, token_rows, position_rows, tiled, tokens, words):
     return tuple(out), (token_rows, position_rows, tiled, tokens, counts, places, values)
 
 
-def _pull(sizes, kept, changes):
+def _pull(shape, kept, changes):
     token_rows, position_rows, tiled, tokens, counts, places, values = kept
-    width, length = sizes[:2]
+    width, length = shape[:2]
     tiles, _, across = tiled.shape
     _, of_tiled, of_token_table, of_position_table, of_tokens, of_positions = jax.ffi.ffi_call(
-        _call(sizes, "backward"),
+        _call(shape, "backward"),
         (
             room(tiles + 1, max(width, across)),
             room(tiles, width, across),
@@ -139,18 +138,18 @@ def _pull(sizes, kept, changes):
 _project.defvjp(_forward, _pull)
 
 
-def _call(sizes: tuple[int, ...], part: str) -> str:
+def _call(shape: Shape, part: str) -> str:
     """The name of a compiled part."""
     from headway.kernels.cpu.register import register  # late: llvmlite need not be there where nothing is compiled
 
-    name = f"headway_dropped_{part}_" + "_".join(map(str, sizes))
-    register(name, lambda: _work(part, sizes))
-    return name
+    register(shape.name(part), lambda: work_of(part)(shape))
+    return shape.name(part)
 
 
-def _work(part: str, sizes: tuple[int, ...]) -> Callable:
+def work_of(part: str) -> Callable:
+    """Makes a part for a shape."""
     # Late: numba takes a while to import, and a kernel that was kept needs none.
     from headway.kernels.cpu.dropped_backward import backward_work
-    from headway.kernels.cpu.dropped_forward import Shape, forward_work
+    from headway.kernels.cpu.dropped_forward import forward_work
 
-    return {"forward": forward_work, "backward": backward_work}[part](Shape(*sizes))
+    return {"forward": forward_work, "backward": backward_work}[part]

@@ -12,9 +12,9 @@ from typing import no_type_check
 
 from numba import float32
 
-from headway.kernels.cpu.dropped import COLUMNS
-from headway.kernels.cpu.dropped_forward import Shape, transfer
+from headway.kernels.cpu.dropped_forward import transfer
 from headway.kernels.cpu.dropped_rows import pull
+from headway.kernels.cpu.dropped_shape import COLUMNS, Shape
 from headway.kernels.cpu.vectors import advance, advance_integers, floats_at, inner, integers_at
 
 

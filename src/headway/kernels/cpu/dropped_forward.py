@@ -4,41 +4,17 @@ x' W = (A[token] W + B[position] W - sum over dropped i of x_i W_i) / (1 - rate)
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, no_type_check
+from typing import no_type_check
 
 from numba import float32
 
 from headway.kernels.cpu import LANES
-from headway.kernels.cpu.dropped import COLUMNS
 from headway.kernels.cpu.dropped_rows import falls, lowest, without
+from headway.kernels.cpu.dropped_shape import COLUMNS, Shape
 from headway.kernels.cpu.vectors import advance, advance_integers, floats_at, inner, integers_at
 
 AT_ONCE = 4
 """Examples that pass a tile of the matrices together, while it is in the cache."""
-
-
-class Shape(NamedTuple):
-    """What a kernel is compiled for; rates are in units of 2^-32."""
-
-    width: int
-    length: int
-    queries: int
-    tokens: int
-    rate: int
-    key: int
-    value: int
-    query: int
-
-    @property
-    def tiles(self) -> tuple[tuple[int, int], ...]:
-        """(part, its first column) of every tile: all keys' columns, all values', all queries'."""
-        parts = (self.key, self.value, self.query)
-        return tuple((part, first) for part, columns in enumerate(parts) for first in range(0, columns, COLUMNS))
-
-    @property
-    def scale(self) -> float:
-        """1 / (1 - rate)."""
-        return 2**32 / (2**32 - self.rate)
 
 
 @inner

@@ -10,7 +10,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from headway.kernels.cpu import LANES
-from headway.kernels.cpu.dropped import COLUMNS
+from headway.kernels.cpu.dropped_shape import COLUMNS
 from headway.kernels.cpu.vectors import floats, folded, fused, integers, load_at, splat_of, store_at
 
 VECTORS = COLUMNS // LANES

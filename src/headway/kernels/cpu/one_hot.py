@@ -114,12 +114,12 @@ def _working_room(slices: int, shape: Shape) -> tuple[jax.ShapeDtypeStruct, jax.
 
 def _target(what: str, shape: Shape) -> str:
     """The name of the custom call, compiled when it is first wanted."""
-    name = shape.name(what)
-    register(name, lambda: _work(what)(shape))
-    return name
+    register(shape.name(what), lambda: work_of(what)(shape))
+    return shape.name(what)
 
 
-def _work(what: str) -> Callable:
+def work_of(what: str) -> Callable:
+    """Makes what is asked for, for a shape."""
     # Late: numba takes a while to import, and a kernel that was kept needs none.
     from headway.kernels.cpu.one_hot_backward import gradient_work
     from headway.kernels.cpu.one_hot_forward import read_work

@@ -1,8 +1,8 @@
 """Kernels that come with Headway as LLVM's text, so that the first run need not wait for numba.
 
-They are those of the minimal model in the shape that nearly all of its runs have. Numba has done its part, which does
-not depend on the machine; what does, LLVM does here, so the bits are those of a kernel that numba makes. A text counts
-only as long as the files that it was made from are the same, and where the system is of the same kind.
+They are those of paper A's two models in the shapes that nearly all of their runs have. Numba has done its part, which
+does not depend on the machine; what does, LLVM does here, so the bits are those of a kernel that numba makes. A text
+counts only as long as the files that it was made from are the same, and where the system is of the same kind.
 `python -m headway.kernels.cpu.shipped` makes them again.
 """
 
@@ -17,11 +17,20 @@ from zlib import error as Damaged  # noqa: N812 - a class, whatever it is called
 
 import llvmlite.binding as llvm
 
+from headway.kernels.cpu import attention_shape, dropped_shape, one_hot_shape
 from headway.kernels.cpu.objects import CALL, HELPER, WORK, Object, Text, load, of, provide
-from headway.kernels.cpu.one_hot_shape import Shape
 
-SHAPE = Shape(heads=3, tokens=50, length=25, queries=20)
-MADE_FROM = ("__init__", "calls", "one_hot_backward", "one_hot_forward", "one_hot_shape", "tiles", "vectors")
+MINIMAL = one_hot_shape.Shape(heads=3, tokens=50, length=25, queries=20)
+FULL = attention_shape.Shape(heads=3, tokens=50, length=31, queries=20, coordinates=255)
+A_TENTH = round(0.1 * 2**32)
+DROPPED = dropped_shape.Shape(255, 31, queries=20, tokens=50, rate=A_TENTH, key=255, value=255, query=255)
+PARTS = {MINIMAL: ("gradient", "read"), FULL: ("forward", "backward", "scatter"), DROPPED: ("forward", "backward")}
+MADE_FROM = (
+    *("__init__", "calls", "tiles", "vectors"),
+    *("one_hot_backward", "one_hot_forward", "one_hot_shape"),
+    *("attention_backward", "attention_forward", "attention_shape"),
+    *("dropped_backward", "dropped_forward", "dropped_rows", "dropped_shape"),
+)
 """The files on which the texts depend."""
 MADE_FOR = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
 """What numba prefers where it has a choice, such as between loops and vectors; the text runs on any machine."""
@@ -53,13 +62,12 @@ def _sources() -> str:
 def _write() -> None:
     """All texts, by numba."""
     os.environ.update(MADE_FOR)  # before numba is imported
-    from headway.kernels.cpu import calls
-    from headway.kernels.cpu.one_hot_backward import gradient_work
-    from headway.kernels.cpu.one_hot_forward import read_work
+    from headway.kernels.cpu import attention, calls, dropped, one_hot
 
     TEXTS.mkdir(exist_ok=True)
-    _put(SHAPE.name("gradient"), calls.working(gradient_work(SHAPE)))
-    _put(SHAPE.name("read"), made := calls.working(read_work(SHAPE)))
+    for shape, module in {MINIMAL: one_hot, FULL: attention, DROPPED: dropped}.items():
+        for part in PARTS[shape]:
+            _put(shape.name(part), made := calls.working(module.work_of(part)(shape)))
     # Numba loads what it makes, so that what this calls must be there.
     provide(WORK, load(of(made)))
     _put(HELPER, made := calls.helping())
