@@ -18,6 +18,8 @@ from jaxtyping import config, install_import_hook
 from tests.compiling import FLAGS, keep_compiled
 from tests.shapes import jaxtyped_where_annotated
 
+from headway.sweep.garbage import collect_seldom
+
 ROOT = Path(__file__).parent.parent
 UNCHECKED = {"headway.cli", "headway.experiments", "benchmarks.bench.command"}
 """They import what they annotate with only for the type checker, so that help does not wait for NumPy."""
@@ -83,6 +85,7 @@ ALONE = {"bench", "kernels", "models", "tasks", "theory", "test_trained.py"}
 LARGE = 0.1
 """Seconds that a large program takes to compile, or more."""
 
+collect_seldom()
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -144,7 +147,6 @@ def pytest_collection_finish() -> None:
     """What is there by now stays to the end: looking through it again takes 0.4 s each time, for every file."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)  # tracing makes objects by the million, and few of them are garbage in a cycle
     config.update("jaxtyping_disable", False)
     if steps := sys.modules.get("headway.training.steps"):
         # Many files train the same few problems in turn; users one after the other.

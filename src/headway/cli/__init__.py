@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
+from headway.sweep.garbage import collect_seldom
+
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 """What a write may meet, which then names no file."""
 QUIET_COMPILER = ("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -59,6 +61,8 @@ class UserError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run a command; say what went wrong in words and exit with 2, or with 130 when interrupted."""
+    if argv is None:
+        collect_seldom()
     arguments = list(sys.argv[1:] if argv is None else argv)
     os.environ.setdefault(*QUIET_COMPILER)
     # A polite kill is an interruption like Ctrl-C: what was measured is saved.

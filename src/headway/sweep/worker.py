@@ -24,6 +24,7 @@ from headway.settings.keeping import NOTHING
 from headway.store import Store, StoreError
 from headway.sweep.bundle import Bundle, decode, pack
 from headway.sweep.compiled import kept_compiled
+from headway.sweep.garbage import collect_seldom
 from headway.sweep.here import run_bundles
 from headway.sweep.log_progress import LogProgress
 from headway.sweep.serving import Reports, own_pipe, serve
@@ -100,4 +101,5 @@ def follow_parent(parent: int) -> None:
 
 
 if __name__ == "__main__":
+    collect_seldom()
     sys.exit(main())
