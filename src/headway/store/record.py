@@ -199,6 +199,8 @@ def glance(root: Path, identity: str) -> Mapping[str, Any]:
         if content["identity"] != identity:
             raise StoreError(folder, f"this is the record of another cell, {content['identity']}", MOVE, "foreign")
         cell = content["cell"]
+        if not isinstance(cell, dict):
+            raise ValueError("its cell is not a set of named values")
         _require_named(cell, canonical(cell), identity)
         if not isinstance(cell["settings"], dict):
             raise ValueError("its settings are not a set of named values")
