@@ -19,7 +19,8 @@ from benchmarks.floor import of_step
 from headway.experiments import find
 from headway.kernels import simple
 from headway.training.checkpoint import fill
-from headway.training.problem import new_model, rows_of
+from headway.training.problem import new_model
+from headway.training.sizes import rows_of
 from headway.training.steps import ROOM
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")

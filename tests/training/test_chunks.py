@@ -7,7 +7,7 @@ import jax
 import pytest
 
 from headway.training import chunks
-from headway.training.chunks import CPU_BYTES, GPU_SHARE, chunk_size, together
+from headway.training.chunks import CPU_BYTES, CPU_EXAMPLES, GPU_SHARE, chunk_size, together
 
 BATCHES = [1, 2, 3, 7, 8, 100, 2999, 3000]
 BYTES = [1, 1000, CPU_BYTES // 100, CPU_BYTES // 7 + 1, CPU_BYTES, 3 * CPU_BYTES]
@@ -21,10 +21,18 @@ def test_a_batch_is_cut_into_even_pieces_of_at_least_one_example():
         assert pieces * chunk - batch < chunk, "no piece is all padding"
 
 
-def test_a_chunk_stays_in_the_cache_to_within_one_example():
+def test_a_chunk_stays_in_the_cache_to_within_one_example_or_has_two():
     for batch, size in itertools.product(BATCHES, BYTES):
         chunk = chunk_size(batch, size, members=1)
-        assert chunk == 1 or (chunk - 1) * size < CPU_BYTES
+        assert chunk <= CPU_EXAMPLES or (chunk - 1) * size < CPU_BYTES
+        assert batch == 1 or chunk > 1
+
+
+def test_a_chunk_outweighs_the_weights_that_it_reads():
+    """A large model's batch is cut less often, however much its activations are."""
+    assert chunk_size(64, CPU_BYTES // 4, members=1) == 4
+    assert chunk_size(64, CPU_BYTES // 4, members=1, weights=CPU_BYTES // 8) == 4
+    assert chunk_size(64, CPU_BYTES // 4, members=1, weights=CPU_BYTES) == 11, "6 pieces of at most 12"
 
 
 def test_a_batch_that_fits_is_not_cut():

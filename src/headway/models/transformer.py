@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from headway.models.attention import Attention, HeadReadings
 from headway.models.dropout import dropout
-from headway.models.packed import written_once
+from headway.models.packed import stream_written_once, written_once
 from headway.models.positions import encoding
 from headway.settings import ModelSettings
 
@@ -173,4 +173,4 @@ class Transformer(eqx.Module):
         x = branch(x, attend, attention_key)
         if layer.mlp is not None:
             x = branch(x, layer.mlp, mlp_key)
-        return x, readings[0]
+        return stream_written_once(x), readings[0]

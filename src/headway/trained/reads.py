@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.tasks.task import has_tokens, shape_of
-from headway.training.problem import rows_of
+from headway.training.sizes import rows_of
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,15 @@ from contextlib import contextmanager
 
 import jax
 
-CPU_BYTES = 20 * 2**20
-"""Alive in one pack. Measured with a pack on each of two cores: twice as much makes most small transformers slower by a
-tenth to a fifth, and those with many weights or with dropout faster by a tenth; half as much is slower for more."""
+SIDE_BY_SIDE = 20 * 2**20
+"""On a CPU, of small members that are computed together."""
+CPU_BYTES = 5 * 2**20
+"""Activations of a chunk on a CPU. Measured with a pack on each of two cores: twice as much takes up to a tenth longer,
+four times up to a quarter, the more the busier the machine's other cores are, which share its last cache."""
+CPU_WEIGHTS = 3
+"""Times the bytes of the weights, where that is more: every chunk reads all weights and adds to the slopes of all."""
+CPU_EXAMPLES = 2
+"""At least: products of a single example take half as long again."""
 GPU_SHARE = 0.4
 """Of the device's memory, for the activations of members side by side; temporaries need about as much again."""
 
@@ -22,7 +28,7 @@ def together(members: int, batch: int, bytes_per_example: int, small: bool = Fal
     """
     if _on_cpu() and not small:
         return 1
-    room = CPU_BYTES if _on_cpu() else _room()
+    room = SIDE_BY_SIDE if _on_cpu() else _room()
     groups = -(-members // max(1, int(room // max(1, batch * bytes_per_example))))
     return -(-members // groups)
 
@@ -41,9 +47,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def chunk_size(batch: int, bytes_per_example: int, members: int) -> int:
+def chunk_size(batch: int, bytes_per_example: int, members: int, weights: int = 0) -> int:
     """The largest chunk that fits the cache of a CPU or the memory of a GPU, cut into even pieces."""
-    room = CPU_BYTES if _on_cpu() else _room() / members
+    if _on_cpu():
+        room: float = max(CPU_BYTES, CPU_WEIGHTS * weights, CPU_EXAMPLES * bytes_per_example)
+    else:
+        room = _room() / members
     chunks = max(1, -(-batch * bytes_per_example // max(1, int(room))))
     return -(-batch // min(batch, chunks))
 

@@ -14,20 +14,12 @@ from headway.records import Cell, Trajectory
 from headway.tasks.run import Settings
 from headway.tasks.task import RISING, functions_of, has_shared, progress_of
 from headway.training.checkpoint import fill, plain
-from headway.training.chunks import chunk_size, together
+from headway.training.chunks import together
 from headway.training.pilots import contests, lost
-from headway.training.problem import (
-    example_bytes,
-    form,
-    new_model,
-    numbers,
-    precision,
-    problem,
-    rows_of_batch,
-    shape,
-)
+from headway.training.problem import form, new_model, numbers, precision, problem, shape
 from headway.training.program import Program
 from headway.training.shown import ATTENTION
+from headway.training.sizes import chunk_of, example_bytes, rows_of_batch
 from headway.training.spent import during
 from headway.training.steps import ROOM, Member
 
@@ -93,7 +85,7 @@ class Group:
             small = self.settings.model is None
             side_by_side = together(len(trainings), batch, size, small) if at_once is None else at_once
             self.form = form(self.settings, self.capacity, side_by_side)
-            chunk = 0 if self.form else chunk_size(batch, size, side_by_side)
+            chunk = 0 if self.form else chunk_of(self.settings, batch, side_by_side)
             posed = problem(self.settings, self.capacity, self.form, chunk)
             shared = self.settings.task.shared() if has_shared(self.settings.task) else ()
             arithmetic = partial(precision, self.settings)

@@ -5,7 +5,6 @@ Settings that are plain numbers (`Numbers`) may differ between the members of a 
 
 import contextlib
 import functools
-import math
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ from headway.kernels.asked import Asked
 from headway.models.gradient import batch_gradient
 from headway.models.initialisation import transformer
 from headway.models.mixing import mixed_by
-from headway.models.rows import PlainRows, Rows
 from headway.settings.plain import Open
 from headway.tasks.devices import on_cpu
 from headway.tasks.run import Settings
@@ -28,13 +26,11 @@ from headway.tasks.task import (
     functions_of,
     has_own_model,
     has_shared,
-    is_row,
     numbers_of,
     sets_of,
     shape_of,
     with_numbers,
 )
-from headway.training.chunks import chunk_size
 from headway.training.data import epoch_batch
 from headway.training.evaluation import (
     EvaluationData,
@@ -47,6 +43,7 @@ from headway.training.evaluation import (
 from headway.training.frozen import holding, with_parts_of
 from headway.training.optimisers import Number, Rates, current_rate, optimiser, rates_may_differ
 from headway.training.randomness import FEATURES, NOISE, ORDER, TEST_SET, TRAINING_SET, WEIGHTS, key_of
+from headway.training.sizes import chunk_of, rows_of, rows_of_batch
 from headway.training.steps import Member, Problem
 
 PRODUCTS = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32", "bfloat16": "BF16_BF16_F32"}
@@ -117,21 +114,6 @@ def precision(settings: Settings | Open) -> Generator[None]:
         yield
 
 
-@functools.lru_cache(256)
-def rows_of(task: Any) -> Rows | None:
-    """How its rows of tokens are read, if it draws rows and scores them by their cross-entropy; the fast forms do."""
-    if has_own_model(task):
-        return None
-    if isinstance(task, Rows):
-        return task
-    functions = functions_of(task)
-    if hasattr(task, "loss") or not hasattr(task, "vocab"):
-        return None
-    drawn = jax.eval_shape(lambda key: functions.sample(functions.world(key), key), jax.random.key(0))
-    own = shape_of(task)
-    return PlainRows(drawn.shape[0] - own.predicted, own.predicted) if is_row(drawn) else None
-
-
 def new_model(settings: Settings, seed: Integer[Array, ""], scale: Float[Array, ""] | float) -> Any:
     """The model a seed starts from."""
     functions = functions_of(settings.task)
@@ -148,13 +130,6 @@ def _start(settings: Settings, task: Any, own: Shape, world: Any, seed: Integer[
     return transformer(settings.model, *sizes, getattr(task, "relevant", ()))
 
 
-def rows_of_batch(settings: Settings, capacity: int) -> int:
-    training = settings.training
-    if training.data == "exact":
-        return 1
-    return training.batch if training.data == "fresh" else min(training.batch, capacity)
-
-
 def form(settings: Settings, capacity: int, members: int) -> Form | None:
     """How members that run side by side are differentiated and read, if they read rows; None for any other task."""
     rows, own = rows_of(settings.task), shape_of(settings.task)
@@ -162,7 +137,7 @@ def form(settings: Settings, capacity: int, members: int) -> Form | None:
         return None
     batches = rows_of_batch(settings, capacity), settings.training.test_samples
     asked = Asked(settings.model, settings.training.precision, own.inputs, rows, own.reads)
-    return form_of(asked, *(chunk_size(batch, example_bytes(settings), members) for batch in batches))
+    return form_of(asked, *(chunk_of(settings, batch, members) for batch in batches))
 
 
 def problem(settings: Settings, capacity: int, form: Form | None, chunk: int = 0) -> Problem:
@@ -293,38 +268,3 @@ class _Drawn(NamedTuple):
 def _arrays(tree: PyTree) -> PyTree:
     """Plain numbers of a start become arrays, whole ones too: what is trained is real."""
     return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.result_type(float, leaf)), tree)
-
-
-@functools.lru_cache(64)
-def _own_bytes(task: Any, exact: bool) -> int:
-    """What a loss of one example of a task with a model of its own computes on its way, all of it."""
-    functions = functions_of(task)
-
-    def loss(key: PRNGKeyArray) -> Any:
-        world = functions.world(key)
-        model = functions.parameters(world, key)
-        if exact:
-            return functions.expected_loss(world, model)
-        drawn = functions.sample(world, key)
-        return functions.loss(world, read_example(model, task, world, drawn).logits, as_example(task, drawn))
-
-    equations = jax.make_jaxpr(loss)(jax.random.key(0)).jaxpr.eqns
-    outputs = [variable.aval for equation in equations for variable in equation.outvars]
-    return sum(math.prod(each.shape) * 4 for each in outputs if hasattr(each, "shape"))
-
-
-def example_bytes(settings: Settings) -> int:
-    """What one example's activations take, about: the streams, the heads' scores and what they write."""
-    if has_own_model(settings.task):
-        return _own_bytes(settings.task, settings.training.data == "exact")
-    task, model = shape_of(settings.task), settings.model
-    rows = rows_of(settings.task)
-    width = model.stream(task.inputs, task.reads)
-    windows = task.predicted if rows is not None and task.reads != rows.length else 1
-    queries = 1 if windows > 1 else task.predicted
-    last = queries * (6 * width + model.mlp + 3 * model.heads * (task.reads + width) + 3 * task.outputs)
-    if rows is not None:
-        return 4 * windows * (model.layers * task.reads * 5 * width + last)
-    # Every layer but the last is computed at every position, with its scores and its MLP.
-    before = task.reads * (12 * width + 3 * model.mlp + 4 * model.heads * task.reads)
-    return 4 * (max(1, model.layers - 1) * before + last)
