@@ -61,14 +61,14 @@ def names(part: str, scale: str) -> tuple[str, ...]:
 
 
 def case(name: str, scale: str, gpu: bool, rounds: int | None = None) -> Case:
-    """The case of that name; one seed on a CPU, many side by side on a GPU."""
+    """The case of that name; on a GPU many seeds side by side, on a CPU one, of the forms one for each of two cores."""
     if name in SMALL:
         small = Case(name, small_settings(name, scale == QUICK), 2 if scale == QUICK else 8, _small_pace(scale, gpu))
         return small if rounds is None else replace(small, pace=replace(small.pace, rounds=rounds))
     if name in FORMS:
         settings = form_settings(name, scale == QUICK)
         pace = _form_pace(settings, scale, gpu)
-        return Case(name, settings, 8 if gpu else 1, pace if rounds is None else replace(pace, rounds=rounds))
+        return Case(name, settings, 8 if gpu else 2, pace if rounds is None else replace(pace, rounds=rounds))
     minimal = name == "minimal"
     settings = presets.minimal_as_run() if minimal else presets.full_as_run()
     if not minimal:
