@@ -67,14 +67,14 @@ RATES: Mapping[Platform, Mapping[str, Rates]] = {
         "transformer": Rates(36.5, 16.9, 1.58),
         "own": Rates(15.5, 18.8, 1.82),
     },
-    # Two cores; of the first five from docs/speed.md and the table of small transformers, for want of records.
+    # Two cores, a seed on each: measured, on machines that differ by a factor of 2.5 (docs/log.md, 2026-11-19).
     "cpu": {
-        "minimal": Rates(15.0, 1.0, 40.0),
-        "full": Rates(20.0, 1.0, 560.0),
-        "full windows": Rates(20.0, 1.0, 560.0),
-        "dense": Rates(20.0, 1.0, 560.0),
-        "dense, float32": Rates(20.0, 1.0, 560.0),
-        "transformer": Rates(15.0, 1.0, 1500.0),
+        "minimal": Rates(6.0, 1.0, 22.0),
+        "full": Rates(10.0, 1.0, 220.0),
+        "full windows": Rates(10.0, 1.0, 200.0),
+        "dense": Rates(12.0, 1.0, 250.0),
+        "dense, float32": Rates(12.0, 1.0, 250.0),
+        "transformer": Rates(8.0, 1.0, 400.0),
         "own": Rates(5.0, 0.2, 60.0),
     },
 }
