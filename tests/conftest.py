@@ -13,6 +13,7 @@ from typing import Any
 
 import jaxtyping
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 from tests.compiling import FLAGS, keep_compiled
@@ -107,6 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """XLA reads its flags once, when it first compiles: later than this."""
     if not config.getoption("--optimised"):
         os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
+    config.stash[gc_collect_iterations_key] = 1  # at the end: one search of all that is there finds what five find
     if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2:
         config.pluginmanager.register(FromTheEnd())  # a hook in this file would not be asked about its own folder
 

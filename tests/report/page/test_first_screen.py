@@ -96,10 +96,13 @@ def playing(page: Page) -> bool:
 
 def test_it_moves_on_its_own_once_and_then_is_still(browser, written):
     page = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="no-preference").new_page()
+    page.clock.install()  # the page's own time, so that it need not be waited for
     page.goto(written.as_uri())
     page.wait_for_selector("html[data-ready]")
+    page.clock.run_for(1_000)
     assert playing(page)
-    page.evaluate("new Promise((done) => headway.selection.watch(({ playing }) => playing || done()))")
+    page.clock.run_for(20_000)
+    assert not playing(page)
     last = page.evaluate("headway.report.runs[0].times.length - 1")
     assert page.evaluate("headway.selection.state.time") == last
     page.reload()
