@@ -58,8 +58,9 @@ WORDS = {
     "of the task make the context longer.",
     "start": "Each program alone in a fresh process: seconds from the start of the process until all imports are "
     "done and until the first training step is done (compiling included), and the largest resident memory, then and "
-    "after the imports. The last line is the whole command up to the first line that it writes, and up to the line "
-    "about its first step, with the evaluations before and after it.",
+    "after the imports. The last lines are the whole command `headway run stages` up to the first line that it writes, "
+    "and up to the line about its first step, with the evaluations before and after it: with nothing kept of what an "
+    "earlier run compiled, and started again.",
     "evaluation": "Steps and evaluations of the default run in turn. The last column is the time of the whole run "
     "divided by the time of its training steps alone.",
     "reduction": "The gradient flow of theory.md from V = 0: three heads, three features, ten positions, to time 20. "

@@ -58,7 +58,7 @@ def _rounds(record: BenchRecord) -> int:
             return len(record.measured["step_seconds"])
         case "reduction":
             return min(map(len, record.measured["rounds"].values()))
-    return len(record.measured["first_step_seconds"]) if record.case == "main-job" else 1
+    return len(record.measured["new_step_seconds"]) if record.case == "main-job" else 1
 
 
 def duration(seconds: float) -> str:
@@ -141,8 +141,16 @@ def _scaling(record: BenchRecord) -> list[tuple[str, ...]]:
 
 def _start(record: BenchRecord) -> list[tuple[str, ...]]:
     if record.case == "main-job":
-        first, step = (spread(record.measured[f"first_{what}_seconds"]).median for what in ("line", "step"))
-        return [("the whole command", "`headway`", duration(first), duration(step), "", "")]
+        return [
+            (
+                f"the whole command, {words}",
+                "`headway`",
+                *(duration(spread(record.measured[f"{which}_{what}_seconds"]).median) for what in ("line", "step")),
+                "",
+                "",
+            )
+            for which, words in (("new", "nothing kept"), ("again", "again"))
+        ]
     rows = []
     for name, alone in record.measured["alone"].items():
         peak = f"{alone['peak_bytes'] / 2**20:.0f} MiB"
