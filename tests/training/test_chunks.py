@@ -6,8 +6,18 @@ from types import SimpleNamespace
 import jax
 import pytest
 
+from headway import presets
 from headway.training import chunks
-from headway.training.chunks import CPU_BYTES, CPU_EXAMPLES, GPU_SHARE, chunk_size, together
+from headway.training.chunks import (
+    CPU_BYTES,
+    CPU_DROPOUT,
+    CPU_EXAMPLES,
+    CPU_WEIGHTS,
+    GPU_SHARE,
+    chunk_size,
+    together,
+)
+from headway.training.sizes import chunk_of, least_bytes
 
 BATCHES = [1, 2, 3, 7, 8, 100, 2999, 3000]
 BYTES = [1, 1000, CPU_BYTES // 100, CPU_BYTES // 7 + 1, CPU_BYTES, 3 * CPU_BYTES]
@@ -28,11 +38,21 @@ def test_a_chunk_stays_in_the_cache_to_within_one_example_or_has_two():
         assert batch == 1 or chunk > 1
 
 
-def test_a_chunk_outweighs_the_weights_that_it_reads():
-    """A large model's batch is cut less often, however much its activations are."""
+def test_a_chunk_has_what_it_shall_have_at_least():
+    """A batch is cut less often then, however much its activations are."""
     assert chunk_size(64, CPU_BYTES // 4, members=1) == 4
-    assert chunk_size(64, CPU_BYTES // 4, members=1, weights=CPU_BYTES // 8) == 4
-    assert chunk_size(64, CPU_BYTES // 4, members=1, weights=CPU_BYTES) == 11, "6 pieces of at most 12"
+    assert chunk_size(64, CPU_BYTES // 4, members=1, least=CPU_BYTES // 2) == 4
+    assert chunk_size(64, CPU_BYTES // 4, members=1, least=3 * CPU_BYTES) == 11, "6 pieces of at most 12"
+
+
+def test_dropout_and_many_weights_want_larger_chunks():
+    full = presets.full_as_run()
+    still = full.changed(model={"dropout": 0.0})
+    wide = still.changed(model={"width": 2049})
+    assert full.model.dropout and least_bytes(full) == CPU_DROPOUT
+    assert least_bytes(still) < CPU_BYTES, "its weights are few"
+    assert least_bytes(wide) > 4 * 4 * 2049**2 * CPU_WEIGHTS, "queries, keys, values, output"
+    assert chunk_of(full, 3000, 1) > 3 * chunk_of(still, 3000, 1) > 0
 
 
 def test_a_batch_that_fits_is_not_cut():

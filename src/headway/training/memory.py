@@ -23,7 +23,7 @@ from headway.training.evaluation import AT_A_TIME, EvaluationData
 from headway.training.limits import Limit, limits, smallest
 from headway.training.liveness import bytes_alive
 from headway.training.problem import form, numbers, precision, problem
-from headway.training.sizes import example_bytes, rows_of_batch, weight_bytes
+from headway.training.sizes import example_bytes, least_bytes, rows_of_batch
 from headway.training.steps import Member, Problem
 
 SHARE = 0.9
@@ -58,8 +58,8 @@ class Footprint:
     """What is compiled, of `PROCESS`; of tasks' own models many run side by side also on a CPU."""
     shared: int = 0
     """Of all members together."""
-    weights: int = 0
-    """The model's matrices, which every chunk of a batch reads."""
+    least: int = 0
+    """Activations of a chunk of a batch, on a CPU."""
 
     @property
     def resident(self) -> int:
@@ -73,7 +73,7 @@ class Footprint:
     def parts(self, members: int) -> dict[str, int]:
         """The same by what they are for."""
         side_by_side = together(members, self.batch, self.example, self.kind == "own")
-        step = 2 * chunk_size(self.batch, self.example, side_by_side, self.weights) * self.example
+        step = 2 * chunk_size(self.batch, self.example, side_by_side, self.least) * self.example
         if self.kind == "kernels" and _platform() == "cpu":
             step = max(step, self.batch * self.example // FUSED)
         work = {
@@ -101,8 +101,8 @@ class Step(NamedTuple):
     """Bytes of activations of one sequence."""
     batch: int
     """Sequences."""
-    weights: int
-    """Bytes of the model's matrices."""
+    least: int
+    """Bytes of activations that are computed together at least, on a CPU."""
 
 
 @cache
@@ -112,7 +112,7 @@ def step_of(settings: Settings, capacity: int) -> Step:
     with precision(alone):
         fast = form(alone, capacity, 1)
     kind = "own" if settings.model is None else "transformer" if fast is None else "kernels"
-    return Step(kind, example_bytes(settings), rows_of_batch(alone, capacity), weight_bytes(settings))
+    return Step(kind, example_bytes(settings), rows_of_batch(alone, capacity), least_bytes(settings))
 
 
 @cache
@@ -141,7 +141,7 @@ def footprint(settings: Settings, capacity: int) -> Footprint:
         min(AT_A_TIME, settings.training.test_samples) if drawn else 0,
         step.kind,
         _bytes(shared),
-        step.weights,
+        step.least,
     )
 
 

@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 from headway.models.rows import PlainRows, Rows
 from headway.tasks.run import Settings
 from headway.tasks.task import as_example, functions_of, has_own_model, is_row, shape_of
-from headway.training.chunks import chunk_size
+from headway.training.chunks import CPU_DROPOUT, CPU_WEIGHTS, chunk_size
 from headway.training.evaluation import read_example
 
 
@@ -38,16 +38,17 @@ def rows_of_batch(settings: Settings, capacity: int) -> int:
 
 def chunk_of(settings: Settings, batch: int, members: int) -> int:
     """How many of a batch's examples are differentiated together, if so many members run side by side."""
-    return chunk_size(batch, example_bytes(settings), members, weight_bytes(settings))
+    return chunk_size(batch, example_bytes(settings), members, least_bytes(settings))
 
 
-def weight_bytes(settings: Settings) -> int:
-    """What a model's matrices take, about; of a task's own model nobody asks."""
+def least_bytes(settings: Settings) -> int:
+    """What the activations of a chunk shall take at least on a CPU; of a task's own model nobody asks."""
     if has_own_model(settings.task):
         return 0
     task, model = shape_of(settings.task), settings.model
     width = model.stream(task.inputs, task.reads)
-    return 4 * width * (model.layers * (4 * width + 2 * model.mlp) + task.inputs + task.outputs)
+    weights = 4 * width * (model.layers * (4 * width + 2 * model.mlp) + task.inputs + task.outputs)
+    return max(CPU_WEIGHTS * weights, CPU_DROPOUT if model.dropout else 0)
 
 
 def example_bytes(settings: Settings) -> int:
