@@ -29,9 +29,9 @@ def test_the_tables_hold_what_was_measured():
     assert rows("start")[0] == ("minimal", "Headway", "1 s", "4 s", "300 MiB", "100 MiB")
     seconds = {"new_line": [1.0], "new_step": [3.0], "again_line": [1.0], "again_step": [2.0]}
     command = made("start", "main-job", measured={f"{name}_seconds": values for name, values in seconds.items()})
-    assert [row[0].split(", ")[1:] + list(row[2:4]) for row in table("start", [command]).rows] == [
-        ["nothing kept", "1 s", "3 s"],
-        ["again", "1 s", "2 s"],
+    assert [(row[0], *row[2:4]) for row in table("start", [command]).rows] == [
+        ("the whole command, nothing kept", "1 s", "3 s"),
+        ("the whole command, again", "1 s", "2 s"),
     ]
     assert rows("reduction")[1] == ("100", "20 s", "200 ms", "100x", "100-100", "3e-11")
     assert rows("evaluation")[0][3:] == ("4.00 (2.00 to 9.00)", "100 in 2000 steps", "1.20x")

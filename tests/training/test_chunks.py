@@ -8,16 +8,8 @@ import pytest
 
 from headway import presets
 from headway.training import chunks
-from headway.training.chunks import (
-    CPU_BYTES,
-    CPU_DROPOUT,
-    CPU_EXAMPLES,
-    CPU_WEIGHTS,
-    GPU_SHARE,
-    chunk_size,
-    together,
-)
-from headway.training.sizes import chunk_of, least_bytes
+from headway.training.chunks import CPU_BYTES, CPU_EXAMPLES, GPU_SHARE, chunk_size, together
+from headway.training.sizes import CPU_DROPOUT, CPU_WEIGHTS, chunk_of, least_bytes
 
 BATCHES = [1, 2, 3, 7, 8, 100, 2999, 3000]
 BYTES = [1, 1000, CPU_BYTES // 100, CPU_BYTES // 7 + 1, CPU_BYTES, 3 * CPU_BYTES]

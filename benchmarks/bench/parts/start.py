@@ -23,6 +23,8 @@ from headway.training.checkpoint import flatten
 from headway.training.problem import new_model
 
 CHECKOUT = Path(__file__).parents[3]
+SEEN = {"line": "training", "step": "step"}
+"""What is waited for, and the word with which its line begins."""
 
 
 def measure(bench: Bench) -> None:
@@ -79,10 +81,6 @@ def _first_step(bench: Bench, minimal: Case) -> None:
                 for what, word in SEEN.items():
                     taken[f"{which}_{what}_seconds"].append(seen[word])
         bench.keep("start", replace(minimal, name="main-job"), taken)
-
-
-SEEN = {"line": "training", "step": "step"}
-"""What is waited for, and how the line begins that tells of it."""
 
 
 def _main_job(bench: Bench, minimal: Case, folder: Path, into: str) -> dict[str, float]:

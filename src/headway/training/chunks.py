@@ -11,10 +11,6 @@ SIDE_BY_SIDE = 20 * 2**20
 CPU_BYTES = 5 * 2**20
 """Activations of a chunk on a CPU. Measured with a pack on each of two cores: twice as much takes up to a tenth longer,
 four times up to a quarter, the more the busier the machine's other cores are, which share its last cache."""
-CPU_WEIGHTS = 3
-"""Times the bytes of the weights, where that is more: every chunk reads all weights and adds to the slopes of all."""
-CPU_DROPOUT = 20 * 2**20
-"""With dropout, where that is more: 5 MiB take a tenth longer, and with one seed, alone on two cores, half as long."""
 CPU_EXAMPLES = 2
 """At least: products of a single example take half as long again."""
 GPU_SHARE = 0.4

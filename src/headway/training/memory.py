@@ -59,7 +59,7 @@ class Footprint:
     shared: int = 0
     """Of all members together."""
     least: int = 0
-    """Activations of a chunk of a batch, on a CPU."""
+    """Bytes of activations that are computed together at least, on a CPU."""
 
     @property
     def resident(self) -> int:
