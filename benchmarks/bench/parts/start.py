@@ -90,6 +90,7 @@ def _main_job(bench: Bench, minimal: Case, folder: Path, into: str) -> dict[str,
     command += ["--on", "here"]  # workers report their steps in other lines
     command += _small(minimal) if bench.scale == QUICK else []
     environment = checkout_environment() | {"XDG_CACHE_HOME": str(folder / "cache")}
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)  # who chose a place of their own would find programs there
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
