@@ -40,6 +40,7 @@ FULL_SHAPES = {
     "narrow": (SHORT, NARROW, None, 37),
     "sinusoids, one sequence": (Chain(vocab=20), replace(FULL, width=144, positions="sinusoidal", mlp=9), None, 1),
     "one query": (Chain(vocab=20, horizon=1), replace(FULL, width=256, heads=8), None, 37),
+    "one head": (SHORT, replace(NARROW, heads=1), None, 37),
     "windows of 12": (Chain(blocks=BLOCKS), FULL, 12, 101),
     "windows of 4": (Chain(blocks=BLOCKS), FULL, 4, 101),
     # A hidden unit that only rounding opens outweighs all other errors of few rows: few units make it rare.
@@ -139,7 +140,9 @@ DENSE = {
         37,
     ),
     "one-hot": (SHORT, replace(NARROW, embedding="one-hot", positions="one-hot", head_width=11), 37),
-    "without keys": (SHORT, replace(NARROW, keys=False), 37),
+    "without keys": (Chain(blocks=BLOCKS), replace(FULL, keys=False), 101),
+    "without outputs": (Chain(blocks=BLOCKS), replace(FULL, output=False), 101),
+    "without keys and outputs, two layers": (SHORT, replace(NARROW, keys=False, output=False, layers=2), 37),
     "relative, without outputs": (SHORT, replace(NARROW, positions="relative", output=False), 37),
 }
 

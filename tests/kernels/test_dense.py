@@ -12,7 +12,6 @@ from tests.models.switches import chosen_settings, name, stirred
 
 from headway.kernels import products
 from headway.kernels.cuda import dense, front, halves, joining, own_rows, token_rows
-from headway.kernels.cuda.front import part_of
 from headway.kernels.tables import attention
 from headway.kernels.tables import form as tables
 from headway.models.attention import causal_mask
@@ -79,14 +78,21 @@ def test_members_side_by_side_have_the_gradients_that_they_have_alone():
         assert distance(jax.jit(lambda model: compute(model), compiler_options=QUICK)(model), own) < 1e-12
 
 
-def plain_mix(own: own_rows.OwnRows, rows, words):
+def plain_mix(own: own_rows.OwnRows, rows, words, keys=None):
     """What the kernels compute, written out."""
-    apart = rows.reshape(*rows.shape[:2], 3, own.heads, own.part)
-    query, key, value = (apart[:, :, place] for place in range(3))
-    scores = jnp.einsum("bqhs,bkhs->bhqk", query[:, -own.queries :], key)
+    columns, before = own.columns, rows.shape[:2]
+    asking = own.heads * columns.score
+    query = rows[:, -own.queries :, :asking].reshape(len(rows), own.queries, own.heads, -1)
+    value = rows[:, :, -own.heads * columns.value :].reshape(*before, own.heads, -1)
+    if keys is None:
+        key = rows[:, :, asking : 2 * asking].reshape(*before, own.heads, -1)
+    else:
+        key = jnp.broadcast_to(keys[:, :, None], (*before, own.heads, columns.score))
+    scores = jnp.einsum("bqhs,bkhs->bhqk", query, key)
     pattern = jax.nn.softmax(jnp.where(causal_mask(own.queries, own.length), scores, -jnp.inf))
     kept = jax.vmap(lambda each, pair: dropped_by_words(each, own.rate, pair))(pattern, words)
-    return jnp.einsum("bhqk,bkhs->bqhs", kept, value).reshape(len(rows), own.queries, -1)
+    mixed = jnp.einsum("bhqk,bkhs->bqhs", kept, value)
+    return mixed.sum(2) if columns.summed else mixed.reshape(len(rows), own.queries, -1)
 
 
 def dropped_by_words(x, rate, words):
@@ -103,10 +109,13 @@ SERVED = {
         SMALL, norm="pre", embedding="one-hot", positions="one-hot", head_width=5, attention_dropout=True
     ),
     "rotary": replace(SMALL, positions="rotary"),
+    "merged scores": replace(SMALL, keys=False, attention_dropout=True),
+    "merged scores and values, scaled, before the norm": replace(
+        SMALL, keys=False, output=False, norm="pre", scaled_scores=True
+    ),
+    "merged values": replace(SMALL, output=False),
 }
 NOT_SERVED = {
-    "merged scores": replace(SMALL, keys=False),
-    "merged values": replace(SMALL, output=False),
     "shifted scores": replace(SMALL, positions="alibi"),
 }
 
@@ -125,7 +134,10 @@ def test_kernels_for_the_heads_are_given_what_they_serve_and_nothing_else(case, 
         assert distance(*both(model, TASK, key, forms)) < 1e-10
     assert bool(calls) == (case in SERVED)
     if calls:
-        assert {own.part for own in calls} == {part_of(model.layers[0].attention)} == {8}
+        [columns] = {own.columns for own in calls}
+        wide = -(-settings.stream(TASK.vocab, TASK.length) // 8) * 8
+        keys, output = settings.keys, settings.output
+        assert columns == (8 if keys else wide, 8 if output else wide, not keys, not output)
         assert {own.rate for own in calls} == {0.0, *([0.3] if settings.attention_dropout else [])}
 
 

@@ -1,17 +1,20 @@
 // Attention of the last T of L positions, forward and backward, two warps per (sequence, head), on tensor cores, from
 // float16 to float16; all sums, scores and probabilities are float32.
 //
-// Macros: LENGTH L <= 32, QUERIES T <= L, HEADS, PART (columns per head, a multiple of 8), BATCH, PAIRS (of warps
-//         in a block), BLOCKS (per member), ROWS (of the table, per member), SHARED_ROWS (1: several sequences use a row),
-//         DROPPED (share of the attention dropped times 2^32), KEPT (1 / (1 - share))
-// A row of `table` holds the query, key and value of every head: [3][HEADS][PART]. `places[b][p]` says which row
-// position p of sequence b has.
+// Macros: LENGTH L <= 32, QUERIES T <= L, HEADS, SCORE (columns of a query and a key, a multiple of 8), VALUE (of a value),
+//         ONE_KEY (1: all heads ask the same key), SUMMED (1: what the heads find is added up, so that they share a slope),
+//         BATCH, PAIRS (of warps in a block), BLOCKS (per member), ROWS (of the table, per member), SHARED_ROWS (1: several
+//         sequences use a row), DROPPED (share of the attention dropped times 2^32), KEPT (1 / (1 - share))
+// A row of `table` holds the query, key and value of every head: [HEADS][SCORE], [HEADS][SCORE] and [HEADS][VALUE]; a key of
+// all heads has a table of its own. `places[b][p]` says which row position p of sequence b has.
 
 #include "tensor_cores.cuh"
 
-#define STRIDE (PART / 8 % 2 ? PART : PART + 8)  // odd in units of 16 bytes: eight rows of a block touch all banks once
+#define STRIDE(columns) ((columns) / 8 % 2 ? (columns) : (columns) + 8)  // odd in units of 16 bytes: eight rows touch all banks once
 #define OFFSET (LENGTH - QUERIES)
-#define STEPS (PART / 8)
+#define SCORE_STEPS (SCORE / 8)
+#define VALUE_STEPS (VALUE / 8)
+#define STEPS (SCORE > VALUE ? SCORE_STEPS : VALUE_STEPS)
 #define QUERY_ROWS (QUERIES > 24 ? 32 : 24)
 #define QUERY_TILES (QUERY_ROWS / 8)
 #define SLOPE_STRIDE (QUERY_ROWS == 24 ? 24 : 40)
@@ -39,9 +42,9 @@ __device__ __forceinline__ void give_both(Number* row, const float* a, const flo
 }
 
 // Blocks c and c + 1 of a row, or c alone if it is the last.
-template <class Number>
+template <int COLUMNS, class Number>
 __device__ __forceinline__ void give_blocks(Number* row, int c, const float* a, const float* b, int t, bool wanted) {
-    if (c + 1 < STEPS)
+    if (c + 1 < COLUMNS / 8)
         give_both(row + 8 * c, a, b, t, wanted);
     else if (wanted)
         give(row + 8 * c + 2 * t, a[0], a[1]);
@@ -67,15 +70,16 @@ __device__ __forceinline__ void copy_across(Half* to, const Half* from) {  // si
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(shared_address(to)), "l"(from));
 }
 
-// `count` rows of PART numbers into shared memory, all under way at once; `empty` rows of zeros behind them.
+// `count` rows of so many numbers into shared memory, all under way at once; `empty` rows of zeros behind them.
+template <int COLUMNS>
 __device__ __forceinline__ void fetch(
     Half* tile, const Half* rows, const int* places, int count, int empty, size_t width, int thread) {
 #pragma unroll 4
-    for (int n = thread; n < count * STEPS; n += 64) {
-        const int r = n / STEPS, c = n % STEPS * 8;
-        copy_across(tile + r * STRIDE + c, rows + (places ? places[r] : r) * width + c);
+    for (int n = thread; n < count * (COLUMNS / 8); n += 64) {
+        const int r = n / (COLUMNS / 8), c = n % (COLUMNS / 8) * 8;
+        copy_across(tile + r * STRIDE(COLUMNS) + c, rows + (places ? places[r] : r) * width + c);
     }
-    for (int n = thread; n < empty * PART; n += 64) tile[(count + n / PART) * STRIDE + n % PART] = 0;
+    for (int n = thread; n < empty * COLUMNS; n += 64) tile[(count + n / COLUMNS) * STRIDE(COLUMNS) + n % COLUMNS] = 0;
 }
 
 __device__ __forceinline__ void meet(int pair) {  // of the two warps of a pair
@@ -89,25 +93,29 @@ __device__ __forceinline__ void wait_for_fetches(int pair) {
 
 // Rows first .. first + 15 of a tile as the left factor of a product, columns 8 step and the sixteen from there; rows
 // beyond the last repeat it. Of an odd number of steps the last has eight columns.
+template <int COLUMNS>
 __device__ __forceinline__ void left(unsigned (&a)[4], const Half* tile, int first, int last, int step, int lane) {
     const int row = min(first + lane % 16, last), column = 8 * step + lane / 16 * 8;
-    load_halves(a, shared_address(tile + row * STRIDE + (column < PART ? column : 0)));
+    load_halves(a, shared_address(tile + row * STRIDE(COLUMNS) + (column < COLUMNS ? column : 0)));
 }
 
 // The rows of two tiles of eight as columns of the right factor: of the first b[0] and b[1], of the second b[2] and b[3].
+template <int COLUMNS>
 __device__ __forceinline__ void right(unsigned (&b)[4], const Half* tile, int first, int second, int step, int lane) {
     const int row = (lane < 16 ? first : second) * 8 + lane % 8, column = 8 * step + lane / 8 % 2 * 8;
-    load_halves(b, shared_address(tile + row * STRIDE + (column < PART ? column : 0)));
+    load_halves(b, shared_address(tile + row * STRIDE(COLUMNS) + (column < COLUMNS ? column : 0)));
 }
 
 // Eight columns of all rows, eight rows a number: the right factor of a sum over rows; rows beyond the last repeat it.
+template <int COLUMNS>
 __device__ __forceinline__ void over_rows(unsigned (&b)[4], const Half* tile, int last, int column, int lane) {
-    load_halves_transposed(b, shared_address(tile + min(lane, last) * STRIDE + column));
+    load_halves_transposed(b, shared_address(tile + min(lane, last) * STRIDE(COLUMNS) + column));
 }
 
 // A step of a product: sixteen columns, or the last eight.
+template <int COLUMNS>
 __device__ __forceinline__ void advance(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, int step) {
-    if (step + 1 < STEPS)
+    if (step + 1 < COLUMNS / 8)
         multiply_halves(c, a[0], a[1], a[2], a[3], b0, b1);
     else
         multiply_halves(c, a[0], a[1], b0);
@@ -120,28 +128,45 @@ __device__ __forceinline__ void over_queries(float (&c)[4], const unsigned (&a)[
     if (QUERY_TILES % 2) multiply_halves(c, a[QUERY_TILES - 1][0], a[QUERY_TILES - 1][1], b[QUERY_TILES - 1]);
 }
 
-#define ROW_WIDTH ((size_t)3 * HEADS * PART)
-#define FORWARD_HALVES ((QUERIES + 32 + 32) * STRIDE)
+#define ROW_WIDTH ((size_t)HEADS * ((ONE_KEY ? 1 : 2) * SCORE + VALUE))
+#define VALUES_AT (ROW_WIDTH - HEADS * VALUE)
+#define SLOPE_WIDTH ((size_t)(SUMMED ? 1 : HEADS) * VALUE)
+#define FORWARD_HALVES ((QUERIES + 32) * STRIDE(SCORE) + 32 * STRIDE(VALUE))
 #define FORWARD_BYTES (2 * FORWARD_HALVES + 4 * 32)
-#define VALUE_HALVES (32 * (STRIDE > SLOPE_STRIDE ? STRIDE : SLOPE_STRIDE))  // later the slopes of the scores
-#define BACKWARD_HALVES ((2 * QUERY_ROWS + 32) * STRIDE + VALUE_HALVES)
+#define VALUE_HALVES (32 * (STRIDE(VALUE) > SLOPE_STRIDE ? STRIDE(VALUE) : SLOPE_STRIDE))  // later the slopes of the scores
+#define BACKWARD_HALVES (QUERY_ROWS * (STRIDE(SCORE) + STRIDE(VALUE)) + 32 * STRIDE(SCORE) + VALUE_HALVES)
 #define BACKWARD_BYTES (2 * BACKWARD_HALVES + 4 * (32 + 2 * QUERY_ROWS))
+#if ONE_KEY  // a table for keys alone, and slopes of them for every head
+#define TABLE_OF_KEYS const Half* __restrict__ keys,
+#define SLOPES_OF_KEYS , Half* d_keys
+#define KEY_WIDTH ((size_t)SCORE)
+#define D_KEY_WIDTH ((size_t)HEADS * SCORE)
+#else
+#define TABLE_OF_KEYS
+#define SLOPES_OF_KEYS
+#define KEY_WIDTH ROW_WIDTH
+#define D_KEY_WIDTH ROW_WIDTH
+#endif
 
 extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
-    const Half* __restrict__ table,       // [member][ROWS][3][HEADS][PART]
+    const Half* __restrict__ table,       // [member][ROWS], queries, keys and values
+    TABLE_OF_KEYS                         // [member][ROWS][SCORE]
     const int* __restrict__ places,       // [member][BATCH][LENGTH]
     const unsigned* __restrict__ words,   // [member][BATCH][2]
-    Half* output,                         // [member][BATCH][QUERIES][HEADS][PART]
+    Half* output,                         // [member][BATCH][QUERIES][HEADS][VALUE]
     float* normaliser)                    // [member][BATCH][HEADS][32]: log sum exp of each query's scores
 {
     extern __shared__ float shared[];
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, pair = threadIdx.x / 64, thread = threadIdx.x % 64;
     const int side = thread / 32;
     Half* q = reinterpret_cast<Half*>(shared + pair * (FORWARD_BYTES / 4));
-    Half *k = q + QUERIES * STRIDE, *v = k + 32 * STRIDE;
-    int* my_places = reinterpret_cast<int*>(v + 32 * STRIDE);
+    Half *k = q + QUERIES * STRIDE(SCORE), *v = k + 32 * STRIDE(SCORE);
+    int* my_places = reinterpret_cast<int*>(v + 32 * STRIDE(VALUE));
     const int member = blockIdx.x / BLOCKS;
     const Half* my_table = table + member * ROWS * ROW_WIDTH;
+#if !ONE_KEY
+    const Half* keys = table + HEADS * SCORE;
+#endif
 
     for (int unit = blockIdx.x % BLOCKS * PAIRS + pair; unit < BATCH * HEADS; unit += BLOCKS * PAIRS) {
         const int sample = unit / HEADS, head = unit % HEADS;
@@ -149,24 +174,24 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
         meet(pair);
         if (thread < LENGTH) my_places[thread] = places[sequence * LENGTH + thread];
         meet(pair);
-        const Half* of_head = my_table + head * PART;
-        fetch(q, of_head, my_places + OFFSET, QUERIES, 0, ROW_WIDTH, thread);
-        fetch(k, of_head + HEADS * PART, my_places, LENGTH, 0, ROW_WIDTH, thread);
-        fetch(v, of_head + 2 * HEADS * PART, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
+        const Half* my_keys = keys + member * ROWS * KEY_WIDTH + (ONE_KEY ? 0 : head * SCORE);
+        fetch<SCORE>(q, my_table + head * SCORE, my_places + OFFSET, QUERIES, 0, ROW_WIDTH, thread);
+        fetch<SCORE>(k, my_keys, my_places, LENGTH, 0, KEY_WIDTH, thread);
+        fetch<VALUE>(v, my_table + VALUES_AT + head * VALUE, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
         wait_for_fetches(pair);
 
         if (16 * side >= QUERIES) continue;  // a side has 16 queries: with few of them the second only fetches
         float s[4][4] = {};  // scores of keys 8 n + ...
 #pragma unroll
-        for (int step = 0; step < STEPS; step += 2) {
+        for (int step = 0; step < SCORE_STEPS; step += 2) {
             unsigned a[4];
-            left(a, q, 16 * side, QUERIES - 1, step, lane);
+            left<SCORE>(a, q, 16 * side, QUERIES - 1, step, lane);
 #pragma unroll
             for (int n = 0; n < 4; n += 2) {
                 unsigned b[4];
-                right(b, k, n, n + 1, step, lane);
-                advance(s[n], a, b[0], b[1], step);
-                advance(s[n + 1], a, b[2], b[3], step);
+                right<SCORE>(b, k, n, n + 1, step, lane);
+                advance<SCORE>(s[n], a, b[0], b[1], step);
+                advance<SCORE>(s[n + 1], a, b[2], b[3], step);
             }
         }
         // Softmax over the keys: a row lies in the four lanes of the same g.
@@ -203,15 +228,15 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
         unsigned p[4][2];
 #pragma unroll
         for (int n = 0; n < 4; n++) p[n][0] = packed(s[n][0], s[n][1]), p[n][1] = packed(s[n][2], s[n][3]);
-        Half* out = output + ((sequence * QUERIES) * HEADS + head) * PART;
+        Half* out = output + ((sequence * QUERIES) * HEADS + head) * VALUE;
 #pragma unroll
-        for (int c = 0; c < STEPS; c += 2) {
+        for (int c = 0; c < VALUE_STEPS; c += 2) {
             float o[2][4] = {};
 #pragma unroll
             for (int next = 0; next < 2; next++)
-                if (c + next < STEPS) {
+                if (c + next < VALUE_STEPS) {
                     unsigned b[4];
-                    over_rows(b, v, 31, 8 * (c + next), lane);
+                    over_rows<VALUE>(b, v, 31, 8 * (c + next), lane);
 #pragma unroll
                     for (int n = 0; n < 4; n += 2)
                         multiply_halves(o[next], p[n][0], p[n][1], p[n + 1][0], p[n + 1][1], b[n], b[n + 1]);
@@ -219,31 +244,37 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_forward(
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const int query = 16 * side + 8 * half + g;
-                give_blocks(out + (size_t)query * HEADS * PART, c, o[0] + 2 * half, o[1] + 2 * half, t, query < QUERIES);
+                Half* row = out + (size_t)query * HEADS * VALUE;
+                give_blocks<VALUE>(row, c, o[0] + 2 * half, o[1] + 2 * half, t, query < QUERIES);
             }
         }
     }
 }
 
 extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
-    const Half* __restrict__ table, const int* __restrict__ places, const unsigned* __restrict__ words,
-    const Half* __restrict__ slope,       // [member][BATCH][QUERIES][HEADS][PART]: dloss/doutput
+    const Half* __restrict__ table, TABLE_OF_KEYS const int* __restrict__ places, const unsigned* __restrict__ words,
+    const Half* __restrict__ slope,       // [member][BATCH][QUERIES][HEADS, if they are not summed][VALUE]: dloss/doutput
     const float* __restrict__ normaliser,
 #if SHARED_ROWS
     const float*,                         // zeros that the gradient starts from: the same memory as below
 #endif
-    Slope* gradient)                      // [member][ROWS][3][HEADS][PART]
+    Slope* gradient                       // [member][ROWS], of queries, keys and values
+    SLOPES_OF_KEYS)                       // [member][ROWS][HEADS][SCORE]
 {
     extern __shared__ float shared[];
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, pair = threadIdx.x / 64, thread = threadIdx.x % 64;
     const int side = thread / 32;
     Half* q = reinterpret_cast<Half*>(shared + pair * (BACKWARD_BYTES / 4));
-    Half *d = q + QUERY_ROWS * STRIDE, *k = d + QUERY_ROWS * STRIDE, *v = k + 32 * STRIDE;
+    Half *d = q + QUERY_ROWS * STRIDE(SCORE), *k = d + QUERY_ROWS * STRIDE(VALUE), *v = k + 32 * STRIDE(SCORE);
     Half* d_scores = v;                    // [key][query], where the values were
     int* my_places = reinterpret_cast<int*>(v + VALUE_HALVES);
     float* means = reinterpret_cast<float*>(my_places + 32);  // [side][query]
     const int member = blockIdx.x / BLOCKS;
     const Half* my_table = table + member * ROWS * ROW_WIDTH;
+#if !ONE_KEY
+    const Half* keys = table + HEADS * SCORE;
+    Slope* d_keys = gradient + HEADS * SCORE;
+#endif
 
     for (int unit = blockIdx.x % BLOCKS * PAIRS + pair; unit < BATCH * HEADS; unit += BLOCKS * PAIRS) {
         const int sample = unit / HEADS, head = unit % HEADS;
@@ -251,33 +282,31 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
         meet(pair);
         if (thread < LENGTH) my_places[thread] = places[sequence * LENGTH + thread];
         meet(pair);
-        const Half* of_head = my_table + head * PART;
-        fetch(q, of_head, my_places + OFFSET, QUERIES, QUERY_ROWS - QUERIES, ROW_WIDTH, thread);
-        fetch(k, of_head + HEADS * PART, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
-        fetch(v, of_head + 2 * HEADS * PART, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
-        const Half* of_slope = slope + ((sequence * QUERIES) * HEADS + head) * PART;
-        fetch(d, of_slope, nullptr, QUERIES, QUERY_ROWS - QUERIES, (size_t)HEADS * PART, thread);
+        const Half* my_keys = keys + member * ROWS * KEY_WIDTH + (ONE_KEY ? 0 : head * SCORE);
+        fetch<SCORE>(q, my_table + head * SCORE, my_places + OFFSET, QUERIES, QUERY_ROWS - QUERIES, ROW_WIDTH, thread);
+        fetch<SCORE>(k, my_keys, my_places, LENGTH, 32 - LENGTH, KEY_WIDTH, thread);
+        fetch<VALUE>(v, my_table + VALUES_AT + head * VALUE, my_places, LENGTH, 32 - LENGTH, ROW_WIDTH, thread);
+        const Half* of_slope = slope + sequence * QUERIES * SLOPE_WIDTH + (SUMMED ? 0 : head * VALUE);
+        fetch<VALUE>(d, of_slope, nullptr, QUERIES, QUERY_ROWS - QUERIES, SLOPE_WIDTH, thread);
         wait_for_fetches(pair);
 
         // Everything transposed: rows are keys, 16 a side, columns are queries 8 n + ...
         float p[QUERY_TILES][4] = {}, s[QUERY_TILES][4] = {};
 #pragma unroll
         for (int step = 0; step < STEPS; step += 2) {
-            unsigned keys[4], values[4];
-            left(keys, k, 16 * side, 31, step, lane);
-            left(values, v, 16 * side, 31, step, lane);
+            unsigned of_k[4], of_v[4];
+            if (step < SCORE_STEPS) left<SCORE>(of_k, k, 16 * side, 31, step, lane);
+            if (step < VALUE_STEPS) left<VALUE>(of_v, v, 16 * side, 31, step, lane);
 #pragma unroll
             for (int n = 0; n < QUERY_TILES; n += 2) {
                 const int next = n + 1 < QUERY_TILES ? n + 1 : n;
                 unsigned of_q[4], of_d[4];
-                right(of_q, q, n, next, step, lane);
-                right(of_d, d, n, next, step, lane);
-                advance(p[n], keys, of_q[0], of_q[1], step);
-                advance(s[n], values, of_d[0], of_d[1], step);
-                if (next > n) {
-                    advance(p[next], keys, of_q[2], of_q[3], step);
-                    advance(s[next], values, of_d[2], of_d[3], step);
-                }
+                if (step < SCORE_STEPS) right<SCORE>(of_q, q, n, next, step, lane);
+                if (step < VALUE_STEPS) right<VALUE>(of_d, d, n, next, step, lane);
+                if (step < SCORE_STEPS) advance<SCORE>(p[n], of_k, of_q[0], of_q[1], step);
+                if (step < VALUE_STEPS) advance<VALUE>(s[n], of_v, of_d[0], of_d[1], step);
+                if (next > n && step < SCORE_STEPS) advance<SCORE>(p[next], of_k, of_q[2], of_q[3], step);
+                if (next > n && step < VALUE_STEPS) advance<VALUE>(s[next], of_v, of_d[2], of_d[3], step);
             }
         }
         const float* of_normaliser = normaliser + (sequence * HEADS + head) * 32;
@@ -319,30 +348,36 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                 slopes[n][half] = packed(p[n][at] * (s[n][at] - first), p[n][at + 1] * (s[n][at + 1] - second));
                 *reinterpret_cast<unsigned*>(d_scores + (16 * side + 8 * half + g) * SLOPE_STRIDE + query) = slopes[n][half];
             }
-        Slope* of_gradient = gradient + member * ROWS * ROW_WIDTH + head * PART;
+        Slope* d_rows = gradient + member * ROWS * ROW_WIDTH;
+        Slope* my_d_keys = d_keys + member * ROWS * D_KEY_WIDTH + head * SCORE;
 #if !SHARED_ROWS
-        for (int n = thread; n < OFFSET * STEPS; n += 64)  // positions that ask nothing
-            *reinterpret_cast<float4*>(of_gradient + my_places[n / STEPS] * ROW_WIDTH + n % STEPS * 8) = make_float4(0, 0, 0, 0);
+        for (int n = thread; n < OFFSET * SCORE_STEPS; n += 64) {  // positions that ask nothing
+            Slope* row = d_rows + my_places[n / SCORE_STEPS] * ROW_WIDTH + head * SCORE;
+            *reinterpret_cast<float4*>(row + n % SCORE_STEPS * 8) = make_float4(0, 0, 0, 0);
+        }
 #endif
         // Keys and values: contract over the queries.
 #pragma unroll
         for (int c = 0; c < STEPS; c += 2) {
             float dk[2][4] = {}, dv[2][4] = {};
 #pragma unroll
-            for (int next = 0; next < 2; next++)
-                if (c + next < STEPS) {
-                    unsigned of_q[4], of_d[4];
-                    over_rows(of_q, q, QUERY_ROWS - 1, 8 * (c + next), lane);
-                    over_rows(of_d, d, QUERY_ROWS - 1, 8 * (c + next), lane);
-                    over_queries(dk[next], slopes, of_q);
-                    over_queries(dv[next], shares, of_d);
-                }
+            for (int next = 0; next < 2; next++) {
+                unsigned of_q[4], of_d[4];
+                if (c + next < SCORE_STEPS) over_rows<SCORE>(of_q, q, QUERY_ROWS - 1, 8 * (c + next), lane);
+                if (c + next < VALUE_STEPS) over_rows<VALUE>(of_d, d, QUERY_ROWS - 1, 8 * (c + next), lane);
+                if (c + next < SCORE_STEPS) over_queries(dk[next], slopes, of_q);
+                if (c + next < VALUE_STEPS) over_queries(dv[next], shares, of_d);
+            }
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const int key = 16 * side + 8 * half + g;
-                Slope* row = of_gradient + my_places[min(key, LENGTH - 1)] * ROW_WIDTH;
-                give_blocks(row + HEADS * PART, c, dk[0] + 2 * half, dk[1] + 2 * half, t, key < LENGTH);
-                give_blocks(row + 2 * HEADS * PART, c, dv[0] + 2 * half, dv[1] + 2 * half, t, key < LENGTH);
+                const size_t place = my_places[min(key, LENGTH - 1)];
+                Slope* of_value = d_rows + place * ROW_WIDTH + VALUES_AT + head * VALUE;
+                if (c < SCORE_STEPS)
+                    give_blocks<SCORE>(
+                        my_d_keys + place * D_KEY_WIDTH, c, dk[0] + 2 * half, dk[1] + 2 * half, t, key < LENGTH);
+                if (c < VALUE_STEPS)
+                    give_blocks<VALUE>(of_value, c, dv[0] + 2 * half, dv[1] + 2 * half, t, key < LENGTH);
             }
         }
         meet(pair);
@@ -356,10 +391,10 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
                 load_halves_transposed(a[m][step], shared_address(d_scores + key * SLOPE_STRIDE + query));
             }
 #pragma unroll
-        for (int c = 2 * side; c < STEPS; c += 4) {
+        for (int c = 2 * side; c < SCORE_STEPS; c += 4) {
             unsigned b[2][4];
 #pragma unroll
-            for (int next = 0; next < 2; next++) over_rows(b[next], k, 31, 8 * min(c + next, STEPS - 1), lane);
+            for (int next = 0; next < 2; next++) over_rows<SCORE>(b[next], k, 31, 8 * min(c + next, SCORE_STEPS - 1), lane);
 #pragma unroll
             for (int m = 0; m < 2; m++) {
                 float dq[2][4] = {};
@@ -373,8 +408,8 @@ extern "C" __global__ void __launch_bounds__(64 * PAIRS, 1) attention_backward(
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
                     const int query = 16 * m + 8 * half + g;
-                    Slope* row = of_gradient + my_places[OFFSET + min(query, QUERIES - 1)] * ROW_WIDTH;
-                    give_blocks(row, c, dq[0] + 2 * half, dq[1] + 2 * half, t, query < QUERIES);
+                    Slope* row = d_rows + my_places[OFFSET + min(query, QUERIES - 1)] * ROW_WIDTH + head * SCORE;
+                    give_blocks<SCORE>(row, c, dq[0] + 2 * half, dq[1] + 2 * half, t, query < QUERIES);
                 }
             }
         }

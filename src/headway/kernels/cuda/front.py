@@ -13,8 +13,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Float16, Int, UInt32
 
 from headway.kernels import products
+from headway.kernels.cuda.attention import Columns
 from headway.kernels.cuda.halves import halved, times
 from headway.kernels.cuda.token_rows import TokenRows, add_up, look_up
+from headway.kernels.tables.attention import side_by_side
 from headway.models.attention import Attention
 from headway.models.transformer import Transformer
 
@@ -28,16 +30,17 @@ class Front(NamedTuple):
     stream: Float[Array, "member row filled"]
     """Rows that many sequences share, or those of the positions that predict."""
     projected: Float16[Array, "member row columns"]
-    """[query, key, value][head][part] side by side."""
+    """[query, key, value][head][column] side by side."""
     places: Int[Array, "member batch length"]
     """The projected row of each position."""
     back: Callable[[Array, Array], Transformer]
     """Lifted slopes of the stream and of the projected rows -> the gradient, lifted no more."""
 
 
-def part_of(attention: Attention) -> int:
-    """Columns of a head, filled up to a multiple of eight."""
-    return -(-attention.query.shape[-1] // 8) * 8
+def columns_of(attention: Attention) -> Columns:
+    """Those of a head, filled up to a multiple of eight."""
+    score, value = (-(-matrices.shape[-1] // 8) * 8 for matrices in (attention.query, attention.value))
+    return Columns(score, value, one_key=attention.key is None, summed=attention.output is None)
 
 
 def shared_front(model: Transformer, tokens: Int[Array, "member batch length"], lift: float) -> Front:
@@ -102,12 +105,15 @@ def filled(x: Float[Array, "..."], *sizes: int) -> Float[Array, "..."]:
 
 
 def projection(attention: Attention, width: int) -> Float[Array, "{width} columns"]:
-    """[query, key, value][head][part] side by side, the queries scaled; for vectors that are filled up to `width`."""
-    assert attention.key is not None
+    """[query][head][score], [key][head][score] and [value][head][value] side by side, the queries scaled.
+
+    For vectors that are filled up to `width`; where scores have one matrix there are no keys.
+    """
     scale = 1 / math.sqrt(attention.query.shape[-1]) if attention.scaled else 1.0
-    matrices = jnp.stack([scale * attention.query, attention.key, attention.value])
-    matrices = filled(matrices, 3, len(attention.query), width, part_of(attention))
-    return jnp.moveaxis(matrices, 2, 0).reshape(width, -1)
+    own, heads = columns_of(attention), len(attention.query)
+    matrices = [(scale * attention.query, own.score), (attention.key, own.score), (attention.value, own.value)]
+    wide = [filled(each, heads, width, columns) for each, columns in matrices if each is not None]
+    return jnp.concatenate([side_by_side(each) for each in wide], axis=1)
 
 
 summed = jax.vmap(products.summed)

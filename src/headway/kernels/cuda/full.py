@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from headway.kernels.asked import Asked
-from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
-from headway.kernels.cuda.front import WIDTH, filled, own_front, part_of, shared_front, summed
+from headway.kernels.cuda.attention import MOST_COLUMNS, MOST_LENGTH, Heads, attend, attend_backward
+from headway.kernels.cuda.front import WIDTH, columns_of, filled, own_front, shared_front, summed
 from headway.kernels.cuda.halves import evening, halved, lift_of, times
 from headway.kernels.cuda.launch import shared_limit, usable
 from headway.kernels.cuda.members import over_members
@@ -40,7 +40,7 @@ def covers(asked: Asked) -> bool:
     return (
         not asked.windows
         and asked.reads <= MOST_LENGTH
-        and asked.model.stream(asked.vocab, asked.reads) // asked.model.heads <= MOST_PART
+        and asked.model.stream(asked.vocab, asked.reads) // asked.model.heads <= MOST_COLUMNS
         and fits(asked)
     )
 
@@ -100,20 +100,20 @@ def _members_gradient(
         keys = jax.vmap(lambda data: _site_keys(jax.random.wrap_key_data(data), batch, model.sites))(key_data)
         words = jax.vmap(jax.vmap(jax.vmap(words_of)))(keys)
         front = own_front(model, read, words[:, :, 0], queries, lift)
-    heads, part = layer.attention.query.shape[1], part_of(layer.attention)
-    sizes = Sizes(members, batch, length, queries, tokens, heads, part, front.projected.shape[1], not noisy)
+    heads, columns = layer.attention.query.shape[1], columns_of(layer.attention)
+    sizes = Sizes(members, batch, length, queries, tokens, heads, front.projected.shape[1], not noisy)
 
     # The last site's bits: those of the attention, if it is dropped.
     rate, of_heads = (model.settings.dropout if noisy and model.settings.attention_dropout else 0.0), words[:, :, -1]
-    heads_out, normaliser = attend(sizes, front.projected, front.places, of_heads, rate)
-    output = filled(layer.attention.output, members, heads, part, WIDTH).reshape(members, heads * part, WIDTH)
+    reading = Heads(sizes, columns, front.projected, front.places, of_heads, rate)
+    heads_out, normaliser = attend(reading)
+    output = filled(layer.attention.output, members, heads, columns.value, WIDTH).reshape(members, -1, WIDTH)
     attended = jax.vmap(times)(heads_out, halved(output))
     answers = sequences[:, :, -queries:], lift * shares
     behind = tail(sizes, model, front.stream, front.places, attended, *answers, words[:, :, 1:3])
-    d_output = summed(heads_out, behind.d_attended).reshape(members, heads, part, WIDTH) / lift
+    d_output = summed(heads_out, behind.d_attended).reshape(members, heads, columns.value, WIDTH) / lift
     d_heads_out = jax.vmap(times)(behind.d_attended, halved(jnp.swapaxes(output, 1, 2)))
-    d_projected = attend_backward(sizes, front.projected, front.places, of_heads, rate, d_heads_out, normaliser)
-    grads = front.back(behind.d_stream, d_projected)
+    grads = front.back(behind.d_stream, attend_backward(reading, d_heads_out, normaliser).projected)
     inner, width = layer.attention.output.shape[2:]
     found = (d_output[:, :, :inner, :width], *tail_weights(model, behind, lift))
     return jnp.sum(behind.losses, axis=(1, 2)) / lift, eqx.tree_at(_behind_the_front, grads, found)

@@ -79,13 +79,30 @@ def _product(lift: float, given: Any, wanted: Any):
     return multiplied
 
 
+def added(x: Float[Array, "*shape"], axis: int) -> Float[Array, "*less"]:
+    """The sum along an axis, in float32, as the same kind of numbers."""
+    return jnp.sum(x, axis=axis, dtype=jnp.promote_types(x.dtype, jnp.float32)).astype(x.dtype)
+
+
 def as_half(x: Float[Array, "*shape"], lift: float) -> Float[Array, "*shape"]:
     """The same as float16, of which the slope is the lifted one."""
-    return _as_half(lift, x.dtype)(x)
+    return x if x.dtype == HALF else _as_half(lift, x.dtype)(x)
 
 
 @functools.cache
 def _as_half(lift: float, given: Any):
     converted = jax.custom_vjp(halved)
     converted.defvjp(lambda x: (halved(x), None), lambda _, slope: (slope.astype(given) / lift,))
+    return converted
+
+
+def as_whole(x: Float[Array, "*shape"], lift: float, dtype: Any) -> Float[Array, "*shape"]:
+    """What is float16 in a type that needs no lifted slopes; float16 itself stays as it is."""
+    return x if dtype == HALF else _as_whole(lift, dtype)(x)
+
+
+@functools.cache
+def _as_whole(lift: float, dtype: Any):
+    converted = jax.custom_vjp(lambda x: x.astype(dtype))
+    converted.defvjp(lambda x: (x.astype(dtype), None), lambda _, slope: (halved(slope * lift),))
     return converted

@@ -81,7 +81,7 @@ def _members_gradient(
     noisy = words is not None
     if words is None:
         words = jnp.zeros((members, 1, 4, 2), jnp.uint32)
-    sizes = Sizes(members, count, 1, 1, tokens, settings.heads, WIDTH, count if noisy else tokens, not noisy)
+    sizes = Sizes(members, count, 1, 1, tokens, settings.heads, count if noisy else tokens, not noisy)
     rate, width = settings.dropout if noisy else 0.0, settings.stream(tokens, model.length)
     # The last site's bits: those of the attention, if it is dropped.
     of_heads = Dropout(words[:, :, -1], rate if settings.attention_dropout else 0.0)

@@ -1,23 +1,27 @@
 """The heads of a layer in which every position of every sequence has a row of its own, on an NVIDIA GPU in TF32.
 
-Rows hold [query, key, value][head][part] of a position, as float16; the last positions ask. The kernels are those of
-the full model's only layer, where many sequences may share a row.
+Rows hold queries, keys and values of a position, one head beside the other, as float16; the last positions ask. Where
+scores have one matrix, the key of all heads is what they read; where there are no output matrices, values are as wide
+as what the heads write, and added up. The kernels are those of the full model's only layer, where many sequences may
+share a row.
 """
 
 import functools
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
-from headway.kernels.cuda.attention import MOST_LENGTH, MOST_PART, attend, attend_backward
-from headway.kernels.cuda.front import filled, part_of, projection
-from headway.kernels.cuda.halves import lift_of, product
+from headway.kernels.cuda.attention import MOST_COLUMNS, MOST_LENGTH, Columns, Heads, attend, attend_backward
+from headway.kernels.cuda.front import columns_of, filled, projection
+from headway.kernels.cuda.halves import added, as_half, as_whole, lift_of, product
 from headway.kernels.cuda.launch import usable
 from headway.kernels.cuda.members import over_members
 from headway.kernels.cuda.sizes import Sizes
-from headway.kernels.tables.attention import Drop
+from headway.kernels.products import aligned
+from headway.kernels.tables.attention import Drop, written_by_value
 from headway.models.attention import Attention
 from headway.models.dropout import words_of
 
@@ -28,19 +32,17 @@ class OwnRows(NamedTuple):
     length: int
     queries: int
     heads: int
-    part: int
-    """Columns of a head, a multiple of eight."""
+    columns: Columns
     rate: float
     """Share of the attention that falls."""
 
 
 def serves(attention: Attention, length: int) -> bool:
-    """Softmax of products alone, with keys and outputs of their own, and sizes that fit."""
-    if attention.key is None or attention.output is None:
-        return False
-    positions, part = attention.positions, attention.query.shape[-1]
-    plain = positions.shift is None and positions.face is None and attention.value.shape[-1] == part
-    return plain and length <= MOST_LENGTH and part_of(attention) <= MOST_PART and usable()
+    """Softmax of products alone, and sizes that fit."""
+    positions = attention.positions
+    plain = positions.shift is None and positions.face is None and (positions.turn is None or attention.key is not None)
+    widest = max(attention.query.shape[-1], attention.value.shape[-1])
+    return plain and length <= MOST_LENGTH and widest <= MOST_COLUMNS and usable()
 
 
 def written(
@@ -55,38 +57,45 @@ def written(
 
     It has the type of x; if that is float16, slopes are lifted by `lift`.
     """
-    (sequences, length, width), heads, part = x.shape, len(attention.query), part_of(attention)
+    (sequences, length, width), heads = x.shape, len(attention.query)
     if not serves(attention, length):
         return None
-    assert attention.output is not None
     lift = lift or lift_of(sequences * queries)
+    attention = replace(attention, value=written_by_value(attention, coordinates))
+    columns = columns_of(attention)
     rows = product(x, projection(attention, width), lift)
     if attention.positions.turn is not None:
-        rows = _turned(attention, rows, part)
+        rows = _turned(attention, rows, columns)
     if drop.keys is None:
         rate, words = 0.0, jnp.zeros((sequences, 2), jnp.uint32)
     else:
         rate, words = drop.rate, jax.vmap(words_of)(drop.keys)
-    mixed = mix(OwnRows(length, queries, heads, part, rate), rows, words)
-    output = filled(attention.output[:, :, :coordinates], heads, part, coordinates)
-    return product(mixed, output.reshape(heads * part, coordinates), lift, x.dtype)
+    own = OwnRows(length, queries, heads, columns, rate)
+    mixed = mix(own, rows, words, aligned(as_half(x, lift), -1) if columns.one_key else None)
+    if attention.output is None:
+        return as_whole(mixed[..., :coordinates], lift, x.dtype)
+    output = filled(attention.output[:, :, :coordinates], heads, columns.value, coordinates)
+    return product(mixed, output.reshape(heads * columns.value, coordinates), lift, x.dtype)
 
 
-def _turned(attention: Attention, rows: Float[Array, "sequence time columns"], part: int) -> Array:
+def _turned(attention: Attention, rows: Float[Array, "sequence time columns"], columns: Columns) -> Array:
     """The rows with queries and keys as they meet each other."""
-    rows, dtype = rows.astype(jnp.promote_types(rows.dtype, jnp.float32)), rows.dtype
-    length, heads = rows.shape[1], len(attention.query)
-    apart = rows.reshape(*rows.shape[:2], 3, heads, part)
-    turned = attention.turned(apart[:, :, :2, :, : attention.query.shape[-1]], length, axis=1)
-    both = filled(turned, *apart[:, :, :2].shape)
-    return jnp.concatenate([both, apart[:, :, 2:]], axis=2).reshape(rows.shape).astype(dtype)
+    length, heads, end = rows.shape[1], len(attention.query), 2 * len(attention.query) * columns.score
+    asking = rows[:, :, :end].astype(jnp.promote_types(rows.dtype, jnp.float32))
+    apart = asking.reshape(*rows.shape[:2], 2, heads, columns.score)
+    turned = attention.turned(apart[..., : attention.query.shape[-1]], length, axis=1)
+    both = filled(turned, *apart.shape).reshape(asking.shape).astype(rows.dtype)
+    return jnp.concatenate([both, rows[:, :, end:]], axis=2)
 
 
 def mix(
-    own: OwnRows, rows: Float[Array, "sequence time columns"], words: UInt32[Array, "sequence 2"]
-) -> Float[Array, "sequence query inner"]:
-    """The values that the last positions find; `words` are what dropout's bits are made from."""
-    return _mix(own)(rows, words)
+    own: OwnRows,
+    rows: Float[Array, "sequence time columns"],
+    words: UInt32[Array, "sequence 2"],
+    keys: Float[Array, "sequence time score"] | None = None,
+) -> Float[Array, "sequence query found"]:
+    """What the last positions find, of each head or in sum; `words` are what dropout's bits are made from."""
+    return _mix(own)(*((rows,) if keys is None else (rows, keys)), words)
 
 
 @functools.cache
@@ -94,36 +103,44 @@ def _mix(own: OwnRows):
     forward, backward = (over_members(functools.partial(launch, own)) for launch in (_forward, _backward))
 
     @jax.custom_vjp
-    def mixed(rows, words):
-        return forward(rows, words)[0]
+    def mixed(*arrays):
+        return forward(*arrays)[0]
 
-    def begin(rows, words):
-        found, normaliser = forward(rows, words)
-        return found, (rows, words, normaliser)
+    def begin(*arrays):
+        found, normaliser = forward(*arrays)
+        return found, (arrays, normaliser)
 
-    mixed.defvjp(begin, lambda kept, slope: (backward(*kept, slope), None))
+    def back(kept, slope):
+        arrays, normaliser = kept
+        return *backward(slope, normaliser, *arrays), None
+
+    mixed.defvjp(begin, back)
     return mixed
 
 
-def _forward(own: OwnRows, rows: Array, words: Array):
-    sizes = _sizes(own, rows)
-    return tuple(attend(sizes, _flat(rows), _places(sizes), words, own.rate))
+def _forward(own: OwnRows, *arrays: Array):
+    heads = _heads(own, *arrays)
+    mixed, normaliser = attend(heads)
+    if own.columns.summed:
+        mixed = added(mixed.reshape(*mixed.shape[:3], own.heads, -1), 3)
+    return mixed, normaliser
 
 
-def _backward(own: OwnRows, rows: Array, words: Array, normaliser: Array, slope: Array):
-    sizes = _sizes(own, rows)
-    return attend_backward(sizes, _flat(rows), _places(sizes), words, own.rate, slope, normaliser).reshape(rows.shape)
+def _backward(own: OwnRows, slope: Array, normaliser: Array, *arrays: Array):
+    slopes = attend_backward(_heads(own, *arrays), slope, normaliser)
+    given = arrays[:-1]
+    found = (slopes.projected,) if slopes.keys is None else (slopes.projected, slopes.keys)
+    return tuple(each.reshape(like.shape) for each, like in zip(found, given, strict=True))
 
 
-def _sizes(own: OwnRows, rows: Float[Array, "member sequence time columns"]) -> Sizes:
+def _heads(own: OwnRows, rows: Float[Array, "member sequence time columns"], *others: Array) -> Heads:
+    """Those of all members; others are the keys, if they are apart, and words."""
     members, batch, length, _ = rows.shape
-    return Sizes(members, batch, length, own.queries, 0, own.heads, own.part, batch * length, shared_rows=False)
+    *keys, words = others
+    sizes = Sizes(members, batch, length, own.queries, 0, own.heads, batch * length, shared_rows=False)
+    places = jnp.broadcast_to(jnp.arange(sizes.rows, dtype=jnp.int32).reshape(batch, length), (members, batch, length))
+    return Heads(sizes, own.columns, _flat(rows), places, words, own.rate, _flat(keys[0]) if keys else None)
 
 
 def _flat(rows: Array) -> Array:
     return rows.reshape(len(rows), -1, rows.shape[-1])
-
-
-def _places(sizes: Sizes) -> Array:
-    own = jnp.arange(sizes.rows, dtype=jnp.int32).reshape(sizes.batch, sizes.length)
-    return jnp.broadcast_to(own, (sizes.members, *own.shape))

@@ -32,7 +32,6 @@ class Sizes(NamedTuple):
     queries: int
     tokens: int
     heads: int
-    part: int
     rows: int
     shared_rows: bool
 
