@@ -57,11 +57,11 @@ class Cost(NamedTuple):
 
 RATES: Mapping[Platform, Mapping[str, Rates]] = {
     "gpu": {
-        # Their code is newer than the records: measured alone on an H200, docs/log.md, 2026-11-18 and 2026-11-19.
+        # Their code is newer than the records: measured alone on an H200, docs/log.md, 2026-11-18 to 2026-11-20.
         "minimal": Rates(20.0, 0.3, 0.45),
         "full": Rates(25.0, 1.0, 0.43),
-        "full windows": Rates(25.0, 1.0, 0.32),
-        "dense": Rates(30.0, 2.0, 1.5),
+        "full windows": Rates(25.0, 1.0, 0.27),
+        "dense": Rates(30.0, 2.0, 0.8),
         "dense, float32": Rates(30.0, 2.0, 4.0),
         # Fitted to records.
         "transformer": Rates(36.5, 16.9, 1.58),
