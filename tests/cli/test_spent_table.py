@@ -1,11 +1,12 @@
 """Where the time of several processes went, and how far they are, in the eighty columns of a log."""
 
 import io
+import re
 
 from rich.console import Console
 
 from headway.cli.spent_table import show_ending, show_working
-from headway.cli.sweep_screen import SweepScreen
+from headway.cli.sweep_screen import SweepScreen, corrected
 from headway.sweep.tally import SPENT, Tally, Working
 
 
@@ -48,3 +49,23 @@ def test_a_line_of_the_log_tells_the_step_of_each_process():
     assert told.startswith("processes: 1 of 3 done, 2 running, ") and told.endswith(
         "at step 400/2000 (8-gram), compiling (full)"
     )
+
+
+def test_the_time_that_is_left_is_the_plan_s_as_far_as_it_was_right():
+    assert corrected(100.0, 100.0, 0.0) == 100, "nothing is known yet"
+    assert corrected(50.0, 100.0, 50.0) == 50, "all as planned"
+    assert 70 < corrected(50.0, 100.0, 100.0) < 100, "half of it took twice as long, and the rest may"
+    assert corrected(0.0, 100.0, 300.0) == 0
+
+
+def test_a_line_tells_what_is_left_by_the_plan_or_by_the_pace():
+    console, file = _logged()
+    screen = SweepScreen("processes", console)
+    screen.tell(Tally(done=0, failed=0, running=2, stale=0, left=9, ahead=300.0))
+    screen.tell(Tally(done=1, failed=0, running=2, stale=0, left=8, ahead=280.0))
+    screen.tell(Tally(done=1, failed=0, running=1, stale=0, left=9))  # others, who tell nothing
+    screen.tell(Tally(done=11, failed=0, running=0, stale=0, left=0, ahead=0.0))
+    lines = " ".join(file.getvalue().split()).split("processes: ")
+    assert "about 5:00 left" in lines[1]
+    assert re.search(r"about [34]:\d\d left", lines[2]), "sooner than planned"
+    assert "about 0:00 left" in lines[3] and "about" not in lines[4]

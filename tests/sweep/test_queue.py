@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.sweep.queue import Job, Queue, span, ways
+from headway.sweep.queue import Job, Queue, at_least, span, ways
 
 CHAIN = (Job(0, 5.0), Job(1, 30.0), Job(2, 1.0), Job(3, 40.0, needs=frozenset({2})))
 
@@ -67,3 +67,20 @@ def test_what_another_command_computes_is_asked_for_again_later():
 @pytest.mark.parametrize("workers, seconds", [(1, 76.0), (2, 41.0), (9, 41.0)])
 def test_the_span_is_that_of_the_workers_and_not_less_than_the_longest_way(workers, seconds):
     assert span(CHAIN, {"device": workers, "cpu": 0}) == pytest.approx(seconds)
+
+
+def test_what_is_left_of_a_queue_is_what_waits_and_the_rest_of_what_is_worked_on():
+    queue = Queue([Job(0, 8.0, 4.0), Job(1, 6.0), Job(2, 3.0, place="cpu"), Job(3, 1.0)])
+    assert [queue.take("device"), queue.take("device"), queue.take("cpu")] == [0, 1, 2]
+    queue.finish(1)
+    assert queue.rest({0: 0.75}) == [Job(0, 2.0, 1.0), Job(2, 3.0, place="cpu"), Job(3, 1.0)]
+    queue.bury(2)
+    assert {job.number for job in queue.rest({})} == {0, 2, 3}, "what will be tried again is left, too"
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_what_no_order_can_undercut_is_below_the_span_and_near_it(workers):
+    jobs = [Job(n, 1.0 + n % 7, 0.3 * (n % 5)) for n in range(40)]
+    whole = span(jobs, {"device": workers})
+    assert 0.8 * whole < at_least(jobs, {"device": workers}) <= whole + 1e-9
+    assert at_least([], {"device": workers, "cpu": 0}) == 0

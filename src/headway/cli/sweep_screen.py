@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PLAIN_EVERY = 30.0
 """Seconds between lines where nobody sees a live one and nothing has changed."""
+TRUST = 0.25
+"""Of the plan, before anything is known about how good it is."""
 
 
 class SweepScreen(LiveScreen):
@@ -29,6 +31,7 @@ class SweepScreen(LiveScreen):
         self._engine = engine
         self._began = time.monotonic()
         self._first: int | None = None
+        self._planned: float | None = None
         self._last: tuple[Tally | None, float] = (None, 0.0)
         self.working: tuple[Working, ...] = ()
         """What workers do, or did, by the last tally."""
@@ -48,11 +51,24 @@ class SweepScreen(LiveScreen):
             self.console.print(line + at_step(tally.working), markup=False, highlight=False)
 
     def _left(self, tally: Tally) -> str:
-        """At the pace of the cells that were done while somebody looked."""
-        done, rest = tally.done - (self._first or 0), tally.all - tally.done - tally.failed
-        if not done or not rest:
+        """By the plan, as far as it was right until now; without one at the pace of the cells that were done."""
+        so_far, done, rest = time.monotonic() - self._began, tally.done - (self._first or 0), tally.all - tally.done
+        if not rest - tally.failed:
             return ""
-        return f", about {clock((time.monotonic() - self._began) / done * rest)} left"
+        if tally.ahead is not None:
+            self._planned = tally.ahead if self._planned is None else self._planned
+            return f", about {clock(corrected(tally.ahead, self._planned, so_far))} left"
+        return f", about {clock(so_far / done * (rest - tally.failed))} left" if done else ""
+
+
+def corrected(ahead: float, planned: float, so_far: float) -> float:
+    """Seconds that are left, where the plan had `planned` at first and has `ahead` now.
+
+    What was done took so_far / (planned - ahead) times as long as planned; at first little is known of this, so that a
+    part of the plan counts as done in time.
+    """
+    trusted = TRUST * planned
+    return ahead * (so_far + trusted) / max(planned - ahead + trusted, trusted, 1e-9)
 
 
 def rows(working: Sequence[Working]) -> Table:

@@ -77,7 +77,8 @@ def hand_out(
     count, trouble = Count(store.root, missing), ""
 
     def look(started: Started) -> None:
-        tell(replace(count.look(), working=started.working(), notes=tuple(started.notes())))
+        told = {"working": started.working(), "notes": tuple(started.notes()), "ahead": started.ahead()}
+        tell(replace(count.look(), **told))
 
     first, second = waves(cells, keep)
     # With a layout, everything at once: nobody waits for the last of the first wave.

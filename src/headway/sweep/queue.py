@@ -9,7 +9,7 @@ memory, and its next death must not cost others theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Place = Literal["device", "cpu"]
@@ -29,6 +29,10 @@ class Job:
     """The first device of JAX, or the CPU beside it."""
     needs: frozenset[int] = frozenset()
     """Jobs that must be over before, done or failed."""
+
+    def without(self, share: float) -> Job:
+        """What is left of it."""
+        return replace(self, seconds=(1 - share) * self.seconds, work=(1 - share) * self.work)
 
 
 class Queue:
@@ -96,6 +100,11 @@ class Queue:
             self._alone.append(number)
         return again
 
+    def rest(self, shares: Mapping[int, float]) -> list[Job]:
+        """What is left of the jobs, of which these shares are done already."""
+        left = {*self._waiting, *self._alone, *self._working}
+        return [self._jobs[each].without(shares.get(each, 0.0)) for each in sorted(left)]
+
     def abandon(self) -> None:
         """Nobody can do anything more."""
         self._waiting, self._order, self._alone = set(), [], []
@@ -156,3 +165,13 @@ def span(jobs: Sequence[Job], workers: Mapping[Place, int]) -> float:
             del left[number]
             queue.finish(number)
             free[by_number[number].place] += 1
+
+
+def at_least(jobs: Sequence[Job], workers: Mapping[Place, int]) -> float:
+    """Seconds that no order of them can undercut, and near which the queue comes; sooner computed than a schedule."""
+    found = 0.0
+    for place, count in workers.items():
+        own = [job for job in jobs if job.place == place]
+        seconds = [job.seconds for job in own]
+        found = max(found, sum(job.work for job in own), sum(seconds) / max(1, count), max(seconds, default=0.0))
+    return found

@@ -56,6 +56,8 @@ class Tally:
     """Those who compute, where they tell; others are only seen by their cells."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What they reported since the last tally."""
+    ahead: float | None = field(default=None, compare=False)
+    """Seconds that are left by the plan, where there is one."""
 
     @property
     def over(self) -> bool:

@@ -65,6 +65,9 @@ class Started(Protocol):
     def notes(self) -> list[str]:
         """What there is to report since the last time."""
 
+    def ahead(self) -> float | None:
+        """Seconds that are left by the plan, if there is one and its jobs are asked for here."""
+
 
 class Unheard:
     """Workers of whom one sees only what is in the folders."""
@@ -77,6 +80,9 @@ class Unheard:
 
     def notes(self) -> list[str]:
         return []
+
+    def ahead(self) -> float | None:
+        return None
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,11 @@ class Process:
         """Whether it could do something."""
         return self.ready and self.doing is None and not self._dismissed and not self.closed
 
+    @property
+    def share(self) -> float:
+        """Of what it does, what is done; of a run until it has learnt at least this."""
+        return min(1.0, self._step / self._steps) if self._steps else 0.0
+
     def ask(self, number: int) -> None:
         """Let it do this job, now or as soon as it is ready; should it be dead, its pipe says so."""
         self.doing, self.run, self._members, self._steps, self._step = number, "", 0, 0, 0

@@ -21,7 +21,7 @@ from headway.sweep.engines.gpus import gpus
 from headway.sweep.engines.layout import AHEAD, Layout, widest
 from headway.sweep.engines.options import Option, read_options
 from headway.sweep.engines.process import Process
-from headway.sweep.queue import Place, Queue
+from headway.sweep.queue import Place, Queue, at_least
 from headway.sweep.tally import Working
 from headway.sweep.worker import AGAIN as STOPPED
 from headway.sweep.worker import REFUSED
@@ -111,6 +111,10 @@ class Processes:
 
     def working(self) -> tuple[Working, ...]:
         return tuple(self._gone) + tuple(worker.working() for worker in self._workers)
+
+    def ahead(self) -> float | None:
+        shares = {each.doing: each.share for each in self._workers if each.doing is not None}
+        return at_least(self._queue.rest(shares), {"device": self._layout.workers, "cpu": self._layout.beside})
 
     def _share(self) -> None:
         if self._layout.gpus and self._layout.workers > 1:
