@@ -1,12 +1,15 @@
-"""How tests compile: fast, because most programs are run once, and once for all processes of a session."""
+"""How tests compile: fast, because most programs are run once, and once for all processes and sessions of a user."""
 
 import atexit
 import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+
+from headway.sweep.cache_folder import Untrusted, is_ours, kind_of_machine, own_folder, prune, put
 
 FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
 # From 0.12 on there is no such flag (the second was not tried there), and one that is not known ends the process.
@@ -19,9 +22,11 @@ MUCH = {"xla_backend_optimization_level": 1}
 
 
 PLACE = "JAX_COMPILATION_CACHE_DIR"
+MOST_BYTES = 1 << 30
+"""Of what is kept for later sessions."""
 
 
-def keep_compiled() -> None:
+def share_compiled() -> None:
     """From now on this process, and all that it starts, compile a program, or a kernel, once for all of them."""
     folder = tempfile.mkdtemp(prefix="headway-compiled-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -37,3 +42,36 @@ def keep_compiled() -> None:
 def compiled() -> Path:
     """Where the tests keep what they compiled."""
     return Path(os.environ[PLACE])
+
+
+def take_compiled() -> None:
+    """What earlier sessions of this user have compiled on such a machine."""
+    with suppress(OSError):
+        _bring(_kept(), compiled())
+
+
+def give_compiled() -> None:
+    """What this session has compiled, for later ones; where all went well, for a process that dies leaves halves."""
+    with suppress(OSError):
+        _bring(compiled(), _kept())
+        prune(_kept(), MOST_BYTES)
+
+
+def _kept() -> Path:
+    """In the user's own cache folder, where nobody else can write; if that cannot be, nothing is kept."""
+    try:
+        own = own_folder()
+    except Untrusted as reason:
+        raise OSError(str(reason)) from None
+    if own is None:
+        raise OSError("no cache folder can be made")
+    folder = own / f"tests-{kind_of_machine()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _bring(source: Path, destination: Path) -> None:
+    there = {path.name for path in destination.iterdir()}
+    for path in source.iterdir():
+        if path.name not in there and not path.name.startswith(".") and is_ours(path):
+            put(path, destination / path.name)

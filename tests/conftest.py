@@ -16,7 +16,7 @@ import pytest
 from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
-from tests.compiling import FLAGS, keep_compiled
+from tests.compiling import FLAGS, give_compiled, share_compiled, take_compiled
 from tests.shapes import jaxtyped_where_annotated
 
 from headway.sweep.garbage import collect_seldom
@@ -81,17 +81,13 @@ COMPUTING = re.compile(r"(jax|equinox|optax|headway\.(kernels|models|tasks|theor
 STALE: set[str] = set()
 """What of what is compiled by now must not serve the next file: "unchecked" if that is checked, "replaced" never."""
 MOST_MAPPED = 20_000
-ALONE = {"bench", "kernels", "models", "tasks", "theory", "test_trained.py"}
-"""Folders and files whose large programs nobody else asks for: to keep one takes a tenth of compiling it."""
-LARGE = 0.1
-"""Seconds that a large program takes to compile, or more."""
 
 collect_seldom()
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of the process that started it
-    keep_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
+    share_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
 install_import_hook(sorted(MODULES - UNCHECKED), "tests.shapes.checked")
@@ -102,15 +98,28 @@ config.update("jaxtyping_disable", True)  # until tests run: importing all of th
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
     parser.addoption("--optimised", action="store_true", help="compile as users do: better programs, but slowly")
+    parser.addoption("--anew", action="store_true", help="compile everything, and keep nothing for later sessions")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """XLA reads its flags once, when it first compiles: later than this."""
     if not config.getoption("--optimised"):
         os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
+    if _is_first(config) and not config.getoption("--anew"):
+        take_compiled()
     config.stash[gc_collect_iterations_key] = 1  # at the end: one search of all that is there finds what five find
     if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2:
         config.pluginmanager.register(FromTheEnd())  # a hook in this file would not be asked about its own folder
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.OK and _is_first(session.config) and not session.config.getoption("--anew"):
+        give_compiled()
+
+
+def _is_first(config: pytest.Config) -> bool:
+    """Whether this process starts the others."""
+    return not hasattr(config, "workerinput")
 
 
 class FromTheEnd:
@@ -213,10 +222,6 @@ def compiled_code_goes(request: pytest.FixtureRequest) -> Iterator[None]:
         # One MLIR context for all programs of a file: a new one takes longer than all else about lowering a small one.
         if mlir := sys.modules.get("jax._src.interpreters.mlir"):
             changed.setattr(mlir, "make_ir_context", cache(mlir.make_ir_context))
-        compiler = sys.modules.get("jax._src.compiler")
-        if ALONE.intersection(request.node.nodeid.split("/")) and hasattr(compiler, "_cache_write"):
-            keep = compiler._cache_write
-            changed.setattr(compiler, "_cache_write", lambda key, took, *rest: took < LARGE and keep(key, took, *rest))
         as_usual = pytest.MonkeyPatch.setattr
 
         def noted(self: pytest.MonkeyPatch, target: Any, *rest: Any, **options: Any) -> None:

@@ -6,8 +6,13 @@ come from anybody; it is made with mode 0700, and one that others own or can wri
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import secrets
+import shutil
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 NAMES = ("headway", "compiled")
@@ -44,6 +49,42 @@ def is_ours(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & WRITABLE_BY_OTHERS
+
+
+def kind_of_machine() -> str:
+    """Machines that share this run each other's programs; those of another processor could crash here."""
+    told = platform.processor()
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        told = next(line for line in lines if line.startswith(("flags", "Features")))
+    return f"{platform.machine()}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+
+
+def put(path: Path, destination: Path) -> None:
+    """Give a file a second name in one step; where a file can have only one, a whole copy."""
+    with suppress(FileExistsError):
+        try:
+            os.link(path, destination)
+        except FileExistsError:
+            raise
+        except OSError:
+            copy = destination.with_name(f".{secrets.token_hex(8)}.tmp")
+            try:
+                shutil.copyfile(path, copy)
+                copy.replace(destination)
+            finally:
+                copy.unlink(missing_ok=True)
+
+
+def prune(folder: Path, most: int) -> None:
+    """Remove the oldest programs beyond so many bytes; who uses one has a name of its own for it."""
+    with suppress(OSError):
+        found = [(path, os.lstat(path)) for path in folder.iterdir() if not path.name.startswith(".")]
+        room = most
+        for path, told in sorted(found, key=lambda each: -each[1].st_mtime):
+            room -= told.st_size
+            if room < 0:
+                path.unlink(missing_ok=True)
 
 
 def _make(folder: Path) -> None:

@@ -5,9 +5,7 @@ written stays. So every process has a folder of its own, into which it takes wha
 it compiled, whole and under its name in one step.
 """
 
-import hashlib
 import os
-import platform
 import secrets
 import shutil
 import time
@@ -22,7 +20,7 @@ from jax.experimental.compilation_cache import compilation_cache
 from headway.kernels import keeping
 from headway.store.errors import Busy, StoreError
 from headway.store.lock import is_locked, locked
-from headway.sweep.cache_folder import Untrusted, is_ours, own_folder
+from headway.sweep.cache_folder import Untrusted, is_ours, kind_of_machine, own_folder, prune, put
 
 OWN = ".own-"
 LEAST_SECONDS = 0.2
@@ -95,7 +93,7 @@ def share() -> None:
                 for path in source.iterdir():
                     wanted = not path.name.startswith(".") and not os.path.lexists(destination / path.name)
                     if wanted and is_ours(path):
-                        _put(path, destination / path.name)
+                        put(path, destination / path.name)
 
 
 @contextmanager
@@ -131,41 +129,16 @@ def _renew(source: Path, destination: Path) -> None:
             return
         draft = destination.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
-            _put(source, draft)
+            put(source, draft)
             draft.replace(destination)
         finally:
             draft.unlink(missing_ok=True)
-
-
-def kind_of_machine() -> str:
-    """Machines that share this run each other's programs; those of another processor could crash here."""
-    told = platform.processor()
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        told = next(line for line in lines if line.startswith(("flags", "Features")))
-    return f"{platform.machine()}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
 
 
 def _use(folder: str | None, choices: Mapping[str, Any]) -> None:
     for name, value in {PLACE: folder, **choices}.items():
         jax.config.update(name, value)
     compilation_cache.reset_cache()
-
-
-def _put(path: Path, destination: Path) -> None:
-    """Give a file a second name in one step; where a file can have only one, a whole copy."""
-    with suppress(FileExistsError):
-        try:
-            os.link(path, destination)
-        except FileExistsError:
-            raise
-        except OSError:
-            copy = destination.with_name(f".{secrets.token_hex(8)}.tmp")
-            try:
-                shutil.copyfile(path, copy)
-                copy.replace(destination)
-            finally:
-                copy.unlink(missing_ok=True)
 
 
 def _sweep(common: Path) -> None:
@@ -175,15 +148,4 @@ def _sweep(common: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
             with suppress(OSError):
                 path.with_name(path.name + ".lock").unlink()
-    _prune(common)
-
-
-def _prune(common: Path) -> None:
-    """Remove the oldest programs of more than `MOST_BYTES`; who uses one has a name of its own for it."""
-    with suppress(OSError):
-        found = [(path, os.lstat(path)) for path in common.iterdir() if not path.name.startswith(".")]
-        room = MOST_BYTES
-        for path, told in sorted(found, key=lambda each: -each[1].st_mtime):
-            room -= told.st_size
-            if room < 0:
-                path.unlink(missing_ok=True)
+    prune(common, MOST_BYTES)
