@@ -32,6 +32,8 @@ def share_compiled() -> None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     # Small programs, too: one that is found takes 3 ms, and one that is compiled 20.
     os.environ |= {PLACE: folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    # XLA would get the folder's name, and the names of programs would depend on it: no later session would find them.
+    os.environ["JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"] = "none"
     # Where Python may not write beside its sources, every process would compile all of JAX again: three quarters of
     # the time that its import takes.
     if sys.dont_write_bytecode and os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
