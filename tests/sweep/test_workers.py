@@ -122,6 +122,8 @@ def test_workers_say_what_they_do_and_where_their_time_goes(store, said, undistu
     for each in last:
         assert each.spent["preparing"] > 0 and sum(each.spent.values()) <= each.seconds
     assert sum(each.spent["training"] for each in last) > 0
+    left = [tally.ahead for tally in said]
+    assert left[0] > left[-1] == 0 and sorted(left, reverse=True) == left, "by the plan, whatever is done"
 
 
 @pytest.mark.slow
