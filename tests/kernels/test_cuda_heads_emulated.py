@@ -1,36 +1,26 @@
 """The text of the kernels for heads, compiled for a CPU with a thread in the place of each lane: no GPU is needed."""
 
 import re
-import shutil
-import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from tests.kernels.emulation import needs_a_compiler, run, text_of
 from tests.kernels.test_cuda_heads import plain_forward
 
 from headway.kernels.cuda.heads import Heads
 
-HERE = Path(__file__).parent / "emulated"
 SEQUENCES = 2
-COMPILER = shutil.which("g++")
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on the PATH; on Debian: apt-get install g++")
+pytestmark = needs_a_compiler
 
 
 def program(sizes: Heads, folder: Path) -> None:
     """kernels(arrays of a folder) -> arrays in it."""
-    text = (files("headway.kernels.cuda") / "heads.cu").read_text()
-    text = text.replace('#include "tensor_cores.cuh"', "").replace(
-        "extern __shared__ float shared[]", "float* shared = shared_here"
-    )
+    text = text_of("heads").replace("extern __shared__ float shared[]", "float* shared = shared_here")
     text = re.sub(r'asm\("ex2[^;]*;[^;]*;', "out = std::exp2(v);", text)
-    (folder / "kernels.h").write_text(text)
     more = {"SEQUENCES": SEQUENCES, "FORWARD_BYTES": sizes.bytes_forward, "BACKWARD_BYTES": sizes.bytes_backward}
-    macros = [f"-D{name}={value}" for name, value in {**sizes.macros, **more}.items()]
-    words = [COMPILER, "-std=c++20", "-O1", "-w", "-pthread", "-I", HERE, "-I", folder, '-DSOURCE="kernels.h"', *macros]
-    subprocess.run([*words, HERE / "heads.cpp", "-o", folder / "run"], check=True)
+    run("heads", text, {**sizes.macros, **more}, folder)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +43,6 @@ def test_values_and_slopes_are_those_of_the_formula_up_to_tf32(tmp_path, sizes):
     for name, array in {**arrays, "slope": slope}.items():
         array.tofile(tmp_path / name)
     program(sizes, tmp_path)
-    subprocess.run([tmp_path / "run"], check=True, cwd=tmp_path, timeout=300)
 
     mixed, back = jax.vjp(lambda *rows: plain_forward(sizes, *rows)[0], *arrays.values())
     wanted = {"mixed": mixed} | dict(zip([f"d_{name}" for name in names], back(slope), strict=True))

@@ -1,33 +1,26 @@
 """The text of joining.cu, compiled for a CPU with a thread in the place of each lane: no GPU is needed."""
 
-import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.kernels.test_cuda_heads_emulated import COMPILER, HERE
+from tests.kernels.emulation import needs_a_compiler, run, text_of
 from tests.kernels.test_dense import plain_join
 
 from headway.kernels.cuda.joining import WARPS, WIDTH, Joining
 from headway.kernels.cuda.sizes import dropped
 
 SEQUENCES, BLOCKS = 5, 2
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on the PATH; on Debian: apt-get install g++")
+pytestmark = needs_a_compiler
 
 
 def program(own: Joining, folder: Path) -> None:
     """Both kernels(arrays of a folder) -> arrays in it."""
-    source = files("headway.kernels.cuda")
-    rows = (source / "rows.cuh").read_text().replace('#include "tensor_cores.cuh"', "")
-    (folder / "kernels.h").write_text((source / "joining.cu").read_text().replace('#include "rows.cuh"', rows))
     sizes = {"WIDTH": own.width, "LENGTH": own.length, "QUERIES": own.queries, "BATCH": SEQUENCES, "BLOCKS": BLOCKS}
     parts = {"RESIDUAL": int(own.residual), "NORMED": int(own.normed), "PASSES": int(own.passes), "LIFT": own.lift}
-    macros = [f"-D{name}={value}" for name, value in {**sizes, **parts, **dropped(own.rate)}.items()]
-    words = [COMPILER, "-std=c++20", "-O1", "-w", "-pthread", "-I", HERE, "-I", folder, '-DSOURCE="kernels.h"', *macros]
-    subprocess.run([*words, HERE / "joining.cpp", "-o", folder / "run"], check=True)
+    run("joining", text_of("joining"), {**sizes, **parts, **dropped(own.rate)}, folder)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +54,6 @@ def test_values_and_slopes_are_those_of_the_formula(tmp_path, own):
     for name, array in arrays.items():
         array.tofile(tmp_path / name)
     program(own, tmp_path)
-    subprocess.run([tmp_path / "run"], check=True, cwd=tmp_path, timeout=300)
 
     x, branch = arrays.get("x"), jnp.asarray(arrays["branch"], jnp.float32)
     given = (branch, arrays["vectors"]) if x is None else (branch, arrays["vectors"], x)

@@ -1,15 +1,13 @@
 """The text of attention.cu, compiled for a CPU with a thread in the place of each lane: no GPU is needed."""
 
 import re
-import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.kernels.test_cuda_heads_emulated import COMPILER, HERE
+from tests.kernels.emulation import needs_a_compiler, run, text_of
 from tests.kernels.test_dense import plain_mix
 
 from headway.kernels.cuda.attention import Columns
@@ -17,9 +15,8 @@ from headway.kernels.cuda.own_rows import OwnRows
 from headway.kernels.cuda.sizes import dropped
 
 SEQUENCES = 3
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on the PATH; on Debian: apt-get install g++")
+pytestmark = needs_a_compiler
 ON_A_CPU = {
-    r'#include "tensor_cores.cuh"': "",
     r"extern __shared__ float shared\[\]": "float* shared = shared_here",
     r'asm volatile\("cp.async.cg[^\n]*\n': "memcpy(to, from, 16);\n",
     r'asm volatile\("cp.async.wait_all[^\n]*\n': "",
@@ -30,16 +27,13 @@ ON_A_CPU = {
 
 def program(own: OwnRows, pairs: int, folder: Path) -> None:
     """Both kernels(arrays of a folder) -> arrays in it."""
-    text = (files("headway.kernels.cuda") / "attention.cu").read_text()
+    text = text_of("attention")
     for there, here in ON_A_CPU.items():
         text, found = re.subn(there, here, text)
         assert found
-    (folder / "kernels.h").write_text(text)
     sizes = {"LENGTH": own.length, "QUERIES": own.queries, "HEADS": own.heads, "BATCH": SEQUENCES, **own.columns.macros}
     layout = {"PAIRS": pairs, "BLOCKS": 1, "ROWS": SEQUENCES * own.length, "SHARED_ROWS": 0, **dropped(own.rate)}
-    macros = [f"-D{name}={value}" for name, value in {**sizes, **layout}.items()]
-    words = [COMPILER, "-std=c++20", "-O1", "-w", "-pthread", "-I", HERE, "-I", folder, '-DSOURCE="kernels.h"', *macros]
-    subprocess.run([*words, HERE / "attention.cpp", "-o", folder / "run"], check=True)
+    run("attention", text, {**sizes, **layout}, folder)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +64,6 @@ def test_values_and_slopes_are_those_of_the_formula_up_to_float16(tmp_path, own,
     for name, array in {"rows": rows, "keys": keys, "slope": slope, "words": words}.items():
         array.tofile(tmp_path / name)
     program(own, pairs, tmp_path)
-    subprocess.run([tmp_path / "run"], check=True, cwd=tmp_path, timeout=300)
 
     given = [jnp.asarray(each, jnp.float32) for each in ((rows, keys) if columns.one_key else (rows,))]
     mixed, back = jax.vjp(lambda rows, *keys: plain_mix(own, rows, jnp.asarray(words), *keys), *given)

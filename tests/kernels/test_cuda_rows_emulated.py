@@ -1,34 +1,26 @@
 """The texts of token_rows.cu and window.cu, compiled for a CPU with a thread in the place of each lane."""
 
-import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.kernels.test_cuda_heads_emulated import COMPILER, HERE
+from tests.kernels.emulation import needs_a_compiler, run, text_of
 from tests.kernels.test_dense import dropped_by_words, plain_rows
 
 from headway.kernels.cuda.sizes import dropped
 from headway.kernels.cuda.token_rows import TokenRows
 
 WIDTH, TOKENS = 256, 5
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on the PATH; on Debian: apt-get install g++")
+pytestmark = needs_a_compiler
 
 
-def run(name: str, macros: dict, arrays: dict, folder: Path) -> None:
+def emulate(name: str, macros: dict, arrays: dict, folder: Path) -> None:
     """The kernels of a file(arrays) -> arrays in the folder."""
     for file, array in arrays.items():
         np.ascontiguousarray(array).tofile(folder / file)
-    source = files("headway.kernels.cuda")
-    rows = (source / "rows.cuh").read_text().replace('#include "tensor_cores.cuh"', "")
-    (folder / "kernels.h").write_text((source / f"{name}.cu").read_text().replace('#include "rows.cuh"', rows))
-    given = [f"-D{macro}={value}" for macro, value in macros.items()]
-    words = [COMPILER, "-std=c++20", "-O1", "-w", "-pthread", "-I", HERE, "-I", folder, '-DSOURCE="kernels.h"', *given]
-    subprocess.run([*words, HERE / f"{name}.cpp", "-o", folder / "run"], check=True)
-    subprocess.run([folder / "run"], check=True, cwd=folder, timeout=300)
+    run(name, text_of(name), macros, folder)
 
 
 def drawn(random, width, *shape, dtype=np.float32):
@@ -52,7 +44,7 @@ def test_rows_of_tokens_and_the_slopes_of_their_table_are_those_of_the_formula(t
         "d_rows": drawn(random, width, batch, length, dtype=np.float16),
     }
     sizes = {"WIDTH": width, "BATCH": batch, "LENGTH": length, "QUERIES": last, "ROWS": length * TOKENS, "BLOCKS": 1}
-    run("token_rows", {**sizes, "LIFT": lift, **dropped(rate)}, arrays, tmp_path)
+    emulate("token_rows", {**sizes, "LIFT": lift, **dropped(rate)}, arrays, tmp_path)
 
     table, *given = (jnp.asarray(arrays[name]) for name in ("table", "places", "words"))
     wanted, back = jax.vjp(lambda table: plain_rows(own, table, *given), table)
@@ -93,7 +85,7 @@ def test_windows_find_what_the_formula_finds_up_to_float16(tmp_path, width, leng
         "WARPS": 2,
     }
     of_shares = {f"SHARES_{name}": value for name, value in dropped(rate).items()}
-    run("window", {**sizes, "ROWS": batch, "SHARED_ROWS": 0, **dropped(rate), **of_shares}, arrays, tmp_path)
+    emulate("window", {**sizes, "ROWS": batch, "SHARED_ROWS": 0, **dropped(rate), **of_shares}, arrays, tmp_path)
 
     def formula(stream, questions):
         rows = stream[jnp.arange(length) * TOKENS + arrays["tokens"][:, :-1]]

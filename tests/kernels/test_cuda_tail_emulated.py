@@ -1,38 +1,30 @@
 """The text of tail.cu, compiled for a CPU with a thread in the place of each lane: no GPU is needed."""
 
 import re
-import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.kernels.test_cuda_heads_emulated import COMPILER, HERE
+from tests.kernels.emulation import needs_a_compiler, run, text_of
 from tests.kernels.test_dense import dropped_by_words
 
 from headway.kernels.cuda.sizes import dropped
 from headway.kernels.cuda.tail import HIDDEN, tail_bytes
 
 WIDTH, BLOCKS = 256, 1
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on the PATH; on Debian: apt-get install g++")
+pytestmark = needs_a_compiler
 
 
 def program(folder: Path, width: int, tokens: int, batch: int, length: int, queries: int, rate: float) -> None:
     """The kernel(arrays of a folder) -> arrays in it."""
-    source = files("headway.kernels.cuda")
-    rows = (source / "rows.cuh").read_text().replace('#include "tensor_cores.cuh"', "")
-    text = (source / "tail.cu").read_text().replace('#include "rows.cuh"', rows)
-    text = text.replace("extern __shared__ float shared[]", "float* shared = shared_here")
+    text = text_of("tail").replace("extern __shared__ float shared[]", "float* shared = shared_here")
     text, found = re.subn(r'asm volatile\("bar.sync[^\n]*\n', "groups_here[group]->arrive_and_wait();\n", text)
     assert found
-    (folder / "kernels.h").write_text(text)
     sizes = {"WIDTH": width, "TOKENS": tokens, "BATCH": batch, "LENGTH": length, "QUERIES": queries, "BLOCKS": BLOCKS}
     layout = {"ROWS": batch * length, "SHARED_ROWS": 0, "BYTES": tail_bytes(tokens), **dropped(rate)}
-    macros = [f"-D{name}={value}" for name, value in {**sizes, **layout}.items()]
-    words = [COMPILER, "-std=c++20", "-O1", "-w", "-pthread", "-I", HERE, "-I", folder, '-DSOURCE="kernels.h"', *macros]
-    subprocess.run([*words, HERE / "tail.cpp", "-o", folder / "run"], check=True)
+    run("tail", text, {**sizes, **layout}, folder)
 
 
 def normed(x, real):
@@ -77,7 +69,6 @@ def test_loss_slopes_and_what_the_weights_gradients_need_are_the_formulas_up_to_
     for name, array in arrays.items():
         np.ascontiguousarray(array).tofile(tmp_path / name)
     program(tmp_path, width, tokens, batch, length, queries, rate)
-    subprocess.run([tmp_path / "run"], check=True, cwd=tmp_path, timeout=300)
     given = jax.tree.map(jnp.asarray, {**arrays, "attended": arrays["attended"].astype(np.float32)})
     scale_1, shift_1, scale_2, shift_2, outer_bias, inner_bias = given["vectors"]
 
