@@ -1,4 +1,4 @@
-"""How tests compile: fast, because most programs are run once, and once for all processes and sessions of a user."""
+"""How tests compile: fast, because most programs are run once; and once for all processes, and for later runs."""
 
 import atexit
 import os
@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from headway.sweep.cache_folder import Untrusted, is_ours, kind_of_machine, own_folder, prune, put
+from headway.sweep.cache_folder import Untrusted, bring, kind_of_machine, own_folder, prune
 
 FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
 # From 0.12 on there is no such flag (the second was not tried there), and one that is not known ends the process.
@@ -23,7 +23,7 @@ MUCH = {"xla_backend_optimization_level": 1}
 
 PLACE = "JAX_COMPILATION_CACHE_DIR"
 MOST_BYTES = 1 << 30
-"""Of what is kept for later sessions."""
+"""Of what is kept for later runs."""
 
 
 def share_compiled() -> None:
@@ -32,7 +32,7 @@ def share_compiled() -> None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     # Small programs, too: one that is found takes 3 ms, and one that is compiled 20.
     os.environ |= {PLACE: folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
-    # XLA would get the folder's name, and the names of programs would depend on it: no later session would find them.
+    # XLA would get the folder's name, and the names of programs would depend on it: no later run would find them.
     os.environ["JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"] = "none"
     # Where Python may not write beside its sources, every process would compile all of JAX again: three quarters of
     # the time that its import takes.
@@ -47,15 +47,15 @@ def compiled() -> Path:
 
 
 def take_compiled() -> None:
-    """What earlier sessions of this user have compiled on such a machine."""
+    """What earlier runs of this user's tests have compiled on such a machine."""
     with suppress(OSError):
-        _bring(_kept(), compiled())
+        bring(_kept(), compiled())
 
 
 def give_compiled() -> None:
-    """What this session has compiled, for later ones; where all went well, for a process that dies leaves halves."""
+    """What was compiled here, for later runs; where all went well, for a process that dies leaves halves."""
     with suppress(OSError):
-        _bring(compiled(), _kept())
+        bring(compiled(), _kept())
         prune(_kept(), MOST_BYTES)
 
 
@@ -70,10 +70,3 @@ def _kept() -> Path:
     folder = own / f"tests-{kind_of_machine()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
-
-
-def _bring(source: Path, destination: Path) -> None:
-    there = {path.name for path in destination.iterdir()}
-    for path in source.iterdir():
-        if path.name not in there and not path.name.startswith(".") and is_ours(path):
-            put(path, destination / path.name)

@@ -86,7 +86,9 @@ collect_seldom()
 settings.register_profile("patient", deadline=None)  # a busy machine is no mistake
 settings.load_profile("patient")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-if "PYTEST_XDIST_WORKER" not in os.environ:  # a worker has the environment of the process that started it
+FIRST = "PYTEST_XDIST_WORKER" not in os.environ
+"""Whether this process starts the others, if there are others."""
+if FIRST:  # a worker has the environment of the process that started it
     share_compiled()  # here, because JAX looks at it when it is imported, which other conftest files do
 PACKAGES = {"headway": ROOT / "src" / "headway", "benchmarks.bench": ROOT / "benchmarks" / "bench"}
 MODULES = {f"{name}.{path.stem}" for name, folder in PACKAGES.items() for path in folder.iterdir()}
@@ -98,14 +100,14 @@ config.update("jaxtyping_disable", True)  # until tests run: importing all of th
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
     parser.addoption("--optimised", action="store_true", help="compile as users do: better programs, but slowly")
-    parser.addoption("--anew", action="store_true", help="compile everything, and keep nothing for later sessions")
+    parser.addoption("--anew", action="store_true", help="compile everything, and keep nothing for later runs")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """XLA reads its flags once, when it first compiles: later than this."""
     if not config.getoption("--optimised"):
         os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
-    if _is_first(config) and not config.getoption("--anew"):
+    if FIRST and not config.getoption("--anew"):
         take_compiled()
     config.stash[gc_collect_iterations_key] = 1  # at the end: one search of all that is there finds what five find
     if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2:
@@ -113,13 +115,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    if exitstatus == pytest.ExitCode.OK and _is_first(session.config) and not session.config.getoption("--anew"):
+    if FIRST and exitstatus == pytest.ExitCode.OK and not session.config.getoption("--anew"):
         give_compiled()
-
-
-def _is_first(config: pytest.Config) -> bool:
-    """Whether this process starts the others."""
-    return not hasattr(config, "workerinput")
 
 
 class FromTheEnd:

@@ -33,7 +33,7 @@ def run(name: str, text: str, macros: Mapping[str, object], folder: Path) -> Non
 
 
 def _built(name: str, text: str, macros: Mapping[str, object], folder: Path) -> Path:
-    """The program, compiled once for all sessions."""
+    """The program, compiled once for all runs of the tests."""
     words = [*OPTIONS, *(f"-D{macro}={value}" for macro, value in macros.items())]
     sources = [text, *((HERE / each).read_text() for each in ("lanes.h", f"{name}.cpp"))]
     place = compiled() / f"emulated-{name}-{hashlib.sha256(repr((words, sources)).encode()).hexdigest()[:32]}"

@@ -1,6 +1,7 @@
 """The CUDA kernels give the simple form's numbers; only where there is a GPU that runs them.
 
-`JAX_PLATFORMS=cuda,cpu python -m pytest tests/kernels/test_cuda.py` on a machine with one; everywhere else they skip.
+`JAX_PLATFORMS=cuda,cpu python -m pytest --optimised tests/kernels/test_cuda.py` on a machine with one; elsewhere they
+skip.
 """
 
 from dataclasses import replace

@@ -97,7 +97,7 @@ def test_a_file_system_where_a_file_has_one_name_gets_whole_copies(tmp_path, els
     def refuse(*names):
         raise OSError("no links here")
 
-    monkeypatch.setattr(compiled.os, "link", refuse)
+    monkeypatch.setattr(os, "link", refuse)
     with compiled.kept_compiled(silent):
         compile_anew(19.25)
     assert files(tmp_path) and all(name.endswith("-cache") for name in files(tmp_path))

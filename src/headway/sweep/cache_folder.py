@@ -76,6 +76,15 @@ def put(path: Path, destination: Path) -> None:
                 copy.unlink(missing_ok=True)
 
 
+def bring(source: Path, destination: Path) -> None:
+    """Give every file of `source` a second name in `destination`, if it is the user's own and not there yet."""
+    with suppress(OSError):
+        for path in source.iterdir():
+            wanted = not path.name.startswith(".") and not os.path.lexists(destination / path.name)
+            if wanted and is_ours(path):
+                put(path, destination / path.name)
+
+
 def prune(folder: Path, most: int) -> None:
     """Remove the oldest programs beyond so many bytes; who uses one has a name of its own for it."""
     with suppress(OSError):

@@ -5,7 +5,6 @@ written stays. So every process has a folder of its own, into which it takes wha
 it compiled, whole and under its name in one step.
 """
 
-import os
 import secrets
 import shutil
 import time
@@ -20,7 +19,7 @@ from jax.experimental.compilation_cache import compilation_cache
 from headway.kernels import keeping
 from headway.store.errors import Busy, StoreError
 from headway.store.lock import is_locked, locked
-from headway.sweep.cache_folder import Untrusted, is_ours, kind_of_machine, own_folder, prune, put
+from headway.sweep.cache_folder import Untrusted, bring, is_ours, kind_of_machine, own_folder, prune, put
 
 OWN = ".own-"
 LEAST_SECONDS = 0.2
@@ -88,12 +87,8 @@ def _used(own: Path, common: Path) -> Generator[None]:
 def share() -> None:
     """Take what others have compiled since, and give them what was compiled here."""
     for own, common in _shares[-1:]:
-        for source, destination in ((common, own), (own, common)):
-            with suppress(OSError):
-                for path in source.iterdir():
-                    wanted = not path.name.startswith(".") and not os.path.lexists(destination / path.name)
-                    if wanted and is_ours(path):
-                        put(path, destination / path.name)
+        bring(common, own)
+        bring(own, common)
 
 
 @contextmanager

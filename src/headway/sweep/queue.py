@@ -102,8 +102,8 @@ class Queue:
 
     def rest(self, shares: Mapping[int, float]) -> list[Job]:
         """What is left of the jobs, of which these shares are done already."""
-        left = {*self._waiting, *self._alone, *self._working}
-        return [self._jobs[each].without(shares.get(each, 0.0)) for each in sorted(left)]
+        left = [self._jobs[each] for each in sorted({*self._waiting, *self._alone, *self._working})]
+        return [job.without(shares[job.number]) if job.number in shares else job for job in left]
 
     def abandon(self) -> None:
         """Nobody can do anything more."""

@@ -58,13 +58,14 @@ class Heads(NamedTuple):
     def launch(
         self,
         function: str,
-        pairs: int,
+        most: int,
         shared: int,
         more: Sequence[Array],
         results: Sequence[jax.ShapeDtypeStruct],
         in_place: Mapping[int, int] | None = None,
     ) -> Sequence[Array]:
-        """With so many pairs of warps a block, each of which has so many bytes of shared memory; `more` comes last."""
+        """With at most so many pairs of warps a block, each of which has `shared` bytes there; `more` comes last."""
+        pairs = min(most, shared_limit() // shared)
         own = () if self.keys is None else (self.keys,)
         return call(
             SOURCE,
@@ -101,8 +102,7 @@ def attend(heads: Heads) -> tuple[Array, Array]:
         sizes.array(sizes.batch, sizes.queries, sizes.heads * columns.value, dtype=HALF),
         sizes.array(sizes.batch, sizes.heads, 32),
     )
-    pairs = min(MOST_PAIRS[0], shared_limit() // shared)
-    mixed, normaliser = heads.launch("attention_forward", pairs, shared, (), results)
+    mixed, normaliser = heads.launch("attention_forward", MOST_PAIRS[0], shared, (), results)
     return mixed, normaliser
 
 
@@ -117,7 +117,7 @@ def attend_backward(heads: Heads, slope: Array, normaliser: Array) -> Slopes:
     of_keys = () if heads.keys is None else (sizes.array(sizes.rows, sizes.heads, columns.score, dtype=dtype),)
     d_projected, *d_keys = heads.launch(
         "attention_backward",
-        min(MOST_PAIRS[1], shared_limit() // shared),
+        MOST_PAIRS[1],
         shared,
         (slope, normaliser, *start),
         (sizes.array(*heads.projected.shape[1:], dtype=dtype), *of_keys),
